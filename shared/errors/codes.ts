@@ -1,0 +1,90 @@
+/**
+ * Every stable error code of the product with the HTTP status it answers with.
+ *
+ * SQL raises the same codes as `detail` (`raise sqlstate 'PT' || status`); a test
+ * holds SQL and this list to each other. `retryable` says whether trying the same
+ * thing again, later and unchanged, can succeed.
+ */
+export const ERROR_CODES = {
+  // Requests
+  BODY_INVALID: { status: 400, retryable: false },
+  METHOD_NOT_ALLOWED: { status: 405, retryable: false },
+  UNAUTHORIZED: { status: 401, retryable: false },
+  FORBIDDEN: { status: 403, retryable: false },
+  INTERNAL: { status: 500, retryable: true },
+  CONFIG_INVALID: { status: 500, retryable: false },
+  DATABASE_UNAVAILABLE: { status: 503, retryable: true },
+
+  // Agents and tasks
+  AGENT_NOT_FOUND: { status: 404, retryable: false },
+  AGENT_INACTIVE: { status: 409, retryable: false },
+  AGENT_HANDOFF_FORBIDDEN: { status: 403, retryable: false },
+  TASK_NOT_FOUND: { status: 404, retryable: false },
+  TASK_NOT_MASTER: { status: 409, retryable: false },
+  TASK_INPUT_INVALID: { status: 400, retryable: false },
+  TASK_BUDGET_INVALID: { status: 400, retryable: false },
+  TASK_PRIORITY_INVALID: { status: 400, retryable: false },
+  TASK_DELIVERIES_EXCEEDED: { status: 500, retryable: false },
+  LEASE_LOST: { status: 409, retryable: false },
+  TASK_CANCELLED: { status: 409, retryable: false },
+  STEP_CONFLICT: { status: 409, retryable: false },
+
+  // Caps and budgets
+  DEPTH_EXCEEDED: { status: 422, retryable: false },
+  CHILDREN_EXCEEDED: { status: 422, retryable: false },
+  STEPS_EXCEEDED: { status: 422, retryable: false },
+  TASKS_EXCEEDED: { status: 422, retryable: false },
+  BUDGET_EXCEEDED: { status: 422, retryable: false },
+  PRICE_UNKNOWN: { status: 422, retryable: false },
+  OUTPUT_TOO_LARGE: { status: 422, retryable: false },
+
+  // Reviews
+  REVIEW_NOT_FOUND: { status: 404, retryable: false },
+  REVIEW_ALREADY_ANSWERED: { status: 409, retryable: false },
+  REVIEW_ANSWER_INVALID: { status: 400, retryable: false },
+
+  // Secrets
+  SECRET_NOT_FOUND: { status: 422, retryable: false },
+  SECRET_INVALID: { status: 400, retryable: false },
+  PROVIDER_NOT_FOUND: { status: 404, retryable: false },
+  MODEL_POLICY_DENIED: { status: 403, retryable: false },
+
+  // Models
+  MODEL_KEY_MISSING: { status: 422, retryable: false },
+  MODEL_AUTH_FAILED: { status: 422, retryable: false },
+  MODEL_REQUEST_INVALID: { status: 422, retryable: false },
+  MODEL_RATE_LIMITED: { status: 429, retryable: true },
+  MODEL_UNAVAILABLE: { status: 502, retryable: true },
+  MODEL_TIMEOUT: { status: 504, retryable: true },
+  MODEL_OUTPUT_INVALID: { status: 502, retryable: true },
+  MODEL_REFUSED: { status: 422, retryable: false },
+
+  // Tools
+  TOOL_NOT_FOUND: { status: 404, retryable: false },
+  TOOL_FORBIDDEN: { status: 403, retryable: false },
+  TOOL_CONFIG_INVALID: { status: 422, retryable: false },
+  TOOL_ARGUMENTS_INVALID: { status: 422, retryable: false },
+  TOOL_RATE_LIMITED: { status: 429, retryable: true },
+  TOOL_UNAVAILABLE: { status: 502, retryable: true },
+  TOOL_AUTH_FAILED: { status: 502, retryable: false },
+  TOOL_TIMEOUT: { status: 504, retryable: true },
+  TOOL_FAILED: { status: 502, retryable: false },
+  TOOL_OUTCOME_UNKNOWN: { status: 502, retryable: false },
+  TOOL_ADDRESS_FORBIDDEN: { status: 422, retryable: false },
+  EXCEEDED_RETRIES: { status: 422, retryable: false },
+  CALLER_REQUIRED: { status: 422, retryable: false },
+
+  // Skills and data
+  SKILL_NOT_FOUND: { status: 404, retryable: false },
+  SKILL_RESOURCE_NOT_FOUND: { status: 404, retryable: false },
+  SKILL_INVALID: { status: 400, retryable: false },
+  STORAGE_UNAVAILABLE: { status: 502, retryable: true },
+} as const satisfies Record<string, { readonly status: number; readonly retryable: boolean }>;
+
+/** A stable code; clients may branch on it. */
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+/** True when `value` is one of the product's stable codes. */
+export function isErrorCode(value: unknown): value is ErrorCode {
+  return typeof value === "string" && Object.hasOwn(ERROR_CODES, value);
+}

@@ -1,0 +1,68 @@
+import type { JsonValue } from "../json.ts";
+import { ERROR_CODES, type ErrorCode } from "./codes.ts";
+
+/** What a {@linkcode SwarmError} carries beside its code and message. */
+export interface SwarmErrorOptions {
+  /** What the reader should do next, as one sentence. */
+  readonly hint?: string;
+  /** Machine-readable particulars. Never a secret. */
+  readonly details?: JsonValue;
+  /** Seconds the other side asked us to wait (`Retry-After`). */
+  readonly retryAfterSeconds?: number;
+  readonly cause?: unknown;
+}
+
+/** The wire form of an error: what HTTP answers, `tasks.error` and step outputs hold. */
+export interface ErrorBody {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly hint?: string;
+  readonly details?: JsonValue;
+}
+
+/**
+ * A failure with a stable code. The message says what was tried and what is wrong;
+ * the hint says what to do next.
+ *
+ * @example
+ * ```ts
+ * throw new SwarmError("AGENT_NOT_FOUND", "Cannot create the task: no agent has the slug 'x'", {
+ *   hint: "List the agents with GET /rest/v1/agents?select=slug.",
+ * });
+ * ```
+ */
+export class SwarmError extends Error {
+  readonly code: ErrorCode;
+  readonly hint: string | undefined;
+  readonly details: JsonValue | undefined;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(code: ErrorCode, message: string, options: SwarmErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = "SwarmError";
+    this.code = code;
+    this.hint = options.hint;
+    this.details = options.details;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+
+  /** The HTTP status that belongs to the code. */
+  get status(): number {
+    return ERROR_CODES[this.code].status;
+  }
+
+  /** Whether the same attempt can succeed later. */
+  get isRetryable(): boolean {
+    return ERROR_CODES[this.code].retryable;
+  }
+
+  /** The error as it is stored and sent; never contains the cause. */
+  toBody(): ErrorBody {
+    return {
+      code: this.code,
+      message: this.message,
+      ...(this.hint === undefined ? {} : { hint: this.hint }),
+      ...(this.details === undefined ? {} : { details: this.details }),
+    };
+  }
+}

@@ -1,0 +1,101 @@
+import type { JsonObject, JsonValue } from "../json.ts";
+
+/** The wire formats the product speaks; `llm_providers.api` holds one of them. */
+export type ModelApi = "openai" | "anthropic" | "google";
+
+/** One entry of a conversation, free of any provider's format. */
+export type ModelMessage =
+  | { readonly role: "user"; readonly text: string }
+  | {
+    readonly role: "assistant";
+    readonly text: string;
+    readonly toolCalls: readonly ModelToolCall[];
+    /** What the provider wants back unchanged (thinking blocks, thought signatures). */
+    readonly providerData?: JsonValue;
+  }
+  | {
+    readonly role: "tool";
+    readonly callId: string;
+    readonly name: string;
+    readonly text: string;
+    readonly isError: boolean;
+  };
+
+/** A function the model may call. `name` is already legal for the provider. */
+export interface ModelTool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments; its root is an object. */
+  readonly parameters: JsonObject;
+}
+
+/** A call the model asked for. */
+export interface ModelToolCall {
+  /** Unique within the turn; made by the adapter where the provider gives none. */
+  readonly callId: string;
+  readonly name: string;
+  /** Null when the model's arguments were not a JSON object; `malformed` then holds the text. */
+  readonly arguments: JsonObject | null;
+  /** The raw text of arguments that did not parse, at most 2,000 characters. */
+  readonly malformed?: string;
+}
+
+/** Tokens as the provider counted them; `cachedInputTokens` is part of `inputTokens`. */
+export interface ModelUsage {
+  readonly inputTokens: number;
+  readonly cachedInputTokens: number;
+  readonly outputTokens: number;
+}
+
+/** A whole request to one model. */
+export interface ModelRequest {
+  readonly model: string;
+  readonly system: string;
+  readonly messages: readonly ModelMessage[];
+  readonly tools: readonly ModelTool[];
+  readonly temperature?: number;
+  readonly maxOutputTokens?: number;
+}
+
+/** A whole answer of one model. */
+export interface ModelResponse {
+  readonly text: string;
+  readonly toolCalls: readonly ModelToolCall[];
+  readonly finishReason: "stop" | "tool_calls" | "length" | "refused";
+  readonly usage: ModelUsage;
+  readonly providerData?: JsonValue;
+}
+
+/** Per-call options. */
+export interface GenerateOptions {
+  /** Aborts the request in flight; `generate` then rejects with the signal's reason. */
+  readonly signal: AbortSignal;
+  /** Receives text as it streams in. Given, the adapter streams; absent, it does not. */
+  readonly onDelta?: (text: string) => void;
+}
+
+/**
+ * One provider's API behind the port.
+ *
+ * `generate` never retries by itself: the queue owns retries. It throws `SwarmError` with
+ * `MODEL_RATE_LIMITED` (with `retryAfterSeconds` where the provider said so),
+ * `MODEL_UNAVAILABLE` (5xx, connection reset, cut stream), `MODEL_TIMEOUT`,
+ * `MODEL_AUTH_FAILED`, `MODEL_REQUEST_INVALID` or `MODEL_OUTPUT_INVALID`.
+ */
+export interface ModelAdapter {
+  generate(request: ModelRequest, options: GenerateOptions): Promise<ModelResponse>;
+}
+
+/** How to reach a provider; resolved per call, the key lives in memory only. */
+export interface ModelEndpoint {
+  readonly api: ModelApi;
+  /** The provider's name (`llm_providers.name`), for error messages. */
+  readonly providerName: string;
+  /** Null for the provider's own address. */
+  readonly baseUrl: string | null;
+  /** Null when the provider requires none (a local server). */
+  readonly apiKey: string | null;
+}
+
+/** Makes the adapter for an endpoint; imports the provider's SDK when first needed. */
+export type CreateModelAdapter = (endpoint: ModelEndpoint) => Promise<ModelAdapter>;
