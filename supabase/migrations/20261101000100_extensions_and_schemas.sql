@@ -1,0 +1,12 @@
+-- What the platform brings: queues, outgoing HTTP, schedules, secrets.
+create extension if not exists pgmq;
+create extension if not exists pg_net;
+create extension if not exists pg_cron;
+create extension if not exists supabase_vault;
+
+create schema private;
+comment on schema private is
+  'Everything that is not an API: PostgREST never exposes this schema. Workers call its functions over the database connection.';
+revoke all on schema private from public;
+-- Policies and the public wrappers call functions in here as the caller.
+grant usage on schema private to authenticated, service_role;

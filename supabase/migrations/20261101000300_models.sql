@@ -1,0 +1,87 @@
+-- Providers of models, what they cost, and who may call them.
+
+create table public.llm_providers (
+  id uuid primary key default gen_random_uuid(),
+  name text not null unique,
+  display_name text not null,
+  api text not null default 'openai' check (api in ('openai', 'anthropic', 'google')),
+  base_url text,
+  default_model text not null,
+  requires_api_key boolean not null default true,
+  api_key_secret_name text,
+  is_active boolean not null default true,
+  check (not requires_api_key or api_key_secret_name is not null)
+);
+comment on table public.llm_providers is 'Model providers. Written by the service role, readable to signed-in users without the secret name.';
+comment on column public.llm_providers.name is 'Stable key that agents and tools name.';
+comment on column public.llm_providers.api is 'The wire format the provider speaks.';
+comment on column public.llm_providers.base_url is 'Null for the address of the wire format''s own vendor.';
+comment on column public.llm_providers.api_key_secret_name is 'Name of the organisation''s key in Vault. Never readable to users.';
+
+alter table public.llm_providers enable row level security;
+revoke all on public.llm_providers from anon, authenticated, service_role;
+create policy "signed-in users read providers" on public.llm_providers
+  for select to authenticated using (true);
+grant select (id, name, display_name, api, base_url, default_model, requires_api_key, is_active)
+  on public.llm_providers to authenticated;
+grant select, insert, update, delete on public.llm_providers to service_role;
+
+create table public.user_provider_keys (
+  user_id uuid not null references auth.users (id) on delete cascade,
+  provider_id uuid not null references public.llm_providers (id) on delete cascade,
+  vault_secret_name text not null,
+  updated_at timestamptz not null default now(),
+  primary key (user_id, provider_id)
+);
+create index user_provider_keys_provider_id_idx on public.user_provider_keys (provider_id);
+comment on table public.user_provider_keys is 'A user''s own provider keys; written only by set_provider_key().';
+comment on column public.user_provider_keys.vault_secret_name is 'Name of the key in Vault. Never readable to users.';
+
+alter table public.user_provider_keys enable row level security;
+revoke all on public.user_provider_keys from anon, authenticated, service_role;
+create policy "users see for which providers they have a key" on public.user_provider_keys
+  for select to authenticated using (user_id = (select auth.uid()));
+grant select (user_id, provider_id, updated_at) on public.user_provider_keys to authenticated;
+grant select, insert, update, delete on public.user_provider_keys to service_role;
+
+create table public.model_prices (
+  provider_id uuid not null references public.llm_providers (id) on delete cascade,
+  model text not null,
+  input_micro_usd_per_mtok bigint not null check (input_micro_usd_per_mtok >= 0),
+  cached_input_micro_usd_per_mtok bigint not null check (cached_input_micro_usd_per_mtok >= 0),
+  output_micro_usd_per_mtok bigint not null check (output_micro_usd_per_mtok >= 0),
+  valid_from timestamptz not null default now(),
+  primary key (provider_id, model, valid_from)
+);
+comment on table public.model_prices is
+  'What a million tokens cost, in millionths of a US dollar. A model without a row costs null, never 0.';
+
+alter table public.model_prices enable row level security;
+revoke all on public.model_prices from anon, authenticated, service_role;
+create policy "signed-in users read prices" on public.model_prices
+  for select to authenticated using (true);
+grant select on public.model_prices to authenticated;
+grant select, insert, update, delete on public.model_prices to service_role;
+
+create table public.model_policies (
+  id uuid primary key default gen_random_uuid(),
+  user_id uuid references auth.users (id) on delete cascade,
+  provider_id uuid not null references public.llm_providers (id) on delete cascade,
+  model text,
+  is_allowed boolean not null default true,
+  allow_own_key boolean not null default true,
+  allow_organisation_key boolean not null default true,
+  unique nulls not distinct (user_id, provider_id, model)
+);
+create index model_policies_provider_id_idx on public.model_policies (provider_id);
+comment on table public.model_policies is
+  'Who may call which model with whose key. The most specific row counts: user before everyone, model before the whole provider. Without a row everything is allowed.';
+comment on column public.model_policies.user_id is 'Null: every user.';
+comment on column public.model_policies.model is 'Null: every model of the provider.';
+
+alter table public.model_policies enable row level security;
+revoke all on public.model_policies from anon, authenticated, service_role;
+create policy "users read the policies that concern them" on public.model_policies
+  for select to authenticated using (user_id is null or user_id = (select auth.uid()));
+grant select on public.model_policies to authenticated;
+grant select, insert, update, delete on public.model_policies to service_role;

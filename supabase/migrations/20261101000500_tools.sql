@@ -1,0 +1,65 @@
+-- The one registry of tools, which agent may use them, and users' own credentials.
+
+create table public.tools (
+  id uuid primary key default gen_random_uuid(),
+  name text not null unique,
+  slug text not null unique check (slug ~ '^[a-z0-9][a-z0-9_-]{0,62}$'),
+  type text not null check (type in ('internal', 'mcp_server', 'http_api', 'supabase_rpc')),
+  description text,
+  config jsonb not null check (jsonb_typeof(config) = 'object'),
+  credential_secret_name text,
+  credential_type text check (credential_type in ('api_key', 'bearer_token', 'oauth_refresh_token', 'none')),
+  credential_description text,
+  is_active boolean not null default true,
+  created_at timestamptz not null default now()
+);
+create index idx_tools_slug on public.tools (slug);
+comment on table public.tools is
+  'Every tool an agent can be given: internal servers, MCP servers, HTTP APIs, database functions and edge functions. Written by the service role.';
+comment on column public.tools.config is 'Its shape depends on the type; never holds a secret.';
+comment on column public.tools.credential_secret_name is 'Name of the credential in Vault. Never readable to users.';
+
+alter table public.tools enable row level security;
+revoke all on public.tools from anon, authenticated, service_role;
+create policy "signed-in users read tools" on public.tools
+  for select to authenticated using (true);
+grant select (id, name, slug, type, description, credential_type, credential_description, is_active, created_at)
+  on public.tools to authenticated;
+grant select, insert, update, delete on public.tools to service_role;
+
+create table public.agent_tools (
+  agent_id uuid not null references public.agents (id) on delete cascade,
+  tool_id uuid not null references public.tools (id) on delete cascade,
+  allowed_tools text[],
+  primary key (agent_id, tool_id)
+);
+create index agent_tools_tool_id_idx on public.agent_tools (tool_id);
+comment on table public.agent_tools is 'Which agent may use which tool. Inside a task this row is the grant.';
+comment on column public.agent_tools.allowed_tools is 'Names of the server''s tools the agent may use; null means all.';
+
+alter table public.agent_tools enable row level security;
+revoke all on public.agent_tools from anon, authenticated, service_role;
+create policy "signed-in users read agent tools" on public.agent_tools
+  for select to authenticated using (true);
+grant select on public.agent_tools to authenticated;
+grant select, insert, update, delete on public.agent_tools to service_role;
+
+create table public.user_tool_credentials (
+  id uuid primary key default gen_random_uuid(),
+  user_id uuid not null references auth.users (id) on delete cascade,
+  tool_id uuid not null references public.tools (id) on delete cascade,
+  vault_secret_name text not null,
+  overridden_at timestamptz not null default now(),
+  unique (user_id, tool_id)
+);
+create index user_tool_credentials_tool_id_idx on public.user_tool_credentials (tool_id);
+comment on table public.user_tool_credentials is
+  'A user''s own credential for a tool, used instead of the tool''s; written only by set_tool_credential().';
+comment on column public.user_tool_credentials.vault_secret_name is 'Name of the credential in Vault. Never readable to users.';
+
+alter table public.user_tool_credentials enable row level security;
+revoke all on public.user_tool_credentials from anon, authenticated, service_role;
+create policy "users see for which tools they have a credential" on public.user_tool_credentials
+  for select to authenticated using (user_id = (select auth.uid()));
+grant select (id, user_id, tool_id, overridden_at) on public.user_tool_credentials to authenticated;
+grant select, insert, update, delete on public.user_tool_credentials to service_role;

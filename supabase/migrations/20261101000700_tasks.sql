@@ -1,0 +1,233 @@
+-- A task, its transcript and its trace. State changes only through functions in private.
+
+create table public.tasks (
+  id uuid primary key default gen_random_uuid(),
+  master_task_id uuid not null references public.tasks (id) on delete cascade,
+  parent_id uuid references public.tasks (id) on delete cascade,
+  parent_step_seq int,
+
+  agent_id uuid references public.agents (id),
+  agent_slug text,
+
+  status text not null default 'pending' check (status in (
+    'pending', 'running', 'pending_subtask', 'needs_human_review',
+    'completed', 'failed', 'cancelled'
+  )),
+
+  input jsonb not null,
+  output jsonb,
+  error jsonb,
+  logs text[] not null default '{}',
+  intermediate_data jsonb not null default '{}' check (jsonb_typeof(intermediate_data) = 'object'),
+  storage_paths text[] not null default '{}',
+  metadata jsonb not null default '{}' check (jsonb_typeof(metadata) = 'object'),
+
+  created_by uuid references auth.users (id) on delete cascade,
+  idempotency_key text check (length(idempotency_key) between 1 and 255),
+  priority text not null default 'normal' check (priority in ('high', 'normal', 'low')),
+  concurrency_key text check (length(concurrency_key) between 1 and 255),
+  run_after timestamptz,
+  budget jsonb check (jsonb_typeof(budget) = 'object'),
+  traceparent text,
+
+  depth int not null default 0 check (depth >= 0),
+  pending_children int not null default 0 check (pending_children >= 0),
+
+  epoch bigint not null default 0,
+  attempts int not null default 0,
+  max_attempts int not null default 5 check (max_attempts > 0),
+  deliveries int not null default 0 check (deliveries >= 0),
+  max_deliveries int not null default 8 check (max_deliveries > 0),
+  rate_limit_waits int not null default 0,
+  lease_expires_at timestamptz,
+  worker_id text,
+  message_id bigint,
+  cancel_requested_at timestamptz,
+
+  input_tokens bigint not null default 0,
+  output_tokens bigint not null default 0,
+  cost_micro_usd bigint,
+
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  started_at timestamptz,
+  finished_at timestamptz,
+
+  constraint tasks_master_is_root check ((parent_id is null) = (master_task_id = id)),
+  constraint tasks_child_has_step check ((parent_id is null) = (parent_step_seq is null)),
+  constraint tasks_terminal_is_finished
+    check ((finished_at is not null) = (status in ('completed', 'failed', 'cancelled'))),
+  constraint tasks_running_has_lease
+    check ((status = 'running') = (lease_expires_at is not null and worker_id is not null)),
+  constraint tasks_message_while_queued check (
+    case when status = 'running' then message_id is not null
+         when status = 'pending' then true
+         else message_id is null end
+  ),
+  constraint tasks_parked_waits_for_children check (status <> 'pending_subtask' or pending_children > 0),
+  constraint tasks_failed_has_error check (status <> 'failed' or error is not null)
+) with (fillfactor = 70);
+
+create index idx_tasks_master_task_id on public.tasks (master_task_id);
+create index idx_tasks_status on public.tasks (status);
+create index tasks_parent_id_idx on public.tasks (parent_id);
+create index tasks_agent_id_idx on public.tasks (agent_id);
+create index tasks_created_by_idx on public.tasks (created_by, created_at desc);
+create index tasks_lease_expires_at_idx on public.tasks (lease_expires_at) where status = 'running';
+create index tasks_pending_without_message_idx on public.tasks (run_after)
+  where status = 'pending' and message_id is null;
+create unique index tasks_master_idempotency_key on public.tasks (created_by, idempotency_key)
+  nulls not distinct where parent_id is null and idempotency_key is not null;
+create unique index tasks_child_of_step on public.tasks (parent_id, parent_step_seq)
+  where parent_id is not null;
+
+comment on table public.tasks is
+  'A task of a job: the master task and, under it, its subtasks. created_by owns the whole job. Status changes only through functions.';
+comment on column public.tasks.parent_step_seq is 'The parent''s create_subtask step that made this task and receives its result.';
+comment on column public.tasks.logs is 'One short line for each change of state.';
+comment on column public.tasks.created_by is 'Owner; null for tasks of the service itself. A subtask has its master''s.';
+comment on column public.tasks.idempotency_key is 'Of master tasks: the same key of the same owner names the same task.';
+comment on column public.tasks.run_after is 'Not claimed before this time.';
+comment on column public.tasks.budget is 'Caps of the job, on the master task; a key with null lifts the default cap.';
+comment on column public.tasks.pending_children is 'Subtasks that have not ended.';
+comment on column public.tasks.epoch is 'Fencing token: each claim adds one, and a write that names an older one is refused.';
+comment on column public.tasks.attempts is 'Errors so far that counted against max_attempts.';
+comment on column public.tasks.deliveries is 'Claims since the last checkpoint: more than one means that workers died.';
+comment on column public.tasks.rate_limit_waits is 'How often a provider asked this task to wait; not failures.';
+comment on column public.tasks.message_id is 'The task''s message in its queue; set while pending or running.';
+comment on column public.tasks.cost_micro_usd is 'Millionths of a US dollar; null while no priced model was called.';
+
+create trigger tasks_touch_updated_at before update on public.tasks
+  for each row execute function private.touch_updated_at();
+
+alter table public.tasks enable row level security;
+revoke all on public.tasks from anon, authenticated, service_role;
+create policy "owners read their tasks" on public.tasks
+  for select to authenticated using (created_by = (select auth.uid()));
+grant select on public.tasks to authenticated;
+grant select on public.tasks to service_role;
+
+create table public.task_steps (
+  task_id uuid not null references public.tasks (id) on delete cascade,
+  seq int not null check (seq > 0),
+  kind text not null check (kind in ('model', 'tool', 'system')),
+  state text not null check (state in ('started', 'done', 'failed')),
+  name text,
+  call_id text,
+  input jsonb,
+  output jsonb,
+  usage jsonb,
+  idempotency_key text not null,
+  epoch bigint not null,
+  started_at timestamptz not null default clock_timestamp(),
+  ended_at timestamptz,
+  primary key (task_id, seq),
+  constraint task_steps_ended_has_output
+    check ((state = 'started') = (ended_at is null) and (state = 'started' or output is not null))
+);
+comment on table public.task_steps is
+  'The transcript of a task, which is also its checkpoint: one row a model call or tool call. An ended step never runs again.';
+comment on column public.task_steps.kind is 'model: a model call. tool: a call through the gateway. system: one of the five system tools.';
+comment on column public.task_steps.state is 'failed: ended, and its result is an error that the model reads.';
+comment on column public.task_steps.usage is 'Tokens of a model call as the provider counted them.';
+comment on column public.task_steps.idempotency_key is 'The same for every delivery of this step.';
+
+alter table public.task_steps enable row level security;
+revoke all on public.task_steps from anon, authenticated, service_role;
+create policy "owners read the steps of their tasks" on public.task_steps
+  for select to authenticated using (exists (
+    select from public.tasks task where task.id = task_id and task.created_by = (select auth.uid())
+  ));
+grant select on public.task_steps to authenticated;
+grant select on public.task_steps to service_role;
+
+create table public.task_events (
+  id bigint generated always as identity primary key,
+  task_id uuid not null references public.tasks (id) on delete cascade,
+  master_task_id uuid not null references public.tasks (id) on delete cascade,
+  type text not null check (type in (
+    'task.created', 'task.started', 'task.parked', 'task.resumed', 'task.retried',
+    'task.completed', 'task.failed', 'task.cancelled',
+    'model.started', 'model.completed',
+    'tool.started', 'tool.completed', 'tool.failed',
+    'subtask.created', 'subtask.finished',
+    'review.requested', 'review.answered',
+    'skill.loaded', 'data.saved'
+  )),
+  payload jsonb not null default '{}' check (jsonb_typeof(payload) = 'object'),
+  at timestamptz not null default clock_timestamp()
+);
+create index task_events_task_id_idx on public.task_events (task_id, id);
+create index task_events_master_task_id_idx on public.task_events (master_task_id, id);
+comment on table public.task_events is 'Append-only trace; each row is broadcast to the task''s and its master''s channel.';
+
+alter table public.task_events enable row level security;
+revoke all on public.task_events from anon, authenticated, service_role;
+revoke all on sequence public.task_events_id_seq from anon, authenticated, service_role;
+create policy "owners read the events of their tasks" on public.task_events
+  for select to authenticated using (exists (
+    select from public.tasks task where task.id = task_id and task.created_by = (select auth.uid())
+  ));
+grant select on public.task_events to authenticated;
+grant select on public.task_events to service_role;
+
+create table public.human_reviews (
+  id uuid primary key default gen_random_uuid(),
+  task_id uuid not null references public.tasks (id) on delete cascade,
+  seq int not null,
+  question text not null,
+  options jsonb,
+  context jsonb,
+  response jsonb not null default '{}',
+  approved boolean,
+  comments text,
+  created_by uuid references auth.users (id) on delete set null,
+  created_at timestamptz not null default now(),
+  answered_at timestamptz,
+  unique (task_id, seq)
+);
+create unique index human_reviews_one_open on public.human_reviews (task_id) where answered_at is null;
+create index human_reviews_created_by_idx on public.human_reviews (created_by);
+comment on table public.human_reviews is
+  'Questions to a person. Open while answered_at is null; answered only through respond_to_review().';
+comment on column public.human_reviews.seq is 'The step that asked.';
+comment on column public.human_reviews.approved is 'Null on an answered review: the task ended before an answer came.';
+comment on column public.human_reviews.created_by is 'Who answered.';
+
+alter table public.human_reviews enable row level security;
+revoke all on public.human_reviews from anon, authenticated, service_role;
+create policy "owners read the reviews of their tasks" on public.human_reviews
+  for select to authenticated using (exists (
+    select from public.tasks task where task.id = task_id and task.created_by = (select auth.uid())
+  ));
+grant select on public.human_reviews to authenticated;
+grant select on public.human_reviews to service_role;
+
+create table public.usage_events (
+  id bigint generated always as identity primary key,
+  user_id uuid references auth.users (id) on delete set null,
+  task_id uuid references public.tasks (id) on delete set null,
+  execution_id uuid,
+  provider_id uuid references public.llm_providers (id) on delete set null,
+  model text not null,
+  key_source text not null check (key_source in ('user', 'organisation', 'none')),
+  input_tokens bigint not null check (input_tokens >= 0),
+  cached_input_tokens bigint not null default 0 check (cached_input_tokens >= 0),
+  output_tokens bigint not null check (output_tokens >= 0),
+  cost_micro_usd bigint,
+  created_at timestamptz not null default now()
+);
+create index usage_events_user_id_idx on public.usage_events (user_id, created_at desc);
+create index usage_events_task_id_idx on public.usage_events (task_id);
+create index usage_events_provider_id_idx on public.usage_events (provider_id);
+comment on table public.usage_events is 'One row for each model call, whoever made it.';
+comment on column public.usage_events.key_source is 'Whose key paid: the user''s own, the organisation''s, or none was needed.';
+comment on column public.usage_events.cost_micro_usd is 'Millionths of a US dollar; null when the model has no price.';
+
+alter table public.usage_events enable row level security;
+revoke all on public.usage_events from anon, authenticated, service_role;
+revoke all on sequence public.usage_events_id_seq from anon, authenticated, service_role;
+create policy "users read their usage" on public.usage_events
+  for select to authenticated using (user_id = (select auth.uid()));
+grant select on public.usage_events to authenticated;
+grant select on public.usage_events to service_role;

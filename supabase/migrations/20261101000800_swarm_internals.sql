@@ -1,0 +1,49 @@
+-- What the swarm keeps for itself.
+
+create table private.settings (
+  key text primary key,
+  value text not null,
+  updated_at timestamptz not null default now()
+);
+comment on table private.settings is 'Settings of this installation that are no secrets, such as project_url.';
+
+create table private.workers (
+  id text primary key,
+  started_at timestamptz not null default clock_timestamp(),
+  seen_at timestamptz not null default clock_timestamp(),
+  stopped_at timestamptz
+);
+comment on table private.workers is 'Workers by their heartbeat, for operators; nothing relies on a worker being alive.';
+
+create table private.job_totals (
+  master_task_id uuid primary key references public.tasks (id) on delete cascade,
+  task_count int not null default 0,
+  input_tokens bigint not null default 0,
+  output_tokens bigint not null default 0,
+  cost_micro_usd bigint
+);
+comment on table private.job_totals is 'What a whole job has spent; the caps of its budget are checked against it.';
+
+create table private.dead_letters (
+  id bigint generated always as identity primary key,
+  task_id uuid not null references public.tasks (id) on delete cascade,
+  reason text not null check (reason in ('attempts_exhausted', 'deliveries_exhausted')),
+  error jsonb not null,
+  created_at timestamptz not null default now()
+);
+create index dead_letters_task_id_idx on private.dead_letters (task_id);
+comment on table private.dead_letters is 'Tasks that failed by running out of attempts or deliveries.';
+
+create table private.wake_gate (
+  name text primary key,
+  last_wake_at timestamptz not null default '-infinity'
+);
+comment on table private.wake_gate is 'Debounces wakes: at most one each 150 ms passes the gate.';
+insert into private.wake_gate (name) values ('worker');
+
+alter table private.settings enable row level security;
+alter table private.workers enable row level security;
+alter table private.job_totals enable row level security;
+alter table private.dead_letters enable row level security;
+alter table private.wake_gate enable row level security;
+grant select on private.settings, private.workers, private.job_totals, private.dead_letters to service_role;

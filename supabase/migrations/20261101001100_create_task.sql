@@ -1,0 +1,173 @@
+-- Creating a master task: row, event and message in one transaction.
+
+create function private.assert_budget_is_valid(p_budget jsonb)
+returns void
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_known constant text[] := array[
+    'max_input_tokens', 'max_output_tokens', 'max_cost_micro_usd',
+    'max_steps', 'max_depth', 'max_tasks', 'max_wall_seconds'
+  ];
+  v_key text;
+  v_value jsonb;
+begin
+  for v_key, v_value in select key, value from jsonb_each(coalesce(p_budget, '{}')) loop
+    if v_key <> all (v_known) then
+      raise sqlstate 'PT400' using
+        message = format('Cannot create the task: the budget has no cap named %L', v_key),
+        detail = 'TASK_BUDGET_INVALID',
+        hint = 'Caps are ' || array_to_string(v_known, ', ') || '.';
+    end if;
+    if jsonb_typeof(v_value) <> 'null' and v_value::text !~ '^[0-9]{1,15}$' then
+      raise sqlstate 'PT400' using
+        message = format('Cannot create the task: the cap %s is %s', v_key, v_value),
+        detail = 'TASK_BUDGET_INVALID',
+        hint = 'A cap is a whole number of zero or more, or null for no cap.';
+    end if;
+  end loop;
+end;
+$$;
+comment on function private.assert_budget_is_valid(jsonb) is 'Raises TASK_BUDGET_INVALID for an unknown cap or a value that is no cap.';
+revoke all on function private.assert_budget_is_valid(jsonb) from public;
+
+create function private.cap(p_budget jsonb, p_name text, p_default numeric)
+returns numeric
+language sql
+immutable
+security invoker
+set search_path = ''
+as $$
+  select case when p_budget ? p_name then (p_budget ->> p_name)::numeric else p_default end;
+$$;
+comment on function private.cap(jsonb, text, numeric) is 'A cap of a job: the budget''s own, null where it lifts the cap, else the default.';
+revoke all on function private.cap(jsonb, text, numeric) from public;
+
+create function private.active_agent(p_slug text)
+returns public.agents
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_agent public.agents;
+begin
+  select * into v_agent from public.agents where slug = p_slug;
+  if not found then
+    raise sqlstate 'PT404' using
+      message = format('Cannot create the task: no agent has the slug %L', p_slug),
+      detail = 'AGENT_NOT_FOUND',
+      hint = 'Read the slugs from the table agents.';
+  end if;
+  if not v_agent.is_active then
+    raise sqlstate 'PT409' using
+      message = format('Cannot create the task: the agent %L is not active', p_slug),
+      detail = 'AGENT_INACTIVE',
+      hint = 'Set agents.is_active, or name another agent.';
+  end if;
+  return v_agent;
+end;
+$$;
+comment on function private.active_agent(text) is 'The agent of that slug; raises AGENT_NOT_FOUND or AGENT_INACTIVE.';
+revoke all on function private.active_agent(text) from public;
+
+create function private.log_line(p_text text)
+returns text
+language sql
+volatile
+security invoker
+set search_path = ''
+as $$
+  select to_char(clock_timestamp() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || ' ' || p_text;
+$$;
+comment on function private.log_line(text) is 'A line for tasks.logs: time and text.';
+revoke all on function private.log_line(text) from public;
+
+create function private.create_task(
+  p_agent text,
+  p_input jsonb,
+  p_created_by uuid default null,
+  p_idempotency_key text default null,
+  p_run_after timestamptz default null,
+  p_priority text default 'normal',
+  p_concurrency_key text default null,
+  p_metadata jsonb default '{}',
+  p_budget jsonb default null,
+  p_traceparent text default null
+)
+returns table (task_id uuid, master_task_id uuid, status text, is_new boolean)
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+#variable_conflict use_column
+declare
+  v_agent public.agents;
+  v_id uuid := gen_random_uuid();
+  v_visible_at timestamptz := private.message_time(p_run_after);
+begin
+  -- The key before the checks: a repeated request gets its task even when the agent has gone since.
+  return query
+    select task.id, task.master_task_id, task.status, false
+    from public.tasks as task
+    where p_idempotency_key is not null
+      and task.parent_id is null
+      and task.created_by is not distinct from p_created_by
+      and task.idempotency_key = p_idempotency_key;
+  if found then
+    return;
+  end if;
+
+  if p_input is null or jsonb_typeof(p_input) not in ('object', 'string') then
+    raise sqlstate 'PT400' using
+      message = 'Cannot create the task: the input is neither an object nor a string',
+      detail = 'TASK_INPUT_INVALID',
+      hint = 'Send what the agent shall work on as an object or as text.';
+  end if;
+  if p_priority not in ('high', 'normal', 'low') then
+    raise sqlstate 'PT400' using
+      message = format('Cannot create the task: there is no priority %L', p_priority),
+      detail = 'TASK_PRIORITY_INVALID',
+      hint = 'Priorities are high, normal and low.';
+  end if;
+  perform private.assert_budget_is_valid(p_budget);
+  v_agent := private.active_agent(p_agent);
+
+  insert into public.tasks (
+    id, master_task_id, agent_id, agent_slug, input, created_by, idempotency_key, run_after,
+    priority, concurrency_key, metadata, budget, traceparent, message_id, logs
+  )
+  values (
+    v_id, v_id, v_agent.id, v_agent.slug, p_input, p_created_by, p_idempotency_key, p_run_after,
+    p_priority, p_concurrency_key, coalesce(p_metadata, '{}'), p_budget, p_traceparent,
+    case when v_visible_at is not null then private.send_message(v_id, p_priority, v_visible_at) end,
+    array[private.log_line('created for agent ' || v_agent.slug)]
+  )
+  on conflict (created_by, idempotency_key) where parent_id is null and idempotency_key is not null
+  do nothing;
+
+  if not found then
+    -- Another request with the same key won between our look and our insert. The message that
+    -- this call sent names a task that does not exist; the next claim drops it.
+    return query
+      select task.id, task.master_task_id, task.status, false
+      from public.tasks as task
+      where task.parent_id is null
+        and task.created_by is not distinct from p_created_by
+        and task.idempotency_key = p_idempotency_key;
+    return;
+  end if;
+
+  insert into private.job_totals (master_task_id, task_count) values (v_id, 1);
+  perform private.emit_event(v_id, v_id, 'task.created', jsonb_build_object('agent', v_agent.slug));
+  return query select v_id, v_id, 'pending'::text, true;
+end;
+$$;
+comment on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text) is
+  'Creates a master task. The same idempotency key of the same owner returns the task it made before. Raises AGENT_NOT_FOUND, AGENT_INACTIVE, TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, TASK_BUDGET_INVALID. Called by supaswarm-create-task.';
+revoke all on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text) from public;

@@ -1,0 +1,326 @@
+-- One lease, one clock: visibility of the message and lease of the task move together.
+
+create function private.can_hand_off(p_agent_id uuid, p_target_agent_id uuid)
+returns boolean
+language sql
+stable
+security invoker
+set search_path = ''
+as $$
+  select exists (
+    select from public.agents
+    where id = can_hand_off.p_target_agent_id and is_active
+  )
+  and (
+    not exists (select from public.agent_handoffs where agent_id = can_hand_off.p_agent_id)
+    or exists (
+      select from public.agent_handoffs
+      where agent_id = can_hand_off.p_agent_id
+        and target_agent_id = can_hand_off.p_target_agent_id
+    )
+  );
+$$;
+comment on function private.can_hand_off(uuid, uuid) is
+  'True when the target is active and the agent has no handoff rows or one for the target.';
+revoke all on function private.can_hand_off(uuid, uuid) from public;
+
+create function private.task_context(p_task_id uuid)
+returns jsonb
+language sql
+stable
+security invoker
+set search_path = ''
+as $$
+  select jsonb_build_object(
+    'task', jsonb_build_object(
+      'id', task.id,
+      'master_task_id', task.master_task_id,
+      'parent_id', task.parent_id,
+      'created_by', task.created_by,
+      'agent_slug', task.agent_slug,
+      'input', task.input,
+      'depth', task.depth,
+      'attempts', task.attempts,
+      'deliveries', task.deliveries,
+      'intermediate_data', task.intermediate_data,
+      'storage_paths', to_jsonb(task.storage_paths),
+      'metadata', task.metadata,
+      'traceparent', task.traceparent,
+      'budget', master.budget,
+      'master_input', master.input
+    ),
+    'agent', to_jsonb(agent) - 'provider_id' - 'is_active' - 'created_at' - 'updated_at',
+    'provider', to_jsonb(provider) - 'display_name' - 'is_active',
+    'skills', coalesce((
+      select jsonb_agg(
+        jsonb_build_object('skill_id', skill.skill_id, 'name', skill.name, 'description', skill.description)
+        order by agent_skill.priority, skill.skill_id
+      )
+      from public.agent_skills as agent_skill
+      join public.skills as skill on skill.id = agent_skill.skill_id
+      where agent_skill.agent_id = agent.id and skill.is_active
+    ), '[]'),
+    'handoffs', coalesce((
+      select jsonb_agg(
+        jsonb_build_object('slug', target.slug, 'description', target.description) order by target.slug
+      )
+      from public.agents as target
+      where private.can_hand_off(agent.id, target.id)
+    ), '[]'),
+    'steps', coalesce((
+      select jsonb_agg(
+        jsonb_build_object(
+          'seq', step.seq, 'kind', step.kind, 'state', step.state, 'name', step.name,
+          'call_id', step.call_id, 'input', step.input, 'output', step.output, 'usage', step.usage
+        )
+        order by step.seq
+      )
+      from public.task_steps as step
+      where step.task_id = task.id
+    ), '[]'),
+    'reviews', coalesce((
+      select jsonb_agg(
+        jsonb_build_object(
+          'seq', review.seq, 'approved', review.approved, 'response', review.response,
+          'comments', review.comments, 'answered_at', review.answered_at
+        )
+        order by review.seq
+      )
+      from public.human_reviews as review
+      where review.task_id = task.id
+    ), '[]')
+  )
+  from public.tasks as task
+  join public.tasks as master on master.id = task.master_task_id
+  left join public.agents as agent on agent.id = task.agent_id
+  left join public.llm_providers as provider on provider.id = agent.provider_id and provider.is_active
+  where task.id = task_context.p_task_id;
+$$;
+comment on function private.task_context(uuid) is
+  'Everything a worker needs to go on with a task: the task, its agent, the transcript and the reviews.';
+revoke all on function private.task_context(uuid) from public;
+
+create function private.settle_unclaimed(p_queue text, p_message_id bigint, p_task_id uuid)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_is_current boolean := exists (
+    select from public.tasks
+    where id = p_task_id and message_id = p_message_id and private.queue_of(priority) = p_queue
+  );
+begin
+  if v_is_current then
+    -- Busy in another transaction, or waiting for the reconciler: look again soon.
+    perform pgmq.set_vt(p_queue, p_message_id, 1);
+  else
+    perform pgmq.delete(p_queue, p_message_id);
+  end if;
+end;
+$$;
+comment on function private.settle_unclaimed(text, bigint, uuid) is
+  'What becomes of a message that was read but whose task could not be claimed.';
+revoke all on function private.settle_unclaimed(text, bigint, uuid) from public;
+
+create function private.claim_from_queue(p_queue text, p_worker_id text, p_limit int, p_lease_seconds int)
+returns uuid[]
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_claimed uuid[];
+  v_unclaimed jsonb;
+begin
+  with message as materialized (
+    select read.msg_id, (read.message ->> 'task_id')::uuid as task_id
+    from pgmq.read(p_queue, p_lease_seconds, p_limit) as read
+  ),
+  claimable as materialized (
+    select task.id
+    from public.tasks as task
+    join message on message.task_id = task.id and message.msg_id = task.message_id
+    where private.queue_of(task.priority) = p_queue
+      and task.cancel_requested_at is null
+      and task.deliveries < task.max_deliveries
+      and (
+        task.status = 'pending'
+        or (task.status = 'running' and task.lease_expires_at <= clock_timestamp())
+      )
+    -- Whoever has locked the task may be waiting for the message that we hold: pass on.
+    for update of task skip locked
+  ),
+  claimed as (
+    update public.tasks as task
+    set status = 'running',
+        epoch = task.epoch + 1,
+        deliveries = task.deliveries + 1,
+        worker_id = p_worker_id,
+        lease_expires_at = clock_timestamp() + make_interval(secs => p_lease_seconds),
+        run_after = null,
+        started_at = coalesce(task.started_at, clock_timestamp()),
+        logs = task.logs || private.log_line(
+          case when task.epoch = 0 then 'started' else 'resumed' end || ' by worker ' || p_worker_id
+        )
+    from claimable
+    where task.id = claimable.id
+    returning task.id
+  )
+  select
+    coalesce((select array_agg(id) from claimed), '{}'),
+    coalesce((
+      select jsonb_agg(jsonb_build_object('message_id', msg_id, 'task_id', task_id))
+      from message
+      where not exists (select from claimed where claimed.id = message.task_id)
+    ), '[]')
+  into v_claimed, v_unclaimed;
+
+  perform private.settle_unclaimed(
+    p_queue, (message ->> 'message_id')::bigint, (message ->> 'task_id')::uuid
+  )
+  from jsonb_array_elements(v_unclaimed) as message;
+  return v_claimed;
+end;
+$$;
+comment on function private.claim_from_queue(text, text, int, int) is
+  'Claims up to p_limit tasks of one queue for a worker and returns their ids.';
+revoke all on function private.claim_from_queue(text, text, int, int) from public;
+
+create function private.claim_tasks(p_worker_id text, p_limit int, p_lease_seconds int)
+returns table (task_id uuid, epoch bigint, context jsonb)
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_queue text;
+  v_claimed uuid[] := '{}';
+begin
+  foreach v_queue in array array['agent_tasks_high', 'agent_tasks', 'agent_tasks_low'] loop
+    exit when cardinality(v_claimed) >= p_limit;
+    v_claimed := v_claimed || private.claim_from_queue(
+      v_queue, p_worker_id, p_limit - cardinality(v_claimed), p_lease_seconds
+    );
+  end loop;
+  if cardinality(v_claimed) = 0 then
+    return;
+  end if;
+
+  perform private.emit_event(
+    task.id, task.master_task_id,
+    case when task.epoch = 1 then 'task.started' else 'task.resumed' end,
+    jsonb_build_object('worker_id', p_worker_id, 'epoch', task.epoch, 'deliveries', task.deliveries)
+  )
+  from public.tasks as task
+  where task.id = any (v_claimed);
+
+  return query
+    select task.id, task.epoch, private.task_context(task.id)
+    from public.tasks as task
+    where task.id = any (v_claimed)
+    order by array_position(v_claimed, task.id);
+end;
+$$;
+comment on function private.claim_tasks(text, int, int) is
+  'Claims up to p_limit tasks, high priority first, each with a lease of p_lease_seconds and a new epoch. Called by workers.';
+revoke all on function private.claim_tasks(text, int, int) from public;
+
+create function private.hold_task(p_task_id uuid, p_epoch bigint, p_lease_seconds int)
+returns public.tasks
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_task public.tasks;
+begin
+  update public.tasks
+  set lease_expires_at = clock_timestamp() + make_interval(secs => p_lease_seconds)
+  where id = p_task_id and epoch = p_epoch and status = 'running'
+  returning * into v_task;
+  if not found then
+    raise sqlstate 'PT409' using
+      message = format('Cannot write to task %s: epoch %s does not hold its lease', p_task_id, p_epoch),
+      detail = 'LEASE_LOST',
+      hint = 'Drop the task; another worker has it, or it has ended.';
+  end if;
+  perform pgmq.set_vt(private.queue_of(v_task.priority), v_task.message_id, p_lease_seconds);
+  return v_task;
+end;
+$$;
+comment on function private.hold_task(uuid, bigint, int) is
+  'The fence that every write of a worker passes: locks the task, renews its lease and its message''s visibility, or raises LEASE_LOST.';
+revoke all on function private.hold_task(uuid, bigint, int) from public;
+
+create function private.heartbeat(p_worker_id text, p_leases jsonb, p_lease_seconds int)
+returns table (task_id uuid, state text)
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  insert into private.workers (id) values (p_worker_id)
+  on conflict (id) do update set seen_at = clock_timestamp(), stopped_at = null;
+
+  return query
+    with lease as materialized (
+      select (entry ->> 'task_id')::uuid as id, (entry ->> 'epoch')::bigint as epoch
+      from jsonb_array_elements(p_leases) as entry
+    ),
+    free as materialized (
+      -- A row that another transaction holds is left to the next heartbeat: waiting could deadlock.
+      select task.id
+      from public.tasks as task
+      join lease on lease.id = task.id and lease.epoch = task.epoch
+      where task.status = 'running'
+      for update of task skip locked
+    ),
+    renewed as (
+      update public.tasks as task
+      set lease_expires_at = clock_timestamp() + make_interval(secs => p_lease_seconds)
+      from free
+      where task.id = free.id
+      returning task.id, task.priority, task.message_id
+    ),
+    moved as materialized (
+      select renewed.id
+      from renewed
+      left join lateral pgmq.set_vt(
+        private.queue_of(renewed.priority), renewed.message_id, p_lease_seconds
+      ) as message on true
+    )
+    select
+      lease.id,
+      case
+        when task.id is null then 'lost'
+        when task.cancel_requested_at is not null then 'cancelled'
+        else 'held'
+      end
+    from lease
+    left join moved on moved.id = lease.id
+    left join public.tasks as task
+      on task.id = lease.id and task.epoch = lease.epoch and task.status = 'running';
+end;
+$$;
+comment on function private.heartbeat(text, jsonb, int) is
+  'Renews the leases [{task_id, epoch}] of a worker in one statement; a task is held, lost or cancelled. Called by workers.';
+revoke all on function private.heartbeat(text, jsonb, int) from public;
+
+create function private.stop_worker(p_worker_id text)
+returns void
+language sql
+volatile
+security invoker
+set search_path = ''
+as $$
+  update private.workers set stopped_at = clock_timestamp() where id = stop_worker.p_worker_id;
+$$;
+comment on function private.stop_worker(text) is 'Notes that a worker has ended. Called by workers.';
+revoke all on function private.stop_worker(text) from public;

@@ -1,0 +1,335 @@
+-- The transcript is the checkpoint: a step is written as started before it runs and as ended after.
+
+create function private.assert_budget_allows_model_call(p_task public.tasks)
+returns void
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_master public.tasks;
+  v_totals private.job_totals;
+  v_exceeded text;
+begin
+  select * into v_master from public.tasks where id = p_task.master_task_id;
+  if v_master.budget is null then
+    return;
+  end if;
+  select * into v_totals from private.job_totals where master_task_id = v_master.id;
+
+  v_exceeded := case
+    when v_totals.input_tokens >= private.cap(v_master.budget, 'max_input_tokens', null)
+      then 'max_input_tokens'
+    when v_totals.output_tokens >= private.cap(v_master.budget, 'max_output_tokens', null)
+      then 'max_output_tokens'
+    when coalesce(v_totals.cost_micro_usd, 0) >= private.cap(v_master.budget, 'max_cost_micro_usd', null)
+      then 'max_cost_micro_usd'
+    when extract(epoch from clock_timestamp() - coalesce(v_master.started_at, v_master.created_at))
+        >= private.cap(v_master.budget, 'max_wall_seconds', null)
+      then 'max_wall_seconds'
+  end;
+  if v_exceeded is not null then
+    raise sqlstate 'PT422' using
+      message = format('Cannot call the model: the job has used up its %s of %s',
+        v_exceeded, v_master.budget ->> v_exceeded),
+      detail = 'BUDGET_EXCEEDED',
+      hint = 'Create the task with a larger budget, or with null for no cap.';
+  end if;
+
+  if private.cap(v_master.budget, 'max_cost_micro_usd', null) is not null
+    and private.price_of_agent(p_task.agent_id) is null
+  then
+    raise sqlstate 'PT422' using
+      message = 'Cannot call the model: the job has a cost cap and the model has no price',
+      detail = 'PRICE_UNKNOWN',
+      hint = 'Insert the model''s price into model_prices, or create the task without max_cost_micro_usd.';
+  end if;
+end;
+$$;
+comment on function private.assert_budget_allows_model_call(public.tasks) is
+  'Raises BUDGET_EXCEEDED or PRICE_UNKNOWN before a model call that the job''s budget does not allow.';
+revoke all on function private.assert_budget_allows_model_call(public.tasks) from public;
+
+create function private.price_at(p_provider_id uuid, p_model text)
+returns public.model_prices
+language sql
+stable
+security invoker
+set search_path = ''
+as $$
+  select price
+  from public.model_prices as price
+  where price.provider_id = price_at.p_provider_id
+    and price.model = price_at.p_model
+    and price.valid_from <= now()
+  order by price.valid_from desc
+  limit 1;
+$$;
+comment on function private.price_at(uuid, text) is 'The price of a model that is valid now, or null.';
+revoke all on function private.price_at(uuid, text) from public;
+
+create function private.price_of_agent(p_agent_id uuid)
+returns public.model_prices
+language sql
+stable
+security invoker
+set search_path = ''
+as $$
+  select private.price_at(provider.id, coalesce(agent.model, provider.default_model))
+  from public.agents as agent
+  join public.llm_providers as provider on provider.id = agent.provider_id
+  where agent.id = price_of_agent.p_agent_id;
+$$;
+comment on function private.price_of_agent(uuid) is 'The price of the model that an agent calls, or null.';
+revoke all on function private.price_of_agent(uuid) from public;
+
+create function private.start_steps(p_task public.tasks, p_steps jsonb)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_step record;
+  v_max_steps numeric;
+begin
+  if jsonb_array_length(p_steps) = 0 then
+    return;
+  end if;
+  v_max_steps := private.cap(
+    (select budget from public.tasks where id = p_task.master_task_id), 'max_steps', 1000
+  );
+  for v_step in
+    select * from jsonb_to_recordset(p_steps) as step (seq int, kind text, name text, call_id text, input jsonb)
+    order by seq
+  loop
+    if v_step.seq > v_max_steps then
+      raise sqlstate 'PT422' using
+        message = format('Cannot go on with task %s: it has taken its %s steps', p_task.id, v_max_steps),
+        detail = 'STEPS_EXCEEDED',
+        hint = 'Create the task with a larger max_steps in its budget, or split the work into subtasks.';
+    end if;
+    if v_step.kind = 'model' then
+      perform private.assert_budget_allows_model_call(p_task);
+    end if;
+    insert into public.task_steps (task_id, seq, kind, state, name, call_id, input, idempotency_key, epoch)
+    values (
+      p_task.id, v_step.seq, v_step.kind, 'started', v_step.name, v_step.call_id, v_step.input,
+      p_task.id || ':' || v_step.seq, p_task.epoch
+    )
+    on conflict (task_id, seq) do nothing;
+    if found and v_step.kind in ('model', 'tool') then
+      perform private.emit_event(p_task.id, p_task.master_task_id, v_step.kind || '.started',
+        jsonb_build_object('step_seq', v_step.seq, 'name', v_step.name, 'call_id', v_step.call_id,
+          'server', v_step.input -> 'server', 'arguments', v_step.input -> 'arguments'));
+    end if;
+  end loop;
+end;
+$$;
+comment on function private.start_steps(public.tasks, jsonb) is
+  'Writes intents [{seq, kind, name, call_id, input}]; rows that exist stay as they are. Raises STEPS_EXCEEDED, BUDGET_EXCEEDED, PRICE_UNKNOWN.';
+revoke all on function private.start_steps(public.tasks, jsonb) from public;
+
+create function private.record_usage(p_task public.tasks, p_usage jsonb)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_provider_id uuid := (p_usage ->> 'provider_id')::uuid;
+  v_input bigint := coalesce((p_usage ->> 'input_tokens')::bigint, 0);
+  v_cached bigint := coalesce((p_usage ->> 'cached_input_tokens')::bigint, 0);
+  v_output bigint := coalesce((p_usage ->> 'output_tokens')::bigint, 0);
+  v_price public.model_prices := private.price_at(v_provider_id, p_usage ->> 'model');
+  v_cost bigint := round((
+    (v_input - v_cached) * v_price.input_micro_usd_per_mtok::numeric
+    + v_cached * v_price.cached_input_micro_usd_per_mtok
+    + v_output * v_price.output_micro_usd_per_mtok
+  ) / 1000000);
+begin
+  insert into public.usage_events (
+    user_id, task_id, provider_id, model, key_source,
+    input_tokens, cached_input_tokens, output_tokens, cost_micro_usd
+  )
+  values (
+    p_task.created_by, p_task.id, v_provider_id, p_usage ->> 'model', p_usage ->> 'key_source',
+    v_input, v_cached, v_output, v_cost
+  );
+  update public.tasks
+  set input_tokens = input_tokens + v_input,
+      output_tokens = output_tokens + v_output,
+      cost_micro_usd = case when v_cost is null then cost_micro_usd else coalesce(cost_micro_usd, 0) + v_cost end
+  where id = p_task.id;
+  update private.job_totals
+  set input_tokens = input_tokens + v_input,
+      output_tokens = output_tokens + v_output,
+      cost_micro_usd = case when v_cost is null then cost_micro_usd else coalesce(cost_micro_usd, 0) + v_cost end
+  where master_task_id = p_task.master_task_id;
+end;
+$$;
+comment on function private.record_usage(public.tasks, jsonb) is
+  'Books a model call''s tokens and cost on the ledger, the task and the job.';
+revoke all on function private.record_usage(public.tasks, jsonb) from public;
+
+create function private.step_ended_event(p_kind text, p_name text, p_state text)
+returns text
+language sql
+immutable
+security invoker
+set search_path = ''
+as $$
+  select case
+    when p_kind = 'model' then 'model.completed'
+    when p_kind = 'tool' then case p_state when 'done' then 'tool.completed' else 'tool.failed' end
+    when p_state = 'done' and p_name = 'load_skill' then 'skill.loaded'
+    when p_state = 'done' and p_name = 'save_intermediate_data' then 'data.saved'
+    when p_state = 'failed' then 'tool.failed'
+  end;
+$$;
+comment on function private.step_ended_event(text, text, text) is
+  'The event that an ended step emits, or null where another function emits it.';
+revoke all on function private.step_ended_event(text, text, text) from public;
+
+create function private.end_steps(p_task public.tasks, p_steps jsonb)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_step record;
+  v_event text;
+begin
+  for v_step in
+    select *
+    from jsonb_to_recordset(p_steps) as step (
+      seq int, kind text, state text, name text, call_id text, input jsonb, output jsonb,
+      usage jsonb, data jsonb, storage_path text
+    )
+    order by seq
+  loop
+    insert into public.task_steps as stored (
+      task_id, seq, kind, state, name, call_id, input, output, usage, idempotency_key, epoch, ended_at
+    )
+    values (
+      p_task.id, v_step.seq, v_step.kind, v_step.state, v_step.name, v_step.call_id, v_step.input,
+      coalesce(v_step.output, 'null'), v_step.usage, p_task.id || ':' || v_step.seq, p_task.epoch,
+      clock_timestamp()
+    )
+    on conflict (task_id, seq) do update
+    set state = excluded.state,
+        output = excluded.output,
+        usage = excluded.usage,
+        epoch = excluded.epoch,
+        ended_at = excluded.ended_at
+    where stored.state = 'started';
+    -- A step that has ended keeps its first result.
+    continue when not found;
+
+    if v_step.usage is not null then
+      perform private.record_usage(p_task, v_step.usage);
+    end if;
+    if v_step.data is not null or v_step.storage_path is not null then
+      update public.tasks
+      set intermediate_data = intermediate_data || coalesce(v_step.data, '{}'),
+          storage_paths = case
+            when v_step.storage_path is null or v_step.storage_path = any (storage_paths) then storage_paths
+            else storage_paths || v_step.storage_path
+          end
+      where id = p_task.id;
+    end if;
+    v_event := private.step_ended_event(v_step.kind, v_step.name, v_step.state);
+    if v_event is not null then
+      perform private.emit_event(p_task.id, p_task.master_task_id, v_event, jsonb_build_object(
+        'step_seq', v_step.seq,
+        'name', v_step.name,
+        'call_id', v_step.call_id,
+        'text', v_step.output -> 'text',
+        'tool_calls', v_step.output -> 'tool_calls',
+        'error_code', v_step.output -> 'error_code',
+        'skill_id', v_step.output -> 'skill_id',
+        'key', v_step.output -> 'key',
+        'storage_path', v_step.storage_path,
+        'usage', v_step.usage
+      ));
+    end if;
+  end loop;
+end;
+$$;
+comment on function private.end_steps(public.tasks, jsonb) is
+  'Writes results [{seq, kind, state, name, call_id, input, output, usage, data, storage_path}] with what follows from them.';
+revoke all on function private.end_steps(public.tasks, jsonb) from public;
+
+create function private.begin_steps(p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_steps jsonb)
+returns table (seq int, state text, output jsonb)
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  perform private.start_steps(private.hold_task(p_task_id, p_epoch, p_lease_seconds), p_steps);
+  return query
+    select step.seq, step.state, step.output
+    from public.task_steps as step
+    join jsonb_to_recordset(p_steps) as intent (seq int) on intent.seq = step.seq
+    where step.task_id = p_task_id
+    order by step.seq;
+end;
+$$;
+comment on function private.begin_steps(uuid, bigint, int, jsonb) is
+  'Writes intents and returns the steps as they are stored. Raises LEASE_LOST and the codes of start_steps(). Called by workers.';
+revoke all on function private.begin_steps(uuid, bigint, int, jsonb) from public;
+
+create function private.record_steps(
+  p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_steps jsonb, p_next jsonb default '[]'
+)
+returns boolean
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_task public.tasks := private.hold_task(p_task_id, p_epoch, p_lease_seconds);
+begin
+  perform private.end_steps(v_task, p_steps);
+  -- Progress: the deliveries so far were no crash loop.
+  update public.tasks set deliveries = 1 where id = p_task_id and deliveries > 1;
+  if v_task.cancel_requested_at is null then
+    perform private.start_steps(v_task, p_next);
+  end if;
+  return v_task.cancel_requested_at is not null;
+end;
+$$;
+comment on function private.record_steps(uuid, bigint, int, jsonb, jsonb) is
+  'The checkpoint: stores results and the next intents in one transaction; true when the task is to be cancelled. Raises LEASE_LOST and the codes of start_steps(). Called by workers.';
+revoke all on function private.record_steps(uuid, bigint, int, jsonb, jsonb) from public;
+
+create function private.broadcast_delta(p_task_id uuid, p_epoch bigint, p_seq int, p_text text)
+returns void
+language sql
+volatile
+security invoker
+set search_path = ''
+as $$
+  select private.broadcast(task.id, task.master_task_id, 'model.delta', jsonb_build_object(
+    'task_id', task.id,
+    'master_task_id', task.master_task_id,
+    'seq', null,
+    'at', clock_timestamp(),
+    'data', jsonb_build_object('step_seq', broadcast_delta.p_seq, 'text', broadcast_delta.p_text)
+  ))
+  from public.tasks as task
+  where task.id = broadcast_delta.p_task_id
+    and task.epoch = broadcast_delta.p_epoch
+    and task.status = 'running';
+$$;
+comment on function private.broadcast_delta(uuid, bigint, int, text) is
+  'Sends streamed model text to the channels; never stored. Called by workers.';
+revoke all on function private.broadcast_delta(uuid, bigint, int, text) from public;

@@ -1,0 +1,363 @@
+-- Terminal states: entered once, told to the parent once.
+--
+-- Lock order everywhere: the job's lock, then the task, then its parent, then the job's totals.
+
+create function private.lock_job(p_master_task_id uuid)
+returns void
+language sql
+volatile
+security invoker
+set search_path = ''
+as $$
+  select pg_advisory_xact_lock(hashtextextended('supaswarm:' || lock_job.p_master_task_id, 0));
+$$;
+comment on function private.lock_job(uuid) is
+  'Serialises what changes the shape of a job until the transaction ends: spawn, park, finish, cancel, review.';
+revoke all on function private.lock_job(uuid) from public;
+
+create function private.lock_job_of(p_task_id uuid)
+returns void
+language sql
+volatile
+security invoker
+set search_path = ''
+as $$
+  select private.lock_job(task.master_task_id) from public.tasks as task where task.id = lock_job_of.p_task_id;
+$$;
+comment on function private.lock_job_of(uuid) is 'Takes the lock of the job that a task belongs to.';
+revoke all on function private.lock_job_of(uuid) from public;
+
+create function private.hand_result_to_parent(p_child public.tasks, p_output_reference jsonb)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_parent public.tasks;
+  v_result jsonb := jsonb_build_object('agent', p_child.agent_slug, 'status', p_child.status)
+    || case
+      when p_child.status = 'completed'
+        then jsonb_build_object('output', coalesce(p_output_reference, p_child.output))
+      else jsonb_build_object('error', p_child.error)
+    end;
+begin
+  update public.task_steps
+  set state = case p_child.status when 'completed' then 'done' else 'failed' end,
+      output = v_result,
+      ended_at = clock_timestamp()
+  where task_id = p_child.parent_id and seq = p_child.parent_step_seq and state = 'started';
+
+  -- Count down and wake in one statement: of two children that end together, one sees zero.
+  update public.tasks as parent
+  set pending_children = parent.pending_children - 1,
+      status = case when woken.is_due then 'pending' else parent.status end,
+      message_id = case
+        when woken.is_due then private.send_message(parent.id, parent.priority) else parent.message_id end,
+      logs = case
+        when woken.is_due then parent.logs || private.log_line('its subtasks have ended') else parent.logs end
+  from (
+    select id,
+      status = 'pending_subtask' and pending_children = 1 and cancel_requested_at is null as is_due
+    from public.tasks
+    where id = p_child.parent_id
+    for update
+  ) as woken
+  where parent.id = woken.id
+  returning parent.* into v_parent;
+
+  perform private.emit_event(v_parent.id, v_parent.master_task_id, 'subtask.finished', jsonb_build_object(
+    'step_seq', p_child.parent_step_seq,
+    'subtask_id', p_child.id,
+    'agent', p_child.agent_slug,
+    'status', p_child.status
+  ));
+end;
+$$;
+comment on function private.hand_result_to_parent(public.tasks, jsonb) is
+  'Writes an ended child''s result into its parent''s step, counts it off and wakes the parent at zero. The caller holds the job''s lock.';
+revoke all on function private.hand_result_to_parent(public.tasks, jsonb) from public;
+
+create function private.end_task(
+  p_task_id uuid, p_status text, p_output jsonb default null, p_error jsonb default null,
+  p_output_reference jsonb default null
+)
+returns boolean
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_task public.tasks;
+  v_queued record;
+begin
+  -- Nothing may go on under a task that has ended.
+  perform private.cancel_descendants(p_task_id);
+
+  select message_id, priority into v_queued
+  from public.tasks
+  where id = p_task_id and finished_at is null
+  for update;
+  if not found then
+    return false;
+  end if;
+  if v_queued.message_id is not null then
+    perform pgmq.delete(private.queue_of(v_queued.priority), v_queued.message_id);
+  end if;
+
+  update public.tasks
+  set status = p_status,
+      output = p_output,
+      error = p_error,
+      finished_at = clock_timestamp(),
+      message_id = null,
+      lease_expires_at = null,
+      worker_id = null,
+      run_after = null,
+      logs = logs || private.log_line(p_status || coalesce(': ' || (p_error ->> 'code'), ''))
+  where id = p_task_id
+  returning * into v_task;
+  update public.human_reviews
+  set answered_at = clock_timestamp(), comments = 'The task was ' || p_status || ' before an answer came'
+  where task_id = p_task_id and answered_at is null;
+
+  perform private.emit_event(v_task.id, v_task.master_task_id, 'task.' || p_status,
+    jsonb_build_object('output', coalesce(p_output_reference, p_output), 'error', p_error));
+  if v_task.parent_id is not null then
+    perform private.hand_result_to_parent(v_task, p_output_reference);
+  end if;
+  return true;
+end;
+$$;
+comment on function private.end_task(uuid, text, jsonb, jsonb, jsonb) is
+  'Enters a terminal state; false when the task had ended before. The caller holds the job''s lock.';
+revoke all on function private.end_task(uuid, text, jsonb, jsonb, jsonb) from public;
+
+create function private.cancel_descendants(p_task_id uuid)
+returns int
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_descendant record;
+  v_count int := 0;
+begin
+  if not exists (select from public.tasks where id = p_task_id and pending_children > 0) then
+    return 0;
+  end if;
+  -- Deepest first, so that no parent among them waits for a child that is about to go.
+  for v_descendant in
+    with recursive descendant as (
+      select id, status, finished_at, 1 as level from public.tasks where parent_id = p_task_id
+      union all
+      select child.id, child.status, child.finished_at, level + 1
+      from public.tasks as child
+      join descendant on child.parent_id = descendant.id
+    )
+    select id, status from descendant where finished_at is null order by level desc, id
+  loop
+    perform private.cancel_one(v_descendant.id);
+    v_count := v_count + 1;
+  end loop;
+  return v_count;
+end;
+$$;
+comment on function private.cancel_descendants(uuid) is
+  'Cancels everything under a task and returns how many. The caller holds the job''s lock.';
+revoke all on function private.cancel_descendants(uuid) from public;
+
+create function private.cancel_one(p_task_id uuid)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_status text;
+begin
+  update public.tasks
+  set cancel_requested_at = coalesce(cancel_requested_at, clock_timestamp())
+  where id = p_task_id and finished_at is null
+  returning status into v_status;
+  -- A running task ends when its worker hears of it, at its next checkpoint or heartbeat.
+  if v_status <> 'running' then
+    perform private.end_task(p_task_id, 'cancelled', p_error => private.cancelled_error());
+  end if;
+end;
+$$;
+comment on function private.cancel_one(uuid) is
+  'Ends a waiting task as cancelled, or marks a running one. The caller holds the job''s lock.';
+revoke all on function private.cancel_one(uuid) from public;
+
+create function private.cancelled_error()
+returns jsonb
+language sql
+immutable
+security invoker
+set search_path = ''
+as $$
+  select jsonb_build_object('code', 'TASK_CANCELLED', 'message', 'The task was cancelled');
+$$;
+comment on function private.cancelled_error() is 'The error of a cancelled task.';
+revoke all on function private.cancelled_error() from public;
+
+create function private.finish_task(
+  p_task_id uuid, p_epoch bigint, p_output jsonb, p_output_reference jsonb default null
+)
+returns text
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_task public.tasks;
+begin
+  perform private.lock_job_of(p_task_id);
+  v_task := private.hold_task(p_task_id, p_epoch, 1);
+  if v_task.cancel_requested_at is not null then
+    perform private.end_task(p_task_id, 'cancelled', p_error => private.cancelled_error());
+    return 'cancelled';
+  end if;
+  perform private.end_task(p_task_id, 'completed', p_output, p_output_reference => p_output_reference);
+  return 'completed';
+end;
+$$;
+comment on function private.finish_task(uuid, bigint, jsonb, jsonb) is
+  'Completes a task, or cancels it when that was asked for. A parent receives p_output_reference instead of a large output. Raises LEASE_LOST. Called by workers.';
+revoke all on function private.finish_task(uuid, bigint, jsonb, jsonb) from public;
+
+create function private.bury_task(p_task public.tasks, p_reason text, p_error jsonb)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  insert into private.dead_letters (task_id, reason, error) values (p_task.id, p_reason, p_error);
+  perform private.end_task(p_task.id, 'failed', p_error => p_error);
+end;
+$$;
+comment on function private.bury_task(public.tasks, text, jsonb) is
+  'Fails a task that ran out of attempts or deliveries and keeps a dead letter. The caller holds the job''s lock.';
+revoke all on function private.bury_task(public.tasks, text, jsonb) from public;
+
+create function private.requeue_task(p_task public.tasks, p_visible_at timestamptz, p_log text)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_message_time timestamptz := private.message_time(p_visible_at);
+begin
+  perform pgmq.delete(private.queue_of(p_task.priority), p_task.message_id);
+  update public.tasks
+  set status = 'pending',
+      lease_expires_at = null,
+      worker_id = null,
+      run_after = p_visible_at,
+      message_id = case
+        when v_message_time is not null then private.send_message(id, priority, v_message_time) end,
+      logs = logs || private.log_line(p_log)
+  where id = p_task.id;
+end;
+$$;
+comment on function private.requeue_task(public.tasks, timestamptz, text) is
+  'Puts a running task back to pending, not to be claimed before p_visible_at (null: now).';
+revoke all on function private.requeue_task(public.tasks, timestamptz, text) from public;
+
+create function private.retry_delay_seconds(p_attempts int, p_retry_after_seconds numeric)
+returns numeric
+language sql
+volatile
+security invoker
+set search_path = ''
+as $$
+  -- Exponential with full jitter, up to five minutes; what the other side asked for comes on top.
+  select coalesce(p_retry_after_seconds, 0)
+    + (random() * least(300, power(2, least(p_attempts, 16))))::numeric;
+$$;
+comment on function private.retry_delay_seconds(int, numeric) is 'Seconds to wait before the next attempt.';
+revoke all on function private.retry_delay_seconds(int, numeric) from public;
+
+create function private.fail_task(
+  p_task_id uuid, p_epoch bigint, p_error jsonb, p_retry text, p_retry_after_seconds numeric default null
+)
+returns table (status text, retry_at timestamptz)
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+#variable_conflict use_column
+declare
+  v_max_rate_limit_waits constant int := 100;
+  v_task public.tasks;
+  v_retry_at timestamptz;
+begin
+  perform private.lock_job_of(p_task_id);
+  v_task := private.hold_task(p_task_id, p_epoch, 1);
+
+  if v_task.cancel_requested_at is not null then
+    perform private.end_task(p_task_id, 'cancelled', p_error => private.cancelled_error());
+  elsif p_retry = 'never' then
+    perform private.end_task(p_task_id, 'failed', p_error => p_error);
+  elsif p_retry = 'rate_limited' and v_task.rate_limit_waits < v_max_rate_limit_waits then
+    update public.tasks
+    set rate_limit_waits = rate_limit_waits + 1, deliveries = 0
+    where id = p_task_id;
+    v_retry_at := clock_timestamp() + make_interval(
+      secs => private.retry_delay_seconds(1, p_retry_after_seconds)::double precision);
+  elsif v_task.attempts + 1 >= v_task.max_attempts then
+    update public.tasks set attempts = attempts + 1 where id = p_task_id;
+    perform private.bury_task(v_task, 'attempts_exhausted', p_error);
+  else
+    update public.tasks set attempts = attempts + 1, deliveries = 0 where id = p_task_id;
+    v_retry_at := clock_timestamp() + make_interval(
+      secs => private.retry_delay_seconds(v_task.attempts + 1, p_retry_after_seconds)::double precision);
+  end if;
+
+  if v_retry_at is not null then
+    perform private.requeue_task(v_task, v_retry_at, 'to be retried: ' || (p_error ->> 'code'));
+    perform private.emit_event(p_task_id, v_task.master_task_id, 'task.retried',
+      jsonb_build_object('error', p_error, 'retry_at', v_retry_at, 'reason', p_retry));
+  end if;
+  return query select task.status, v_retry_at from public.tasks as task where task.id = p_task_id;
+end;
+$$;
+comment on function private.fail_task(uuid, bigint, jsonb, text, numeric) is
+  'Ends a task with an error (p_retry never), or puts it back: backoff counts an attempt, rate_limited does not. Past the maximum the task is buried. Raises LEASE_LOST. Called by workers.';
+revoke all on function private.fail_task(uuid, bigint, jsonb, text, numeric) from public;
+
+create function private.yield_task(p_task_id uuid, p_epoch bigint)
+returns boolean
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_task public.tasks;
+begin
+  perform private.lock_job_of(p_task_id);
+  v_task := private.hold_task(p_task_id, p_epoch, 1);
+  if v_task.cancel_requested_at is not null then
+    perform private.end_task(p_task_id, 'cancelled', p_error => private.cancelled_error());
+    return false;
+  end if;
+  update public.tasks set deliveries = greatest(deliveries - 1, 0) where id = p_task_id;
+  perform private.requeue_task(v_task, null, 'handed back by worker ' || v_task.worker_id);
+  return true;
+end;
+$$;
+comment on function private.yield_task(uuid, bigint) is
+  'Hands a task back with its checkpoint, at no attempt; false when it was to be cancelled and now is. Raises LEASE_LOST. Called by workers.';
+revoke all on function private.yield_task(uuid, bigint) from public;

@@ -1,0 +1,220 @@
+-- Handoffs: subtasks of a named agent, in parallel, and the parent that waits for them.
+
+create function private.assert_subtask_caps(p_task public.tasks, p_new_children int)
+returns void
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_max_children constant int := 1000;
+  v_budget jsonb := (select budget from public.tasks where id = p_task.master_task_id);
+  v_max_depth numeric := private.cap(v_budget, 'max_depth', 32);
+  v_max_tasks numeric := private.cap(v_budget, 'max_tasks', 10000);
+begin
+  if p_task.depth + 1 > v_max_depth then
+    raise sqlstate 'PT422' using
+      message = format('Cannot create subtasks at depth %s: the job may be %s deep', p_task.depth + 1, v_max_depth),
+      detail = 'DEPTH_EXCEEDED',
+      hint = 'Let the agent do the work itself, or create the job with a larger max_depth.';
+  end if;
+  if (select count(*) from public.tasks where parent_id = p_task.id) + p_new_children > v_max_children then
+    raise sqlstate 'PT422' using
+      message = format('Cannot create %s more subtasks: a task may have %s', p_new_children, v_max_children),
+      detail = 'CHILDREN_EXCEEDED',
+      hint = 'Group the work into fewer subtasks, or let subtasks create their own.';
+  end if;
+  if (select task_count from private.job_totals where master_task_id = p_task.master_task_id)
+      + p_new_children > v_max_tasks
+  then
+    raise sqlstate 'PT422' using
+      message = format('Cannot create %s more subtasks: the job may have %s tasks', p_new_children, v_max_tasks),
+      detail = 'TASKS_EXCEEDED',
+      hint = 'Create the job with a larger max_tasks, or with null for no cap.';
+  end if;
+end;
+$$;
+comment on function private.assert_subtask_caps(public.tasks, int) is
+  'Raises DEPTH_EXCEEDED, CHILDREN_EXCEEDED or TASKS_EXCEEDED. The caller holds the job''s lock.';
+revoke all on function private.assert_subtask_caps(public.tasks, int) from public;
+
+create function private.handoff_error(p_agent_id uuid, p_target_slug text)
+returns jsonb
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_target public.agents;
+begin
+  select * into v_target from public.agents where slug = p_target_slug;
+  return case
+    when v_target.id is null then jsonb_build_object(
+      'code', 'AGENT_NOT_FOUND',
+      'message', format('Cannot hand off: no agent has the slug %L', p_target_slug))
+    when not v_target.is_active then jsonb_build_object(
+      'code', 'AGENT_INACTIVE',
+      'message', format('Cannot hand off: the agent %L is not active', p_target_slug))
+    when not private.can_hand_off(p_agent_id, v_target.id) then jsonb_build_object(
+      'code', 'AGENT_HANDOFF_FORBIDDEN',
+      'message', format('Cannot hand off: this agent may not hand off to %L', p_target_slug))
+  end;
+end;
+$$;
+comment on function private.handoff_error(uuid, text) is 'Why an agent may not hand off to a slug, or null.';
+revoke all on function private.handoff_error(uuid, text) from public;
+
+create function private.spawn_one(p_parent public.tasks, p_seq int, p_agent_slug text, p_input jsonb)
+returns uuid
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_agent_id uuid := (select id from public.agents where slug = p_agent_slug);
+  v_id uuid := gen_random_uuid();
+begin
+  insert into public.tasks (
+    id, master_task_id, parent_id, parent_step_seq, agent_id, agent_slug, input, created_by,
+    priority, concurrency_key, traceparent, depth, message_id, logs
+  )
+  values (
+    v_id, p_parent.master_task_id, p_parent.id, p_seq, v_agent_id, p_agent_slug, p_input,
+    p_parent.created_by, p_parent.priority, p_parent.concurrency_key, p_parent.traceparent,
+    p_parent.depth + 1, private.send_message(v_id, p_parent.priority),
+    array[private.log_line('created for agent ' || p_agent_slug)]
+  );
+  perform private.emit_event(v_id, p_parent.master_task_id, 'task.created',
+    jsonb_build_object('agent', p_agent_slug, 'parent_id', p_parent.id));
+  perform private.emit_event(p_parent.id, p_parent.master_task_id, 'subtask.created',
+    jsonb_build_object('step_seq', p_seq, 'subtask_id', v_id, 'agent', p_agent_slug));
+  return v_id;
+end;
+$$;
+comment on function private.spawn_one(public.tasks, int, text, jsonb) is
+  'Creates the subtask of one create_subtask step. The caller holds the job''s lock.';
+revoke all on function private.spawn_one(public.tasks, int, text, jsonb) from public;
+
+create function private.spawn_subtasks(
+  p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_subtasks jsonb
+)
+returns table (seq int, task_id uuid, error jsonb)
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+#variable_conflict use_column
+declare
+  v_task public.tasks;
+  v_subtask record;
+  v_error jsonb;
+  v_child_id uuid;
+  v_created int := 0;
+begin
+  perform private.lock_job_of(p_task_id);
+  v_task := private.hold_task(p_task_id, p_epoch, p_lease_seconds);
+  if v_task.cancel_requested_at is not null then
+    raise sqlstate 'PT409' using
+      message = 'Cannot create subtasks: the task is being cancelled',
+      detail = 'TASK_CANCELLED',
+      hint = 'Finish the task; it will be recorded as cancelled.';
+  end if;
+  perform private.assert_subtask_caps(v_task, (
+    select count(*)::int
+    from jsonb_to_recordset(p_subtasks) as wanted (seq int)
+    where not exists (
+      select from public.tasks as child
+      where child.parent_id = p_task_id and child.parent_step_seq = wanted.seq
+    )
+  ));
+
+  for v_subtask in
+    select wanted.seq, wanted.agent, wanted.input, child.id as child_id
+    from jsonb_to_recordset(p_subtasks) as wanted (seq int, agent text, input jsonb)
+    left join public.tasks as child on child.parent_id = p_task_id and child.parent_step_seq = wanted.seq
+    order by wanted.seq
+  loop
+    v_child_id := v_subtask.child_id;
+    v_error := null;
+    if v_child_id is null then
+      v_error := private.handoff_error(v_task.agent_id, v_subtask.agent);
+      if v_error is null then
+        v_child_id := private.spawn_one(v_task, v_subtask.seq, v_subtask.agent, v_subtask.input);
+        v_created := v_created + 1;
+      else
+        perform private.end_steps(v_task, jsonb_build_array(jsonb_build_object(
+          'seq', v_subtask.seq, 'kind', 'system', 'name', 'create_subtask', 'state', 'failed',
+          'output', jsonb_build_object('agent', v_subtask.agent, 'status', 'failed', 'error', v_error)
+        )));
+      end if;
+    end if;
+    return query select v_subtask.seq, v_child_id, v_error;
+  end loop;
+
+  update public.tasks set pending_children = pending_children + v_created where id = p_task_id;
+  update private.job_totals
+  set task_count = task_count + v_created
+  where master_task_id = v_task.master_task_id;
+end;
+$$;
+comment on function private.spawn_subtasks(uuid, bigint, int, jsonb) is
+  'Creates the subtasks [{seq, agent, input}] of create_subtask steps; a repeated call finds those that exist. A handoff that is not allowed ends its step with the error. Raises LEASE_LOST, TASK_CANCELLED, DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED. Called by workers.';
+revoke all on function private.spawn_subtasks(uuid, bigint, int, jsonb) from public;
+
+create function private.park(p_task public.tasks, p_status text)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  -- A parked task holds no message: each read of the queue would pass over it.
+  perform pgmq.delete(private.queue_of(p_task.priority), p_task.message_id);
+  update public.tasks
+  set status = p_status,
+      message_id = null,
+      lease_expires_at = null,
+      worker_id = null,
+      deliveries = 0,
+      logs = logs || private.log_line('parked: ' || p_status)
+  where id = p_task.id;
+  perform private.emit_event(p_task.id, p_task.master_task_id, 'task.parked',
+    jsonb_build_object('status', p_status));
+end;
+$$;
+comment on function private.park(public.tasks, text) is
+  'Lets a running task wait without lease, message or slot. The caller holds the job''s lock.';
+revoke all on function private.park(public.tasks, text) from public;
+
+create function private.park_task(p_task_id uuid, p_epoch bigint)
+returns text
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_task public.tasks;
+begin
+  perform private.lock_job_of(p_task_id);
+  v_task := private.hold_task(p_task_id, p_epoch, 30);
+  if v_task.cancel_requested_at is not null then
+    perform private.end_task(p_task_id, 'cancelled', p_error => private.cancelled_error());
+    return 'cancelled';
+  end if;
+  -- Read under the lock: the last child may have ended since the worker looked.
+  if v_task.pending_children = 0 then
+    return 'continue';
+  end if;
+  perform private.park(v_task, 'pending_subtask');
+  return 'parked';
+end;
+$$;
+comment on function private.park_task(uuid, bigint) is
+  'Waits for the subtasks: parked, continue (none is left to wait for) or cancelled. Raises LEASE_LOST. Called by workers.';
+revoke all on function private.park_task(uuid, bigint) from public;

@@ -1,0 +1,161 @@
+-- Questions to a person: the task parks until one answers.
+
+create function private.request_review(
+  p_task_id uuid, p_epoch bigint, p_seq int, p_question text,
+  p_options jsonb default null, p_context jsonb default null
+)
+returns text
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_task public.tasks;
+begin
+  perform private.lock_job_of(p_task_id);
+  v_task := private.hold_task(p_task_id, p_epoch, 30);
+  if v_task.cancel_requested_at is not null then
+    perform private.end_task(p_task_id, 'cancelled', p_error => private.cancelled_error());
+    return 'cancelled';
+  end if;
+
+  insert into public.human_reviews (task_id, seq, question, options, context)
+  values (p_task_id, p_seq, p_question, p_options, p_context)
+  on conflict (task_id, seq) do nothing;
+  if found then
+    perform private.emit_event(p_task_id, v_task.master_task_id, 'review.requested', jsonb_build_object(
+      'step_seq', p_seq, 'question', p_question, 'options', p_options, 'context', p_context));
+  elsif exists (
+    select from public.human_reviews where task_id = p_task_id and seq = p_seq and answered_at is not null
+  ) then
+    return 'continue';
+  end if;
+  perform private.park(v_task, 'needs_human_review');
+  return 'parked';
+end;
+$$;
+comment on function private.request_review(uuid, bigint, int, text, jsonb, jsonb) is
+  'Asks a person and parks the task in one transaction: parked, continue (this step''s review is answered) or cancelled. Raises LEASE_LOST. Called by workers.';
+revoke all on function private.request_review(uuid, bigint, int, text, jsonb, jsonb) from public;
+
+create function private.own_task(p_task_id uuid)
+returns public.tasks
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_task public.tasks;
+begin
+  select * into v_task
+  from public.tasks
+  where id = p_task_id
+    and (private.is_service_caller() or created_by = auth.uid());
+  if not found then
+    raise sqlstate 'PT404' using
+      message = format('Cannot find task %s', coalesce(p_task_id::text, 'null')),
+      detail = 'TASK_NOT_FOUND',
+      hint = 'Read the ids of your tasks from the table tasks.';
+  end if;
+  return v_task;
+end;
+$$;
+comment on function private.own_task(uuid) is
+  'The task, if the caller owns it or is the service; another''s task is TASK_NOT_FOUND like none.';
+revoke all on function private.own_task(uuid) from public;
+
+create function private.respond_to_review(p_task_id uuid, p_approved boolean, p_response jsonb, p_comments text)
+returns text
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+declare
+  v_task public.tasks := private.own_task(p_task_id);
+  v_review public.human_reviews;
+begin
+  if p_approved is null then
+    raise sqlstate 'PT400' using
+      message = 'Cannot answer the review: p_approved is null',
+      detail = 'REVIEW_ANSWER_INVALID',
+      hint = 'Send true or false.';
+  end if;
+  perform private.lock_job(v_task.master_task_id);
+
+  update public.human_reviews
+  set approved = p_approved,
+      response = coalesce(p_response, '{}'),
+      comments = p_comments,
+      created_by = auth.uid(),
+      answered_at = clock_timestamp()
+  where task_id = p_task_id and answered_at is null
+  returning * into v_review;
+  if not found then
+    perform private.raise_no_open_review(p_task_id);
+  end if;
+
+  -- The answer is the result of the step that asked; a tool's step waits for its worker's verdict.
+  update public.task_steps
+  set state = 'done',
+      output = jsonb_build_object(
+        'approved', v_review.approved, 'response', v_review.response, 'comments', v_review.comments),
+      ended_at = clock_timestamp()
+  where task_id = p_task_id and seq = v_review.seq and kind = 'system' and state = 'started';
+  update public.tasks
+  set status = 'pending',
+      message_id = private.send_message(id, priority),
+      logs = logs || private.log_line('review answered: ' || case when p_approved then 'approved' else 'not approved' end)
+  where id = p_task_id and status = 'needs_human_review';
+  perform private.emit_event(p_task_id, v_task.master_task_id, 'review.answered', jsonb_build_object(
+    'step_seq', v_review.seq, 'approved', p_approved, 'response', v_review.response, 'comments', p_comments));
+  return (select status from public.tasks where id = p_task_id);
+end;
+$$;
+comment on function private.respond_to_review(uuid, boolean, jsonb, text) is
+  'Answers the open review of a task and lets it go on. Definer: users may not write tasks or queues; it checks the caller itself.';
+revoke all on function private.respond_to_review(uuid, boolean, jsonb, text) from public;
+grant execute on function private.respond_to_review(uuid, boolean, jsonb, text) to authenticated;
+grant execute on function private.respond_to_review(uuid, boolean, jsonb, text) to service_role;
+
+create function private.raise_no_open_review(p_task_id uuid)
+returns void
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  if exists (select from public.human_reviews where task_id = p_task_id) then
+    raise sqlstate 'PT409' using
+      message = format('Cannot answer the review of task %s: it has been answered or the task has ended', p_task_id),
+      detail = 'REVIEW_ALREADY_ANSWERED',
+      hint = 'Read the answer from the table human_reviews.';
+  end if;
+  raise sqlstate 'PT404' using
+    message = format('Cannot answer a review of task %s: it asked for none', p_task_id),
+    detail = 'REVIEW_NOT_FOUND',
+    hint = 'A task that waits for an answer has the status needs_human_review.';
+end;
+$$;
+comment on function private.raise_no_open_review(uuid) is 'Raises REVIEW_ALREADY_ANSWERED or REVIEW_NOT_FOUND.';
+revoke all on function private.raise_no_open_review(uuid) from public;
+
+create function public.respond_to_review(
+  p_task_id uuid, p_approved boolean, p_response jsonb default '{}', p_comments text default null
+)
+returns text
+language sql
+volatile
+security invoker
+set search_path = ''
+as $$
+  select private.respond_to_review(p_task_id, p_approved, p_response, p_comments);
+$$;
+comment on function public.respond_to_review(uuid, boolean, jsonb, text) is
+  'Answers the open review of a task; approved or not, the agent goes on and reads the answer. Returns the task''s status. For the owner and the service. Raises TASK_NOT_FOUND, REVIEW_NOT_FOUND, REVIEW_ALREADY_ANSWERED.';
+revoke all on function public.respond_to_review(uuid, boolean, jsonb, text) from public;
+grant execute on function public.respond_to_review(uuid, boolean, jsonb, text) to authenticated;
+grant execute on function public.respond_to_review(uuid, boolean, jsonb, text) to service_role;

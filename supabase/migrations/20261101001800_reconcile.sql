@@ -1,0 +1,203 @@
+-- The safety net: nothing relies on a worker, a wake or a message having survived.
+
+create function private.end_expired_tasks()
+returns int
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_expired record;
+  v_task public.tasks;
+  v_count int := 0;
+begin
+  for v_expired in
+    select id, master_task_id
+    from public.tasks
+    where status = 'running'
+      and lease_expires_at <= clock_timestamp()
+      and (cancel_requested_at is not null or deliveries >= max_deliveries)
+    order by lease_expires_at
+    limit 200
+  loop
+    perform private.lock_job(v_expired.master_task_id);
+    -- Read again under the lock: a slow but living worker may have renewed its lease.
+    select * into v_task
+    from public.tasks
+    where id = v_expired.id and status = 'running' and lease_expires_at <= clock_timestamp()
+    for update;
+    continue when not found;
+    if v_task.cancel_requested_at is not null then
+      perform private.end_task(v_task.id, 'cancelled', p_error => private.cancelled_error());
+    else
+      perform private.bury_task(v_task, 'deliveries_exhausted', jsonb_build_object(
+        'code', 'TASK_DELIVERIES_EXCEEDED',
+        'message', format('The task''s worker died %s times without a step in between', v_task.deliveries),
+        'hint', 'Look for what kills the worker: memory, an endless loop, an oversized answer.'
+      ));
+    end if;
+    v_count := v_count + 1;
+  end loop;
+  return v_count;
+end;
+$$;
+comment on function private.end_expired_tasks() is
+  'Ends tasks whose lease has run out and that may not be claimed again.';
+revoke all on function private.end_expired_tasks() from public;
+
+create function private.live_messages()
+returns table (queue text, message_id bigint)
+language sql
+stable
+security invoker
+set search_path = ''
+as $$
+  select 'agent_tasks_high', msg_id from pgmq.q_agent_tasks_high
+  union all
+  select 'agent_tasks', msg_id from pgmq.q_agent_tasks
+  union all
+  select 'agent_tasks_low', msg_id from pgmq.q_agent_tasks_low;
+$$;
+comment on function private.live_messages() is 'Every message in the task queues.';
+revoke all on function private.live_messages() from public;
+
+create function private.send_missing_messages()
+returns int
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_count int;
+begin
+  update public.tasks as task
+  set message_id = private.send_message(
+    task.id, task.priority, coalesce(private.message_time(task.run_after), clock_timestamp())
+  )
+  from (
+    select id
+    from public.tasks as candidate
+    where candidate.status in ('pending', 'running')
+      and (
+        (candidate.message_id is null and private.message_time(candidate.run_after) is not null)
+        or (
+          candidate.message_id is not null
+          and not exists (
+            select from private.live_messages() as live
+            where live.message_id = candidate.message_id
+              and live.queue = private.queue_of(candidate.priority)
+          )
+        )
+      )
+    order by candidate.id
+    limit 1000
+    for update skip locked
+  ) as missing
+  where task.id = missing.id;
+  get diagnostics v_count = row_count;
+  return v_count;
+end;
+$$;
+comment on function private.send_missing_messages() is
+  'Sends the message of each queued task that has none: those now due, and those whose message was lost.';
+revoke all on function private.send_missing_messages() from public;
+
+create function private.wake_stranded_tasks()
+returns int
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_stranded record;
+  v_count int := 0;
+begin
+  for v_stranded in
+    select task.id, task.master_task_id
+    from public.tasks as task
+    where (
+        task.status = 'pending_subtask'
+        and not exists (
+          select from public.tasks as child where child.parent_id = task.id and child.finished_at is null
+        )
+      )
+      or (
+        task.status = 'needs_human_review'
+        and not exists (
+          select from public.human_reviews as review
+          where review.task_id = task.id and review.answered_at is null
+        )
+      )
+    limit 200
+  loop
+    perform private.lock_job(v_stranded.master_task_id);
+    update public.tasks as task
+    set status = 'pending',
+        pending_children = (
+          select count(*) from public.tasks as child
+          where child.parent_id = task.id and child.finished_at is null
+        ),
+        message_id = private.send_message(task.id, task.priority),
+        logs = task.logs || private.log_line('woken by the reconciler')
+    where task.id = v_stranded.id
+      and task.cancel_requested_at is null
+      and (
+        (task.status = 'pending_subtask' and not exists (
+          select from public.tasks as child where child.parent_id = task.id and child.finished_at is null
+        ))
+        or (task.status = 'needs_human_review' and not exists (
+          select from public.human_reviews as review
+          where review.task_id = task.id and review.answered_at is null
+        ))
+      );
+    v_count := v_count + 1;
+  end loop;
+  return v_count;
+end;
+$$;
+comment on function private.wake_stranded_tasks() is
+  'Wakes parked tasks that have nothing left to wait for.';
+revoke all on function private.wake_stranded_tasks() from public;
+
+create function private.reconcile()
+returns jsonb
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  delete from private.workers where seen_at < clock_timestamp() - interval '1 day';
+  return jsonb_build_object(
+    'ended', private.end_expired_tasks(),
+    'resent', private.send_missing_messages(),
+    'woken', private.wake_stranded_tasks()
+  );
+end;
+$$;
+comment on function private.reconcile() is
+  'Repairs what crashes leave behind and returns how much of each. Called by cron and by workers.';
+revoke all on function private.reconcile() from public;
+
+create function private.tick()
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  perform private.reconcile();
+  if exists (select from pgmq.q_agent_tasks_high where vt <= clock_timestamp())
+    or exists (select from pgmq.q_agent_tasks where vt <= clock_timestamp())
+    or exists (select from pgmq.q_agent_tasks_low where vt <= clock_timestamp())
+  then
+    perform private.wake_worker();
+  end if;
+end;
+$$;
+comment on function private.tick() is 'The 15-second safety net: reconciles, and wakes a worker when work is due.';
+revoke all on function private.tick() from public;

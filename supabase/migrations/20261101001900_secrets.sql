@@ -1,0 +1,286 @@
+-- Secrets live in Vault alone and are resolved at the moment of the call.
+
+create function private.secret_value(p_name text)
+returns text
+language sql
+stable
+security invoker
+set search_path = ''
+as $$
+  select decrypted_secret from vault.decrypted_secrets where name = secret_value.p_name;
+$$;
+comment on function private.secret_value(text) is 'A secret of Vault by name, or null.';
+revoke all on function private.secret_value(text) from public;
+
+create function private.resolve_tool_secret(p_tool_id uuid, p_user_id uuid)
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_name text;
+  v_secret text;
+begin
+  select coalesce(own.vault_secret_name, tool.credential_secret_name)
+  into v_name
+  from public.tools as tool
+  left join public.user_tool_credentials as own on own.tool_id = tool.id and own.user_id = p_user_id
+  where tool.id = p_tool_id and tool.credential_type is distinct from 'none';
+  if v_name is null then
+    return null;
+  end if;
+
+  v_secret := private.secret_value(v_name);
+  if v_secret is null then
+    raise sqlstate 'PT422' using
+      message = format('Cannot call the tool: Vault holds no secret named %L', v_name),
+      detail = 'SECRET_NOT_FOUND',
+      hint = format('Store it with select vault.create_secret(''…'', %L), or set your own with set_tool_credential().', v_name);
+  end if;
+  return v_secret;
+end;
+$$;
+comment on function private.resolve_tool_secret(uuid, uuid) is
+  'The credential for a tool call: the user''s own, else the tool''s; null when the tool names none. Raises SECRET_NOT_FOUND. Called by the tool gateway.';
+revoke all on function private.resolve_tool_secret(uuid, uuid) from public;
+
+create function private.model_policy(p_user_id uuid, p_provider_id uuid, p_model text)
+returns public.model_policies
+language sql
+stable
+security invoker
+set search_path = ''
+as $$
+  select policy
+  from public.model_policies as policy
+  where policy.provider_id = model_policy.p_provider_id
+    and (policy.user_id is null or policy.user_id = model_policy.p_user_id)
+    and (policy.model is null or policy.model = model_policy.p_model)
+  order by policy.user_id nulls last, policy.model nulls last
+  limit 1;
+$$;
+comment on function private.model_policy(uuid, uuid, text) is
+  'The policy that counts for a user, provider and model, or null: everything is allowed.';
+revoke all on function private.model_policy(uuid, uuid, text) from public;
+
+create function private.resolve_provider_secret(p_provider_id uuid, p_user_id uuid, p_model text default null)
+returns table (secret text, key_source text)
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_provider public.llm_providers;
+  v_policy public.model_policies := private.model_policy(p_user_id, p_provider_id, p_model);
+  v_secret text;
+begin
+  select * into v_provider from public.llm_providers where id = p_provider_id and is_active;
+  if not found then
+    raise sqlstate 'PT404' using
+      message = 'Cannot call the model: its provider does not exist or is not active',
+      detail = 'PROVIDER_NOT_FOUND',
+      hint = 'Set the agent''s provider_id to an active row of llm_providers.';
+  end if;
+  if not coalesce(v_policy.is_allowed, true) then
+    raise sqlstate 'PT403' using
+      message = format('Cannot call the model: a policy forbids %s of provider %L',
+        coalesce(p_model, 'every model'), v_provider.name),
+      detail = 'MODEL_POLICY_DENIED',
+      hint = 'Name another model, or ask the operator to change model_policies.';
+  end if;
+
+  if coalesce(v_policy.allow_own_key, true) then
+    select private.secret_value(own.vault_secret_name)
+    into v_secret
+    from public.user_provider_keys as own
+    where own.user_id = p_user_id and own.provider_id = p_provider_id;
+    if v_secret is not null then
+      return query select v_secret, 'user'::text;
+      return;
+    end if;
+  end if;
+  if coalesce(v_policy.allow_organisation_key, true) then
+    v_secret := private.secret_value(v_provider.api_key_secret_name);
+    if v_secret is not null then
+      return query select v_secret, 'organisation'::text;
+      return;
+    end if;
+  end if;
+  if v_provider.requires_api_key then
+    raise sqlstate 'PT422' using
+      message = format('Cannot call the model: there is no key for provider %L; Vault holds no secret named %L',
+        v_provider.name, v_provider.api_key_secret_name),
+      detail = 'MODEL_KEY_MISSING',
+      hint = format('Put %s into .env of a local stack, store it with select vault.create_secret(''…'', %L), or set your own with set_provider_key(%L, ''…'').',
+        v_provider.api_key_secret_name, v_provider.api_key_secret_name, v_provider.name);
+  end if;
+  return query select null::text, 'none'::text;
+end;
+$$;
+comment on function private.resolve_provider_secret(uuid, uuid, text) is
+  'The key for a model call and whose it is: the user''s own where a policy allows it, else the organisation''s. Raises PROVIDER_NOT_FOUND, MODEL_POLICY_DENIED, MODEL_KEY_MISSING. Called by the model port.';
+revoke all on function private.resolve_provider_secret(uuid, uuid, text) from public;
+
+-- Users' own secrets: they give a value, never a name -------------------------------------------
+
+create function private.put_secret(p_name text, p_secret text, p_description text)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_id uuid := (select id from vault.decrypted_secrets where name = p_name);
+begin
+  if p_secret is null then
+    delete from vault.secrets where id = v_id;
+  elsif v_id is null then
+    perform vault.create_secret(p_secret, p_name, p_description);
+  else
+    perform vault.update_secret(v_id, p_secret);
+  end if;
+end;
+$$;
+comment on function private.put_secret(text, text, text) is 'Creates, replaces or (null) deletes a secret in Vault.';
+revoke all on function private.put_secret(text, text, text) from public;
+
+create function private.calling_user()
+returns uuid
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  if auth.uid() is null then
+    raise sqlstate 'PT422' using
+      message = 'Cannot store the secret: the caller is not a user',
+      detail = 'CALLER_REQUIRED',
+      hint = 'Sign in and call with the user''s token; the service stores secrets with vault.create_secret().';
+  end if;
+  return auth.uid();
+end;
+$$;
+comment on function private.calling_user() is 'The signed-in user; raises CALLER_REQUIRED.';
+revoke all on function private.calling_user() from public;
+
+create function private.assert_secret_is_valid(p_secret text)
+returns void
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  if p_secret is not null and (p_secret = '' or length(p_secret) > 8192 or p_secret ~ '[[:cntrl:]]') then
+    raise sqlstate 'PT400' using
+      message = 'Cannot store the secret: it is empty, longer than 8,192 characters or holds control characters',
+      detail = 'SECRET_INVALID',
+      hint = 'Send the credential itself, without line breaks, or null to delete it.';
+  end if;
+end;
+$$;
+comment on function private.assert_secret_is_valid(text) is 'Raises SECRET_INVALID for what could not be sent as a header.';
+revoke all on function private.assert_secret_is_valid(text) from public;
+
+create function private.set_tool_credential(p_tool_slug text, p_secret text)
+returns void
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+declare
+  v_user_id uuid := private.calling_user();
+  v_tool_id uuid := (select id from public.tools where slug = p_tool_slug and is_active);
+  v_name text;
+begin
+  if v_tool_id is null then
+    raise sqlstate 'PT404' using
+      message = format('Cannot store the credential: there is no active tool %L', p_tool_slug),
+      detail = 'TOOL_NOT_FOUND',
+      hint = 'Read the slugs from the table tools.';
+  end if;
+  perform private.assert_secret_is_valid(p_secret);
+  v_name := format('supaswarm/user/%s/tool/%s', v_user_id, v_tool_id);
+  perform private.put_secret(v_name, p_secret, 'A user''s own credential for the tool ' || p_tool_slug);
+  if p_secret is null then
+    delete from public.user_tool_credentials where user_id = v_user_id and tool_id = v_tool_id;
+  else
+    insert into public.user_tool_credentials (user_id, tool_id, vault_secret_name)
+    values (v_user_id, v_tool_id, v_name)
+    on conflict (user_id, tool_id) do update set overridden_at = now();
+  end if;
+end;
+$$;
+comment on function private.set_tool_credential(text, text) is
+  'Stores the caller''s own credential for a tool. Definer: users may not write Vault.';
+revoke all on function private.set_tool_credential(text, text) from public;
+grant execute on function private.set_tool_credential(text, text) to authenticated;
+
+create function public.set_tool_credential(p_tool_slug text, p_secret text)
+returns void
+language sql
+volatile
+security invoker
+set search_path = ''
+as $$
+  select private.set_tool_credential(p_tool_slug, p_secret);
+$$;
+comment on function public.set_tool_credential(text, text) is
+  'Stores your own credential for a tool in Vault, used instead of the tool''s; null deletes it. Raises TOOL_NOT_FOUND, SECRET_INVALID, CALLER_REQUIRED.';
+revoke all on function public.set_tool_credential(text, text) from public;
+grant execute on function public.set_tool_credential(text, text) to authenticated;
+
+create function private.set_provider_key(p_provider text, p_secret text)
+returns void
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+declare
+  v_user_id uuid := private.calling_user();
+  v_provider_id uuid := (select id from public.llm_providers where name = p_provider and is_active);
+  v_name text;
+begin
+  if v_provider_id is null then
+    raise sqlstate 'PT404' using
+      message = format('Cannot store the key: there is no active provider %L', p_provider),
+      detail = 'PROVIDER_NOT_FOUND',
+      hint = 'Read the names from the table llm_providers.';
+  end if;
+  perform private.assert_secret_is_valid(p_secret);
+  v_name := format('supaswarm/user/%s/provider/%s', v_user_id, v_provider_id);
+  perform private.put_secret(v_name, p_secret, 'A user''s own key for the provider ' || p_provider);
+  if p_secret is null then
+    delete from public.user_provider_keys where user_id = v_user_id and provider_id = v_provider_id;
+  else
+    insert into public.user_provider_keys (user_id, provider_id, vault_secret_name)
+    values (v_user_id, v_provider_id, v_name)
+    on conflict (user_id, provider_id) do update set updated_at = now();
+  end if;
+end;
+$$;
+comment on function private.set_provider_key(text, text) is
+  'Stores the caller''s own key for a provider. Definer: users may not write Vault.';
+revoke all on function private.set_provider_key(text, text) from public;
+grant execute on function private.set_provider_key(text, text) to authenticated;
+
+create function public.set_provider_key(p_provider text, p_secret text)
+returns void
+language sql
+volatile
+security invoker
+set search_path = ''
+as $$
+  select private.set_provider_key(p_provider, p_secret);
+$$;
+comment on function public.set_provider_key(text, text) is
+  'Stores your own key for a model provider in Vault, used instead of the organisation''s where a policy allows it; null deletes it. Raises PROVIDER_NOT_FOUND, SECRET_INVALID, CALLER_REQUIRED.';
+revoke all on function public.set_provider_key(text, text) from public;
+grant execute on function public.set_provider_key(text, text) to authenticated;

@@ -1,0 +1,7 @@
+-- What runs by the clock.
+
+select cron.schedule('supaswarm-tick', '15 seconds', 'select private.tick()');
+
+-- pg_cron keeps every run for ever; a run each 15 seconds is 5,760 rows a day.
+select cron.schedule('supaswarm-prune-cron-runs', '17 3 * * *',
+  'delete from cron.job_run_details where end_time < now() - interval ''1 day''');

@@ -1,0 +1,76 @@
+-- What a new project starts with: providers, and two agents to try the platform with.
+-- Safe to run again: rows that exist stay as they are.
+
+insert into public.llm_providers (name, display_name, api, base_url, default_model, requires_api_key, api_key_secret_name)
+values
+  ('openai', 'OpenAI', 'openai', null, 'gpt-5-mini', true, 'OPENAI_API_KEY'),
+  ('anthropic', 'Anthropic', 'anthropic', null, 'claude-sonnet-4-5', true, 'ANTHROPIC_API_KEY'),
+  ('google', 'Google Gemini', 'google', null, 'gemini-2.5-flash', true, 'GOOGLE_API_KEY'),
+  ('openrouter', 'OpenRouter', 'openai', 'https://openrouter.ai/api/v1', 'openai/gpt-5-mini', true, 'OPENROUTER_API_KEY'),
+  ('ollama', 'Ollama', 'openai', 'http://127.0.0.1:11434/v1', 'llama3.2', false, null),
+  -- Plays the agents below from a script, without a key; the embedded stack sets its address.
+  ('demo', 'Scripted demo model', 'openai', 'http://127.0.0.1:9/v1', 'demo', false, null)
+on conflict (name) do nothing;
+
+insert into public.agents (name, slug, description, system_prompt, provider_id, temperature)
+select agent.name, agent.slug, agent.description, agent.system_prompt, provider.id, 0.2
+from (
+  values
+    (
+      'Planner',
+      'planner',
+      'Plans a report over a folder of Markdown files, hands the reading to readers and writes it up.',
+      'You write a report over a folder of Markdown documents.
+1. Load the skill report-writing and follow it.
+2. List the Markdown files of the folder that the task names, with the file tools.
+3. Hand each file to the agent reader with create_subtask, all in one turn. The input is {"path": "<path of the file>"}.
+4. When every reader has answered, save their digests with save_intermediate_data under the key digests.
+5. Ask for a human review of your outline with request_human_review, and heed the answer.
+6. Save the finished report as Markdown with save_intermediate_data under the key report.md.
+7. Finish with complete_task; the output is {"report": "report.md", "files": <number of files>, "summary": "<two sentences>"}.
+Mention a file that no reader could read, and go on without it.'
+    ),
+    (
+      'Reader',
+      'reader',
+      'Reads one Markdown file and answers with its digest.',
+      'You read one Markdown file, the path of which stands in the input, with the file tools.
+Work out its title, its headings, its number of words and its first sentence.
+Save them with save_intermediate_data under the key digest, then finish with complete_task with the same object
+{"path", "title", "headings", "words", "first_sentence"} as output.'
+    )
+) as agent (name, slug, description, system_prompt)
+cross join public.llm_providers as provider
+where provider.name = 'demo'
+on conflict (slug) do nothing;
+
+insert into public.agent_handoffs (agent_id, target_agent_id)
+select planner.id, reader.id
+from public.agents as planner
+cross join public.agents as reader
+where planner.slug = 'planner' and reader.slug = 'reader'
+on conflict do nothing;
+
+insert into public.skills (skill_id, name, description, instructions, resources)
+values (
+  'report-writing',
+  'report-writing',
+  'How to write a short, checkable report over several documents. Use it whenever the result is a report.',
+  '# Writing a report
+
+1. Say in the first paragraph what was read and what the reader gets out of it.
+2. Give each document a section: its title, one sentence on what it says, its size in words.
+3. State only what stands in the digests. A document that could not be read is named as such.
+4. End with the section "Review": who approved the report and with which words.
+
+The resource `outline.md` is the outline to fill in.',
+  '{"outline.md": "# Report: <folder>\n\n<what was read>\n\n## <title of a document>\n\n<what it says> (<words> words, `<path>`)\n\n## Review\n\n<who approved it, and their words>\n"}'
+)
+on conflict (skill_id) do nothing;
+
+insert into public.agent_skills (agent_id, skill_id, priority)
+select agent.id, skill.id, 1
+from public.agents as agent
+cross join public.skills as skill
+where agent.slug = 'planner' and skill.skill_id = 'report-writing'
+on conflict do nothing;
