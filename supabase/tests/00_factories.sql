@@ -1,0 +1,156 @@
+-- What the tests share: factories and a way to act as someone. Kept for the whole run.
+create extension if not exists pgtap with schema extensions;
+create schema if not exists tests;
+grant usage on schema tests to anon, authenticated, service_role;
+
+create or replace function tests.user_id(p_name text)
+returns uuid
+language sql
+immutable
+as $$ select md5('user ' || p_name)::uuid $$;
+
+create or replace function tests.create_user(p_name text)
+returns uuid
+language sql
+as $$
+  insert into auth.users (id, email, aud, role)
+  values (tests.user_id(p_name), p_name || '@example.test', 'authenticated', 'authenticated')
+  on conflict (id) do nothing;
+  select tests.user_id(p_name);
+$$;
+
+create or replace function tests.create_provider(p_name text, p_requires_key boolean default false)
+returns uuid
+language sql
+as $$
+  insert into public.llm_providers (name, display_name, default_model, requires_api_key, api_key_secret_name)
+  values (p_name, p_name, 'test-model', p_requires_key, case when p_requires_key then upper(p_name) || '_KEY' end)
+  on conflict (name) do nothing;
+  select id from public.llm_providers where name = p_name;
+$$;
+
+create or replace function tests.create_agent(p_slug text)
+returns uuid
+language sql
+as $$
+  insert into public.agents (name, slug, system_prompt, provider_id)
+  values (p_slug, p_slug, 'You are under test.', tests.create_provider('test'))
+  on conflict (slug) do nothing;
+  select id from public.agents where slug = p_slug;
+$$;
+
+create or replace function tests.create_task(p_budget jsonb default null, p_owner text default 'owner', p_priority text default 'normal')
+returns uuid
+language sql
+as $$
+  select tests.create_user(p_owner);
+  select tests.create_agent('worker-agent');
+  select task_id from private.create_task(
+    'worker-agent', '{"question": "?"}', tests.user_id(p_owner),
+    p_budget => p_budget, p_priority => p_priority
+  );
+$$;
+
+-- Claims whatever is due and returns the epoch of the given task.
+create or replace function tests.claim(p_task_id uuid, p_worker_id text default 'w1')
+returns bigint
+language sql
+as $$
+  select epoch from private.claim_tasks(p_worker_id, 50, 30) where task_id = p_task_id;
+$$;
+
+-- A running parent with as many running children: returns the parent.
+create or replace function tests.create_family(p_children int)
+returns uuid
+language plpgsql
+as $$
+declare
+  v_parent uuid := tests.create_task();
+  v_epoch bigint := tests.claim(v_parent);
+  v_subtasks jsonb := (
+    select jsonb_agg(jsonb_build_object('seq', n + 1, 'agent', 'worker-agent', 'input', '{}'::jsonb))
+    from generate_series(1, p_children) as n
+  );
+begin
+  perform private.record_steps(v_parent, v_epoch, 30,
+    '[{"seq": 1, "kind": "model", "state": "done", "output": {"text": "", "tool_calls": []}}]',
+    (
+      select jsonb_agg(jsonb_build_object(
+        'seq', n + 1, 'kind', 'system', 'name', 'create_subtask', 'call_id', 'c' || n))
+      from generate_series(1, p_children) as n
+    ));
+  perform private.spawn_subtasks(v_parent, v_epoch, 30, v_subtasks);
+  return v_parent;
+end;
+$$;
+
+create or replace function tests.epoch_of(p_task_id uuid)
+returns bigint
+language sql
+as $$ select epoch from public.tasks where id = p_task_id $$;
+
+create or replace function tests.expire_lease(p_task_id uuid)
+returns void
+language sql
+as $$
+  update public.tasks set lease_expires_at = clock_timestamp() - interval '1 second' where id = p_task_id;
+  update pgmq.q_agent_tasks set vt = clock_timestamp() - interval '1 second'
+  where msg_id = (select message_id from public.tasks where id = p_task_id);
+$$;
+
+create or replace function tests.act_as_user(p_name text)
+returns void
+language sql
+as $$
+  select set_config('request.jwt.claims',
+    jsonb_build_object('sub', tests.user_id(p_name), 'role', 'authenticated')::text, true);
+  select set_config('role', 'authenticated', true);
+$$;
+
+create or replace function tests.act_as_anon()
+returns void
+language sql
+as $$
+  select set_config('request.jwt.claims', '{"role": "anon"}', true);
+  select set_config('role', 'anon', true);
+$$;
+
+create or replace function tests.act_as_service()
+returns void
+language sql
+as $$
+  select set_config('request.jwt.claims', '{"role": "service_role"}', true);
+  select set_config('role', 'service_role', true);
+$$;
+
+create or replace function tests.act_as_nobody()
+returns void
+language sql
+as $$
+  select set_config('role', 'none', true);
+  select set_config('request.jwt.claims', '', true);
+$$;
+
+-- Runs a statement and returns the stable code that it raises, or 'none'.
+create or replace function tests.code_of(p_statement text)
+returns text
+language plpgsql
+as $$
+declare
+  v_detail text;
+  v_state text;
+begin
+  execute p_statement;
+  return 'none';
+exception when others then
+  get stacked diagnostics v_detail = pg_exception_detail, v_state = returned_sqlstate;
+  return case when v_state like 'PT%' then v_detail else v_state end;
+end;
+$$;
+
+begin;
+set local search_path = public, extensions;
+select plan(1);
+select has_schema('tests', 'the factories are there');
+select * from finish();
+rollback;

@@ -1,0 +1,22 @@
+begin;
+set local search_path = public, extensions;
+select plan(6);
+
+create temp table made on commit drop as select tests.create_family(2) as id;
+grant select on made to authenticated;
+select private.park_task((select id from made), 1);
+create temp table running on commit drop as select * from private.claim_tasks('w1', 1, 30);
+
+select tests.act_as_user('owner');
+select is(public.cancel_task((select id from made)), 3, 'three tasks end');
+select is(public.cancel_task((select id from made)), 0, 'the second time none');
+select tests.act_as_nobody();
+
+select is((select count(*) from public.tasks where status = 'cancelled')::int, 2, 'the parent and the waiting child have ended');
+select is((select status from public.tasks where id = (select task_id from running)), 'running', 'the running child is told');
+select private.finish_task(task_id, epoch, '{}') from running;
+select is((select count(*) from public.tasks where status = 'cancelled')::int, 3, 'and ends with its next word');
+select is((select count(*) from private.live_messages())::int, 0, 'no message is left');
+
+select * from finish();
+rollback;

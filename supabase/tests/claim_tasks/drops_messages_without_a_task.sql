@@ -1,0 +1,11 @@
+begin;
+set local search_path = public, extensions;
+select plan(2);
+
+select pgmq.send('agent_tasks', jsonb_build_object('task_id', gen_random_uuid())), pgmq.send('agent_tasks', '{"nonsense": true}');
+
+select is_empty('select * from private.claim_tasks(''w1'', 10, 30)', 'nothing to claim');
+select is_empty('select * from private.live_messages()', 'and the messages are gone');
+
+select * from finish();
+rollback;

@@ -1,0 +1,20 @@
+begin;
+set local search_path = public, extensions;
+select plan(4);
+
+create temp table made on commit drop as select tests.create_task() as id;
+
+select is((select count(*) from private.live_messages())::int, 1, 'one message');
+select results_eq(
+  'select message -> ''task_id'' from pgmq.q_agent_tasks', 'select to_jsonb(id) from made',
+  'the message names the task'
+);
+select results_eq('select type from public.task_events', array['task.created'], 'one event');
+select set_eq(
+  'select topic from realtime.messages',
+  'select topic from made, unnest(array[''supaswarm:task:'' || id, ''supaswarm:master:'' || id]) as topic',
+  'one broadcast to each of its channels'
+);
+
+select * from finish();
+rollback;

@@ -1,0 +1,14 @@
+begin;
+set local search_path = public, extensions;
+select plan(4);
+
+create temp table made on commit drop as select tests.create_family(1) as id;
+
+select is(private.park_task((select id from made), 1), 'parked', 'it waits');
+
+select is((select status from public.tasks where id = (select id from made)), 'pending_subtask', 'for its subtasks');
+select ok((select message_id is null and lease_expires_at is null and worker_id is null from public.tasks where id = (select id from made)), 'holding nothing');
+select is((select count(*) from private.live_messages())::int, 1, 'only the child has a message');
+
+select * from finish();
+rollback;

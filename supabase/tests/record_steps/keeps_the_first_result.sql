@@ -1,0 +1,22 @@
+begin;
+set local search_path = public, extensions;
+select plan(3);
+
+create temp table made on commit drop as select tests.create_task() as id;
+select tests.claim((select id from made));
+create function pg_temp.record(p_text text) returns boolean language sql as $$
+  select private.record_steps((select id from made), 1, 30, jsonb_build_array(jsonb_build_object(
+    'seq', 1, 'kind', 'tool', 'state', 'done', 'name', 'read', 'output', jsonb_build_object('text', p_text))))
+$$;
+
+select pg_temp.record('first'), pg_temp.record('second');
+
+select is((select output ->> 'text' from public.task_steps), 'first', 'a second result changes nothing');
+select is((select count(*) from public.task_events where type = 'tool.completed')::int, 1, 'and is not told');
+select is(
+  tests.code_of($$select private.record_steps((select id from made), 0, 30, '[]')$$),
+  'LEASE_LOST', 'a stale epoch is refused'
+);
+
+select * from finish();
+rollback;
