@@ -1,0 +1,87 @@
+import { parseArgs } from "node:util";
+
+/** One flag of a command. */
+export interface CommandOption {
+  readonly type: "string" | "boolean";
+  /** One line for `--help`, with unit and default where they apply. */
+  readonly help: string;
+  /** What stands for the value in `--help`, for example `N`. Only for `string`. */
+  readonly placeholder?: string;
+}
+
+/** What a command understands; `--help` is always understood. */
+export interface CommandSpec<Options extends Record<string, CommandOption>> {
+  /** As it is typed, for example `deno task start`. */
+  readonly name: string;
+  /** One sentence that says what the command does. */
+  readonly summary: string;
+  readonly options: Options;
+  /** How the arguments without a flag are shown, for example `[folder]`; none are taken without. */
+  readonly positionals?: string;
+}
+
+/** The values of the flags: absent strings are undefined, absent booleans false. */
+export type CommandValues<Options extends Record<string, CommandOption>> = {
+  readonly [Name in keyof Options]: Options[Name]["type"] extends "boolean" ? boolean
+    : string | undefined;
+};
+
+/** What the arguments ask for. */
+export type CommandLine<Options extends Record<string, CommandOption>> =
+  | {
+    readonly kind: "run";
+    readonly values: CommandValues<Options>;
+    readonly positionals: readonly string[];
+  }
+  | { readonly kind: "help"; readonly text: string }
+  | { readonly kind: "refused"; readonly message: string };
+
+/**
+ * Reads a command's arguments. Never throws and never exits: what cannot be read comes back as
+ * `refused` with one line that names the argument.
+ */
+export function readCommandLine<const Options extends Record<string, CommandOption>>(
+  spec: CommandSpec<Options>,
+  args: readonly string[],
+): CommandLine<Options> {
+  if (args.includes("--help") || args.includes("-h")) {
+    return { kind: "help", text: helpText(spec) };
+  }
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      options: Object.fromEntries(
+        Object.entries(spec.options).map(([name, { type }]) => [name, { type }]),
+      ),
+      allowPositionals: spec.positionals !== undefined,
+      strict: true,
+    });
+    const complete = Object.fromEntries(
+      Object.entries(spec.options).map(([name, { type }]) => [
+        name,
+        values[name] ?? (type === "boolean" ? false : undefined),
+      ]),
+    );
+    // parseArgs has checked each value against the option's type.
+    return { kind: "run", values: complete as CommandValues<Options>, positionals };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.split(/\.\s|\n/, 1)[0] : String(error);
+    return { kind: "refused", message: `${reason}. See ${spec.name} --help` };
+  }
+}
+
+function helpText(spec: CommandSpec<Record<string, CommandOption>>): string {
+  const flags = Object.entries(spec.options).map(([name, option]) => ({
+    flag: `--${name}${option.type === "string" ? ` ${option.placeholder ?? "VALUE"}` : ""}`,
+    help: option.help,
+  }));
+  flags.push({ flag: "--help", help: "Shows this text." });
+  const width = Math.max(...flags.map(({ flag }) => flag.length));
+  return [
+    `${spec.name} [options]${spec.positionals === undefined ? "" : ` ${spec.positionals}`}`,
+    "",
+    spec.summary,
+    "",
+    ...flags.map(({ flag, help }) => `  ${flag.padEnd(width)}  ${help}`),
+  ].join("\n");
+}

@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { readCommandLine } from "./command_line.ts";
+
+const SPEC = {
+  name: "deno task start",
+  summary: "Boots the stack.",
+  options: {
+    port: { type: "string", placeholder: "N", help: "Port of the API." },
+    json: { type: "boolean", help: "Prints one line of JSON." },
+  },
+} as const;
+
+Deno.test("readCommandLine() gives each flag's value, false and undefined when absent", () => {
+  const line = readCommandLine(SPEC, ["--port", "5000"]);
+
+  assert.deepEqual(line, { kind: "run", values: { port: "5000", json: false }, positionals: [] });
+});
+
+Deno.test("readCommandLine() refuses an unknown flag in one line that names it", () => {
+  const line = readCommandLine(SPEC, ["--bogus"]);
+
+  assert.equal(line.kind, "refused");
+  assert.match(line.kind === "refused" ? line.message : "", /^[^\n]*--bogus[^\n]*--help$/);
+});
+
+Deno.test("readCommandLine() refuses an argument without a flag where none is taken", () => {
+  const line = readCommandLine(SPEC, ["here"]);
+
+  assert.equal(line.kind, "refused");
+  assert.match(line.kind === "refused" ? line.message : "", /here/);
+});
+
+Deno.test("readCommandLine() refuses a flag whose value is missing", () => {
+  assert.equal(readCommandLine(SPEC, ["--port"]).kind, "refused");
+});
+
+Deno.test("readCommandLine() takes arguments without a flag where the spec shows them", () => {
+  const line = readCommandLine({ ...SPEC, positionals: "[folder]" }, ["docs", "--json"]);
+
+  assert.deepEqual(line.kind === "run" && line.positionals, ["docs"]);
+});
+
+Deno.test("readCommandLine() explains every flag on --help, whatever else is given", () => {
+  const line = readCommandLine(SPEC, ["--bogus", "--help"]);
+
+  assert.match(line.kind === "help" ? line.text : "", /--port N\s+Port of the API\.\n.*--json/s);
+});

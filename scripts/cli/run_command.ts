@@ -1,0 +1,53 @@
+import { red, writeError, writeLine } from "../terminal.ts";
+import {
+  type CommandOption,
+  type CommandSpec,
+  type CommandValues,
+  readCommandLine,
+} from "./command_line.ts";
+
+/** What a command's body is given. */
+export interface CommandInput<Options extends Record<string, CommandOption>> {
+  readonly values: CommandValues<Options>;
+  readonly positionals: readonly string[];
+}
+
+/** A failure that one line explains, without a stack: a busy port, a missing binary. */
+export class CommandError extends Error {
+  override readonly name = "CommandError";
+}
+
+/**
+ * Runs a command and ends the process: 0 on success, 1 when `main` throws (one line on stderr, with
+ * the stack when `SUPASWARM_DEBUG` is set), 2 when the arguments cannot be read.
+ */
+export async function runCommand<const Options extends Record<string, CommandOption>>(
+  spec: CommandSpec<Options>,
+  main: (input: CommandInput<Options>) => Promise<void>,
+): Promise<never> {
+  const line = readCommandLine(spec, Deno.args);
+  switch (line.kind) {
+    case "help":
+      writeLine(line.text);
+      return Deno.exit(0);
+    case "refused":
+      writeError(`${red("error", Deno.stderr)}: ${line.message}`);
+      return Deno.exit(2);
+    case "run":
+      try {
+        await main({ values: line.values, positionals: line.positionals });
+      } catch (error) {
+        writeError(`${red("error", Deno.stderr)}: ${describe(error)}`);
+        return Deno.exit(1);
+      }
+      return Deno.exit(0);
+  }
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (Deno.env.has("SUPASWARM_DEBUG")) return error.stack ?? error.message;
+  const sentences = [error.message];
+  if ("hint" in error && typeof error.hint === "string") sentences.push(error.hint);
+  return sentences.map((sentence) => sentence.replace(/(?<![.!?])$/, ".")).join(" ");
+}

@@ -1,0 +1,83 @@
+import { SwarmError } from "../../shared/errors/swarm_error.ts";
+import type { NativePrefix } from "./native_prefix.ts";
+import { tryProgram } from "./run_program.ts";
+import type { ServerUser } from "./server_user.ts";
+
+/** A cluster's server process: who runs it, from which programs, on which data. */
+export interface Postmaster {
+  readonly prefix: NativePrefix;
+  readonly user: ServerUser;
+  /** The folder with `PG_VERSION`. */
+  readonly pgData: string;
+  readonly logFile: string;
+}
+
+/** How long a server may take to recover or to shut down. */
+const PATIENCE_SECONDS = 60;
+
+/**
+ * Starts the server on 127.0.0.1 and waits until it accepts connections. It is detached: a
+ * Ctrl-C reaches whoever started it, who then stops it.
+ *
+ * @returns Its process id.
+ * @throws SwarmError `DATABASE_UNAVAILABLE` with the last lines of its log.
+ */
+export async function startPostmaster(postmaster: Postmaster, port: number): Promise<number> {
+  const settings = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=''`;
+  const { ok } = await pgCtl(postmaster, "start", ["-l", postmaster.logFile, "-o", settings]);
+  const pid = await readPostmasterPid(postmaster.pgData);
+  if (ok && pid !== null) return pid;
+  const log = await Deno.readTextFile(postmaster.logFile).catch(() => "");
+  if (log.includes("could not bind IPv4 address")) {
+    throw new SwarmError("DATABASE_UNAVAILABLE", `Cannot start Postgres: port ${port} is in use`, {
+      hint: "Stop what listens there, or choose another port.",
+    });
+  }
+  const lastLines = log.trim().split("\n").slice(-5).join(" | ");
+  throw new SwarmError("DATABASE_UNAVAILABLE", `Cannot start Postgres: ${lastLines}`, {
+    hint: `The whole log is ${postmaster.logFile}.`,
+  });
+}
+
+/** Ends the server if it runs; its clients are disconnected, open transactions rolled back. */
+export async function stopPostmaster(postmaster: Postmaster): Promise<void> {
+  const pid = await readPostmasterPid(postmaster.pgData);
+  if (pid === null || !await isPostgres(pid)) return;
+  const { ok, output } = await pgCtl(postmaster, "stop", ["-m", "fast"]);
+  // It may have ended by itself between the check and the command.
+  if (!ok && await isPostgres(pid)) {
+    throw new SwarmError("DATABASE_UNAVAILABLE", `Cannot stop Postgres (pid ${pid}): ${output}`);
+  }
+}
+
+function pgCtl({ prefix, user, pgData }: Postmaster, action: string, args: readonly string[]) {
+  return user.run([
+    `${prefix.binDir}/pg_ctl`,
+    action,
+    "-D",
+    pgData,
+    "-w",
+    "-t",
+    String(PATIENCE_SECONDS),
+    ...args,
+  ]);
+}
+
+async function readPostmasterPid(pgData: string): Promise<number | null> {
+  try {
+    const pid = Number.parseInt(await Deno.readTextFile(`${pgData}/postmaster.pid`), 10);
+    return Number.isInteger(pid) ? pid : null;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return null;
+    throw error;
+  }
+}
+
+/** After a crash the id in `postmaster.pid` may be another program's by now. */
+async function isPostgres(pid: number): Promise<boolean> {
+  if (Deno.build.os === "linux") {
+    const name = await Deno.readTextFile(`/proc/${pid}/comm`).catch(() => "");
+    return name.trim().startsWith("postgres");
+  }
+  return (await tryProgram(["ps", "-p", String(pid), "-o", "comm="])).stdout.includes("postgres");
+}

@@ -1,0 +1,312 @@
+-- A job scheduler with the interface of pg_cron 1.6. The stack's ticker reads cron.job, runs what
+-- is due as the job's user, and records each run in cron.job_run_details.
+--
+-- Schedules are in GMT: five cron fields, or '[1-59] seconds'.
+
+create schema cron;
+
+create sequence cron.jobid_seq;
+create sequence cron.runid_seq;
+
+create table cron.job (
+  jobid bigint primary key default nextval('cron.jobid_seq'),
+  schedule text not null,
+  command text not null,
+  nodename text not null default 'localhost',
+  nodeport integer not null default current_setting('port')::integer,
+  database text not null default current_database(),
+  username text not null default current_user,
+  active boolean not null default true,
+  jobname text,
+  constraint jobname_username_uniq unique (jobname, username)
+);
+comment on table cron.job is 'Jobs; a role sees its own.';
+
+create table cron.job_run_details (
+  jobid bigint,
+  runid bigint primary key default nextval('cron.runid_seq'),
+  job_pid integer,
+  database text,
+  username text,
+  command text,
+  status text,
+  return_message text,
+  start_time timestamptz,
+  end_time timestamptz
+);
+comment on table cron.job_run_details is
+  'Every run; a role sees and may delete its own. Nothing prunes it: schedule a delete.';
+create index job_run_details_jobid_idx on cron.job_run_details (jobid);
+
+alter table cron.job enable row level security;
+alter table cron.job_run_details enable row level security;
+create policy cron_job_policy on cron.job using (username = current_user);
+create policy cron_job_run_details_policy on cron.job_run_details using (username = current_user);
+
+-- Schedules ------------------------------------------------------------------------------------
+
+-- One value of a cron field: a number, or the English abbreviation where the field has names.
+create function cron._field_value(value text, names text[], lowest integer) returns integer
+language sql
+immutable
+set search_path = ''
+as $$
+  select case
+    when _field_value.value ~ '^\d{1,2}$' then _field_value.value::integer
+    else array_position(_field_value.names, lower(_field_value.value)) - 1 + lowest
+  end;
+$$;
+
+-- Whether `field` is a list of '*', values and ranges, each with an optional step.
+create function cron._is_field(field text, lowest integer, highest integer, names text[] default '{}')
+returns boolean
+language plpgsql
+immutable
+set search_path = ''
+as $$
+declare
+  item text;
+  part text[];
+  first_value integer;
+  last_value integer;
+begin
+  foreach item in array string_to_array(field, ',') loop
+    part := regexp_match(item, '^(\*|(\w+)(?:-(\w+))?)(?:/(\d{1,2}))?$');
+    if part is null or part[4]::integer = 0 then
+      return false;
+    end if;
+    if part[1] <> '*' then
+      first_value := cron._field_value(part[2], names, lowest);
+      last_value := coalesce(cron._field_value(part[3], names, lowest), first_value);
+      if first_value is null
+        or (part[3] is not null and cron._field_value(part[3], names, lowest) is null)
+        or first_value < lowest or last_value > highest or first_value > last_value
+      then
+        return false;
+      end if;
+    end if;
+  end loop;
+  return true;
+end;
+$$;
+
+create function cron._is_schedule(schedule text) returns boolean
+language plpgsql
+immutable
+set search_path = ''
+as $$
+declare
+  field text[] := regexp_split_to_array(btrim(schedule, E' \t'), '\s+');
+  months constant text[] :=
+    '{jan,feb,mar,apr,may,jun,jul,aug,sep,oct,nov,dec}';
+  days constant text[] := '{sun,mon,tue,wed,thu,fri,sat}';
+begin
+  if schedule ~* '^\s*([1-9]|[1-5][0-9])\s+seconds?\s*$' then
+    return true;
+  end if;
+  return coalesce(
+    cardinality(field) = 5
+      and cron._is_field(field[1], 0, 59)
+      and cron._is_field(field[2], 0, 23)
+      and cron._is_field(field[3], 1, 31)
+      and cron._is_field(field[4], 1, 12, months)
+      and cron._is_field(field[5], 0, 7, days),
+    false);
+end;
+$$;
+
+create function cron._require_schedule(schedule text) returns void
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  if not cron._is_schedule(schedule) then
+    raise exception 'invalid schedule: %', schedule
+      using errcode = 'invalid_parameter_value',
+        hint = 'Use cron format (e.g. 5 4 * * *), or interval format ''[1-59] seconds''';
+  end if;
+end;
+$$;
+
+-- Jobs -----------------------------------------------------------------------------------------
+
+-- cron.job takes no direct writes: the public functions run as the caller, learn who that is, and
+-- hand it to the definer functions below, which check that the session may act as that role.
+create function cron._require_session_role(username text) returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  if not pg_catalog.pg_has_role(session_user, username, 'member') then
+    raise exception 'must be a member of role "%" to manage its jobs', username
+      using errcode = 'insufficient_privilege';
+  end if;
+end;
+$$;
+
+create function cron._save_job(
+  p_jobname text, p_schedule text, p_command text, p_database text, p_username text, p_active boolean
+) returns bigint
+language plpgsql
+security definer -- callers hold no rights on cron.job but SELECT
+set search_path = ''
+as $$
+declare
+  saved_id bigint;
+begin
+  perform cron._require_session_role(p_username);
+  perform cron._require_schedule(p_schedule);
+  insert into cron.job as job (jobname, schedule, command, database, username, active)
+  values (p_jobname, p_schedule, p_command, p_database, p_username, p_active)
+  on conflict on constraint jobname_username_uniq do update
+    set schedule = excluded.schedule,
+        command = excluded.command,
+        database = excluded.database,
+        active = excluded.active
+  returning job.jobid into saved_id;
+  return saved_id;
+end;
+$$;
+
+create function cron.schedule(job_name text, schedule text, command text) returns bigint
+language sql
+set search_path = ''
+as $$
+  select cron._save_job(
+    schedule.job_name, schedule.schedule, schedule.command,
+    current_database()::text, current_user::text, true);
+$$;
+
+create function cron.schedule(schedule text, command text) returns bigint
+language sql
+set search_path = ''
+as $$
+  select cron._save_job(
+    null, schedule.schedule, schedule.command, current_database()::text, current_user::text, true);
+$$;
+
+create function cron.schedule_in_database(
+  job_name text,
+  schedule text,
+  command text,
+  database text,
+  username text default null,
+  active boolean default true
+) returns bigint
+language sql
+set search_path = ''
+as $$
+  select cron._save_job(
+    schedule_in_database.job_name,
+    schedule_in_database.schedule,
+    schedule_in_database.command,
+    schedule_in_database.database,
+    coalesce(schedule_in_database.username, current_user::text),
+    schedule_in_database.active);
+$$;
+
+create function cron._alter_job(
+  p_caller text,
+  p_job_id bigint,
+  p_schedule text,
+  p_command text,
+  p_database text,
+  p_username text,
+  p_active boolean
+) returns void
+language plpgsql
+security definer -- callers hold no rights on cron.job but SELECT
+set search_path = ''
+as $$
+declare
+  owner text := (select username from cron.job where jobid = p_job_id);
+begin
+  perform cron._require_session_role(p_caller);
+  if owner is null or not pg_catalog.pg_has_role(p_caller, owner, 'member') then
+    raise exception 'Job % does not exist or you don''t own it', p_job_id;
+  end if;
+  if p_username is not null then
+    perform cron._require_session_role(p_username);
+  end if;
+  if p_schedule is not null then
+    perform cron._require_schedule(p_schedule);
+  end if;
+  update cron.job
+  set schedule = coalesce(p_schedule, schedule),
+      command = coalesce(p_command, command),
+      database = coalesce(p_database, database),
+      username = coalesce(p_username, username),
+      active = coalesce(p_active, active)
+  where jobid = p_job_id;
+end;
+$$;
+
+create function cron.alter_job(
+  job_id bigint,
+  schedule text default null,
+  command text default null,
+  database text default null,
+  username text default null,
+  active boolean default null
+) returns void
+language sql
+set search_path = ''
+as $$
+  select cron._alter_job(
+    current_user::text, alter_job.job_id, alter_job.schedule, alter_job.command,
+    alter_job.database, alter_job.username, alter_job.active);
+$$;
+
+create function cron._unschedule(p_caller text, p_job_id bigint) returns boolean
+language plpgsql
+security definer -- callers hold no rights on cron.job but SELECT
+set search_path = ''
+as $$
+begin
+  perform cron._require_session_role(p_caller);
+  delete from cron.job
+  where jobid = p_job_id and pg_catalog.pg_has_role(p_caller, username, 'member');
+  return found;
+end;
+$$;
+
+create function cron.unschedule(job_id bigint) returns boolean
+language plpgsql
+set search_path = ''
+as $$
+begin
+  if not cron._unschedule(current_user::text, unschedule.job_id) then
+    raise exception 'could not find valid entry for job ''%''', unschedule.job_id;
+  end if;
+  return true;
+end;
+$$;
+
+create function cron.unschedule(job_name text) returns boolean
+language plpgsql
+set search_path = ''
+as $$
+declare
+  found_id bigint := (
+    select jobid from cron.job
+    where jobname = unschedule.job_name and username = current_user
+  );
+begin
+  if found_id is null or not cron._unschedule(current_user::text, found_id) then
+    raise exception 'could not find valid entry for job ''%''', unschedule.job_name;
+  end if;
+  return true;
+end;
+$$;
+
+-- Grants: nobody writes cron.job directly; `postgres` may hand on the use of the functions.
+revoke all on function
+  cron.alter_job(bigint, text, text, text, text, boolean),
+  cron.schedule_in_database(text, text, text, text, text, boolean)
+from public;
+grant usage on schema cron to postgres with grant option;
+grant execute on all functions in schema cron to postgres with grant option;
+grant select on cron.job to public;
+grant select, delete on cron.job_run_details to public;

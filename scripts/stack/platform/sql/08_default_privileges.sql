@@ -1,0 +1,28 @@
+-- What a new object in `public` grants by itself: what a hosted project has today. API roles get
+-- no data privilege on new tables, sequences and functions; a migration must grant each. (What
+-- remains of the former "grant all", such as TRUNCATE, no API request can use.)
+
+do $$
+declare
+  owner text;
+begin
+  foreach owner in array array['postgres', 'supabase_admin'] loop
+    execute format(
+      'alter default privileges for role %I in schema public
+         grant all on tables to postgres, anon, authenticated, service_role', owner);
+    execute format(
+      'alter default privileges for role %I in schema public
+         grant all on sequences to postgres, anon, authenticated, service_role', owner);
+    execute format(
+      'alter default privileges for role %I in schema public
+         grant all on functions to postgres, anon, authenticated, service_role', owner);
+  end loop;
+end;
+$$;
+
+alter default privileges for role postgres in schema public
+  revoke select, insert, update, delete on tables from anon, authenticated, service_role;
+alter default privileges for role postgres in schema public
+  revoke usage, select on sequences from anon, authenticated, service_role;
+alter default privileges for role postgres in schema public
+  revoke execute on functions from anon, authenticated, service_role;

@@ -1,0 +1,67 @@
+/** The one place in scripts that writes to the terminal. Results go to stdout, all else to stderr. */
+
+const encoder = new TextEncoder();
+
+type Stream = Pick<typeof Deno.stdout, "writeSync" | "isTerminal">;
+
+/** Writes one line to stdout: a result that another program may read. */
+export function writeLine(text = ""): void {
+  writeAll(Deno.stdout, `${text}\n`);
+}
+
+/** Writes one line to stderr: an error, a warning, or a log line. */
+export function writeError(text: string): void {
+  writeAll(Deno.stderr, `${text}\n`);
+}
+
+/** Writes one line of progress to stderr when a person watches; a pipe gets nothing. */
+export function writeProgress(text: string): void {
+  if (Deno.stderr.isTerminal()) writeAll(Deno.stderr, `${dim(text, Deno.stderr)}\n`);
+}
+
+/** Emphasised text; plain when `stream` is no terminal or `NO_COLOR` is set. */
+export function bold(text: string, stream: Stream = Deno.stdout): string {
+  return styled(text, "1;22", stream);
+}
+
+/** Faint text, under the rules of {@linkcode bold}. */
+export function dim(text: string, stream: Stream = Deno.stdout): string {
+  return styled(text, "2;22", stream);
+}
+
+/** Red text, under the rules of {@linkcode bold}. */
+export function red(text: string, stream: Stream = Deno.stdout): string {
+  return styled(text, "31;39", stream);
+}
+
+/** Green text, under the rules of {@linkcode bold}. */
+export function green(text: string, stream: Stream = Deno.stdout): string {
+  return styled(text, "32;39", stream);
+}
+
+/** Yellow text, under the rules of {@linkcode bold}. */
+export function yellow(text: string, stream: Stream = Deno.stdout): string {
+  return styled(text, "33;39", stream);
+}
+
+/** Cyan text, under the rules of {@linkcode bold}. */
+export function cyan(text: string, stream: Stream = Deno.stdout): string {
+  return styled(text, "36;39", stream);
+}
+
+/** `codes` are the SGR numbers that switch the style on and off. */
+function styled(text: string, codes: `${string};${string}`, stream: Stream): string {
+  if (Deno.noColor || !stream.isTerminal()) return text;
+  const [on, off] = codes.split(";");
+  return `\x1b[${on}m${text}\x1b[${off}m`;
+}
+
+/** Writes everything, since one write may be partial; a reader that left is no error of ours. */
+function writeAll(stream: Stream, text: string): void {
+  let bytes = encoder.encode(text);
+  try {
+    while (bytes.length > 0) bytes = bytes.subarray(stream.writeSync(bytes));
+  } catch (error) {
+    if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
+  }
+}
