@@ -1,0 +1,126 @@
+import { type AimockFixture, type AimockRequest, loadAimock } from "../deps.ts";
+import { ModelJournal } from "./model_journal.ts";
+import type { ScriptedAgent, ScriptedAnswer } from "./scripted_agent.ts";
+import { createFailureFixture, type ScriptedFailure } from "./scripted_failure.ts";
+import { parseWireRequest } from "./wire_request.ts";
+
+type FixtureResponse = Exclude<AimockFixture["response"], (...given: never[]) => unknown>;
+
+/** How a model server starts. */
+export interface ModelServerOptions {
+  /** 0 takes any free port. @default 0 */
+  readonly port?: number;
+  readonly agents?: readonly ScriptedAgent[];
+}
+
+/** A model provider without a model: scripted agents behind the providers' real wire formats. */
+export interface ModelServer {
+  /** Origin, without a path. An `openai` provider's base URL is `${url}/v1`. */
+  readonly url: string;
+  readonly journal: ModelJournal;
+  /** Adds an agent, before those there are. */
+  addAgent(agent: ScriptedAgent): void;
+  /** Makes this agent's next request fail; several failures are played in order. */
+  failNext(agentName: string, failure: ScriptedFailure): void;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a model server on 127.0.0.1 that speaks chat completions (`/v1/chat/completions`),
+ * Anthropic messages (`/v1/messages`) and Gemini (`/v1beta/models/…`), streamed or not.
+ *
+ * It plays only the agents it was given. Any other request, embeddings included, gets the
+ * provider's error for an unknown model: nothing here ever returns canned text.
+ */
+export async function startModelServer(options: ModelServerOptions = {}): Promise<ModelServer> {
+  const { createServer } = await loadAimock();
+  const agents = [...options.agents ?? []];
+  const journal = new ModelJournal();
+  const findAgent = (request: AimockRequest) => {
+    if (request._endpointType !== "chat") return undefined;
+    const parsed = parseWireRequest(request);
+    return agents.find((agent) => agent.plays(parsed));
+  };
+  const record = (request: AimockRequest, agent: ScriptedAgent | undefined) =>
+    journal.add({
+      atMs: Date.now(),
+      agent: agent?.name ?? null,
+      model: request.model,
+      body: JSON.stringify(request),
+    });
+  const fixtures: AimockFixture[] = [{
+    match: { predicate: () => true },
+    response: (request) => {
+      const agent = findAgent(request);
+      record(request, agent);
+      return agent === undefined ? unknownModel(request.model, agents) : play(request, agent);
+    },
+  }];
+  const { server, url } = await createServer(fixtures, {
+    host: "127.0.0.1",
+    port: options.port ?? 0,
+    logLevel: "silent",
+    // Our own journal keeps what is needed; theirs would grow and hold the callers' keys.
+    journalMaxEntries: 1,
+  });
+  return {
+    url,
+    journal,
+    addAgent: (agent) => void agents.unshift(agent),
+    failNext: (agentName, failure) => {
+      const isFor = (request: AimockRequest) => findAgent(request)?.name === agentName;
+      const onPlayed = (request: AimockRequest) => record(request, findAgent(request));
+      // The server reads this very array and takes the first fixture that matches.
+      fixtures.splice(-1, 0, createFailureFixture(failure, isFor, onPlayed));
+    },
+    stop: async () => {
+      const closed = new Promise((resolve) => server.close(resolve));
+      // Clients keep idle connections for minutes, and closing alone waits for them.
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function play(request: AimockRequest, agent: ScriptedAgent): Promise<FixtureResponse> {
+  try {
+    return toFixtureResponse(request, await agent.answer(parseWireRequest(request)));
+  } catch (error) {
+    // A script that cannot go on is like a request that the model refuses: repeating is useless.
+    const message = error instanceof Error ? error.message : String(error);
+    return { error: { message, type: "invalid_request_error" }, status: 400 };
+  }
+}
+
+function unknownModel(model: string, agents: readonly ScriptedAgent[]): FixtureResponse {
+  const names = agents.map((agent) => agent.name).join(", ") || "none";
+  const message = `The scripted model '${model}' only plays the agents of demo and tests ` +
+    `(${names}), and this request is for none of them. Give the agent a real provider.`;
+  return { error: { message, type: "not_found_error", code: "model_not_found" }, status: 404 };
+}
+
+function toFixtureResponse(request: AimockRequest, scripted: ScriptedAnswer): FixtureResponse {
+  const { text = "", toolCalls = [] } = scripted;
+  const calls = toolCalls.map((call) => ({
+    name: call.name,
+    arguments: JSON.stringify(call.arguments),
+  }));
+  const usage = estimateUsage(request, text + JSON.stringify(calls));
+  return calls.length === 0 ? { content: text, usage } : { content: text, toolCalls: calls, usage };
+}
+
+/** Four characters a token, under the name that each of the three APIs has for the counts. */
+function estimateUsage(request: AimockRequest, output: string) {
+  const input = Math.ceil(JSON.stringify(request.messages).length / 4);
+  const written = Math.ceil(output.length / 4);
+  return {
+    prompt_tokens: input,
+    completion_tokens: written,
+    total_tokens: input + written,
+    input_tokens: input,
+    output_tokens: written,
+    promptTokenCount: input,
+    candidatesTokenCount: written,
+    totalTokenCount: input + written,
+  };
+}

@@ -1,0 +1,54 @@
+import type { JsonObject } from "../../shared/json.ts";
+import { digestMarkdown } from "./markdown_digest.ts";
+import {
+  findOutcomes,
+  findTool,
+  isObject,
+  readInput,
+  type ScriptedAgent,
+  type ScriptedAnswer,
+  type ScriptedRequest,
+} from "./scripted_agent.ts";
+
+/** Plays the seeded agent `reader`: reads one Markdown file and answers with its digest. */
+export const readerAgent: ScriptedAgent = {
+  name: "reader",
+  plays: ({ system }) => system.startsWith("You read one Markdown file"),
+  answer: (request) => {
+    const path = readPath(request);
+    const [file] = findOutcomes(request, "read_text_file");
+    if (file === undefined) return readFile(request, path);
+    const digest = { path, ...digestMarkdown(path, file.text) };
+    const isSaved = findOutcomes(request, "save_intermediate_data").length > 0;
+    return isSaved ? complete(digest) : save(digest);
+  },
+};
+
+function readFile(request: ScriptedRequest, path: string): ScriptedAnswer {
+  return {
+    text: `I read ${path}.`,
+    toolCalls: [{ name: findTool(request, "read_text_file"), arguments: { path } }],
+  };
+}
+
+function save(digest: JsonObject): ScriptedAnswer {
+  return {
+    text: `"${digest.title}" has ${digest.words} words. I keep its digest.`,
+    toolCalls: [{
+      name: "save_intermediate_data",
+      arguments: { key: "digest", value: digest },
+    }],
+  };
+}
+
+function complete(digest: JsonObject): ScriptedAnswer {
+  return { toolCalls: [{ name: "complete_task", arguments: { output: digest } }] };
+}
+
+/** @throws Error when the input names no file. */
+function readPath(request: ScriptedRequest): string {
+  const input = readInput(request);
+  const path = isObject(input) ? input.path : input;
+  if (typeof path === "string" && path !== "") return path;
+  throw new Error('This agent needs an input such as {"path": "/folder/file.md"}');
+}

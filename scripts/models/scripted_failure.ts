@@ -1,0 +1,53 @@
+import type { AimockFixture, AimockRequest } from "../deps.ts";
+
+/** A failure that a model server plays once. */
+export type ScriptedFailure =
+  | { readonly kind: "status"; readonly status: number; readonly message?: string }
+  /** 429 with `Retry-After`. */
+  | { readonly kind: "rate_limit"; readonly retryAfterSeconds: number }
+  /** The connection ends after so many chunks of a streamed answer. */
+  | { readonly kind: "cut"; readonly afterChunks: number };
+
+/**
+ * The fixture that plays a failure for the first request that `isFor` accepts.
+ *
+ * @param onPlayed Told of that request.
+ */
+export function createFailureFixture(
+  failure: ScriptedFailure,
+  isFor: (request: AimockRequest) => boolean,
+  onPlayed: (request: AimockRequest) => void,
+): AimockFixture {
+  let isPlayed = false;
+  const { response, ...streaming } = toFixture(failure);
+  return {
+    ...streaming,
+    match: { predicate: (request) => !isPlayed && isFor(request) },
+    response: (request) => {
+      isPlayed = true;
+      onPlayed(request);
+      return response;
+    },
+  };
+}
+
+function toFixture(failure: ScriptedFailure) {
+  switch (failure.kind) {
+    case "status": {
+      const { status, message = "A scripted failure" } = failure;
+      const type = status >= 500 ? "api_error" : "invalid_request_error";
+      return { response: { error: { message, type }, status } };
+    }
+    case "rate_limit": {
+      const error = { message: "A scripted rate limit", type: "rate_limit_error" };
+      return { response: { error, status: 429, retryAfter: failure.retryAfterSeconds } };
+    }
+    case "cut":
+      return {
+        response: { content: "This answer breaks off. ".repeat(50) },
+        truncateAfterChunks: failure.afterChunks,
+        // Without a pause the connection would be gone before its first byte has left.
+        latency: 5,
+      };
+  }
+}

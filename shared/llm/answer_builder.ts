@@ -1,0 +1,120 @@
+import { SwarmError } from "../errors/swarm_error.ts";
+import type { JsonObject, JsonValue } from "../json.ts";
+import { createModelError } from "./model_error.ts";
+import type { ModelEndpoint, ModelResponse, ModelToolCall, ModelUsage } from "./model_port.ts";
+
+/** The longest answer taken over: text and arguments of all tool calls together. */
+export const MAX_ANSWER_CHARS = 5_000_000;
+
+/** How much of arguments that did not parse is kept. */
+const MAX_MALFORMED_CHARS = 2_000;
+
+/** A piece of a tool call, as it streams in or whole. */
+export interface ToolCallPiece {
+  readonly callId?: string | null | undefined;
+  readonly name?: string | null | undefined;
+  /** More of the arguments' JSON text. */
+  readonly argumentsText?: string | null | undefined;
+}
+
+interface OpenCall {
+  callId: string;
+  name: string;
+  argumentsText: string;
+}
+
+/** Puts an answer together from its pieces, in the order in which they arrive. */
+export class AnswerBuilder {
+  readonly #endpoint: ModelEndpoint;
+  readonly #onDelta: ((text: string) => void) | undefined;
+  readonly #calls = new Map<number, OpenCall>();
+  #text = "";
+  #size = 0;
+
+  constructor(endpoint: ModelEndpoint, onDelta?: (text: string) => void) {
+    this.#endpoint = endpoint;
+    this.#onDelta = onDelta;
+  }
+
+  /** @throws SwarmError MODEL_OUTPUT_INVALID when the answer grows too long. */
+  addText(text: string): void {
+    if (text === "") return;
+    this.#grow(text);
+    this.#text += text;
+    this.#onDelta?.(text);
+  }
+
+  /**
+   * Adds to the call with this number, or begins it.
+   *
+   * @throws SwarmError MODEL_OUTPUT_INVALID when the answer grows too long.
+   */
+  addCall(number: number, piece: ToolCallPiece): void {
+    const call = this.#calls.get(number) ?? { callId: "", name: "", argumentsText: "" };
+    this.#grow(piece.argumentsText ?? "");
+    this.#calls.set(number, {
+      callId: call.callId || (piece.callId ?? ""),
+      name: call.name || (piece.name ?? ""),
+      argumentsText: call.argumentsText + (piece.argumentsText ?? ""),
+    });
+  }
+
+  /** The calls so far, with an id each that no other call of the turn has. */
+  toolCalls(): ModelToolCall[] {
+    const taken = new Set<string>();
+    return [...this.#calls.values()].map((call) => {
+      if (call.name === "") throw this.#invalid("it asked for a tool call without a name");
+      const callId = call.callId === "" || taken.has(call.callId) ? makeCallId() : call.callId;
+      taken.add(callId);
+      return { callId, name: call.name, ...parseArguments(call.argumentsText) };
+    });
+  }
+
+  /** @param stopped Why the model stopped; servers that say `stop` beside tool calls are corrected. */
+  finish(
+    stopped: ModelResponse["finishReason"],
+    usage: ModelUsage,
+    providerData?: JsonValue,
+  ): ModelResponse {
+    const toolCalls = this.toolCalls();
+    const ended = toolCalls.length > 0 ? "tool_calls" : "stop";
+    return {
+      text: this.#text,
+      toolCalls,
+      finishReason: stopped === "length" || stopped === "refused" ? stopped : ended,
+      usage,
+      ...(providerData === undefined ? {} : { providerData }),
+    };
+  }
+
+  #grow(text: string): void {
+    this.#size += text.length;
+    if (this.#size > MAX_ANSWER_CHARS) {
+      throw this.#invalid(`its answer is longer than ${MAX_ANSWER_CHARS} characters`);
+    }
+  }
+
+  #invalid(message: string): SwarmError {
+    return createModelError(this.#endpoint, { code: "MODEL_OUTPUT_INVALID", message });
+  }
+}
+
+/** A tool call's arguments; an empty text, as some models send it, means none. */
+function parseArguments(text: string): Pick<ModelToolCall, "arguments" | "malformed"> {
+  if (text.trim() === "") return { arguments: {} };
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isJsonObject(value)) return { arguments: value };
+  } catch {
+    // Told to the model as `malformed`, so that it can correct itself.
+  }
+  return { arguments: null, malformed: text.slice(0, MAX_MALFORMED_CHARS) };
+}
+
+function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function makeCallId(): string {
+  return `call_${crypto.randomUUID().replaceAll("-", "")}`;
+}

@@ -1,0 +1,43 @@
+import Anthropic from "@anthropic-ai/sdk";
+import { AnthropicAnswerReader } from "./anthropic_answer.ts";
+import { toMessagesRequest } from "./anthropic_messages.ts";
+import type { ModelAdapter, ModelEndpoint } from "./model_port.ts";
+import { callOverTransport, type ModelFetch, type TransportOptions } from "./model_transport.ts";
+import { SDK_TIMEOUT_MS } from "./sdk_timeout.ts";
+
+/** Speaks the messages API of Anthropic or of a compatible server at the endpoint's base URL. */
+export function createAnthropicAdapter(
+  endpoint: ModelEndpoint,
+  options: TransportOptions = {},
+): ModelAdapter {
+  return {
+    generate: (request, { signal, onDelta }) =>
+      callOverTransport(endpoint, options, signal, async (fetch) => {
+        const { messages } = createClient(endpoint, fetch);
+        const body = toMessagesRequest(request);
+        const reader = new AnthropicAnswerReader(endpoint, onDelta);
+        if (onDelta === undefined) {
+          reader.readMessage(await messages.create(body, { signal }));
+        } else {
+          const events = await messages.create({ ...body, stream: true }, { signal });
+          for await (const event of events) reader.readEvent(event);
+        }
+        return reader.finish();
+      }),
+  };
+}
+
+/** Everything is given, so that no environment variable or profile of the SDK's has a say. */
+function createClient(endpoint: ModelEndpoint, fetch: ModelFetch): Anthropic {
+  return new Anthropic({
+    apiKey: endpoint.apiKey ?? "none",
+    webhookKey: null,
+    // The SDK adds the version itself; operators tend to write it anyway.
+    baseURL: (endpoint.baseUrl ?? "https://api.anthropic.com").replace(/(\/v1)?\/?$/, ""),
+    maxRetries: 0,
+    timeout: SDK_TIMEOUT_MS,
+    logLevel: "off",
+    openTelemetry: false,
+    fetch,
+  });
+}

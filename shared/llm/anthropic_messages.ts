@@ -1,0 +1,109 @@
+import type Anthropic from "@anthropic-ai/sdk";
+import { z } from "zod";
+import type { JsonObject, JsonValue } from "../json.ts";
+import type { ModelMessage, ModelRequest } from "./model_port.ts";
+
+type Block = Anthropic.ContentBlockParam;
+type Message = { readonly role: "user" | "assistant"; readonly content: Block[] };
+type MessagesRequest = Omit<Anthropic.MessageCreateParamsNonStreaming, "stream">;
+
+/** The API demands a limit; every current model can write as much as this. */
+const DEFAULT_MAX_TOKENS = 8_192;
+
+/** A block of an answer as it goes back into the conversation. */
+export type AnswerBlock =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "thinking"; readonly thinking: string; readonly signature: string }
+  | { readonly type: "redacted_thinking"; readonly data: string }
+  | {
+    readonly type: "tool_use";
+    readonly id: string;
+    readonly name: string;
+    readonly input: JsonObject;
+  };
+
+const providerDataSchema = z.object({
+  api: z.literal("anthropic"),
+  content: z.array(z.custom<AnswerBlock>((block) => typeof block === "object" && block !== null)),
+});
+
+/**
+ * Keeps an answer's blocks for the next request when it contains thinking, which the API wants
+ * back unchanged and in its place; undefined otherwise.
+ */
+export function toProviderData(content: readonly AnswerBlock[]): JsonValue | undefined {
+  const isThinking = (block: AnswerBlock) => block.type.endsWith("thinking");
+  return content.some(isThinking)
+    ? { api: "anthropic", content: content.map((block) => ({ ...block })) }
+    : undefined;
+}
+
+/** Writes a request in the messages format. */
+export function toMessagesRequest(request: ModelRequest): MessagesRequest {
+  const { model, system, messages, tools, temperature, maxOutputTokens } = request;
+  return {
+    model,
+    max_tokens: maxOutputTokens ?? DEFAULT_MAX_TOKENS,
+    messages: mergeTurns(messages),
+    ...(system === "" ? {} : { system }),
+    ...(tools.length === 0 ? {} : {
+      tools: tools.map(({ name, description, parameters }) => ({
+        name,
+        description,
+        input_schema: { ...parameters, type: "object" },
+      })),
+    }),
+    ...(temperature === undefined ? {} : { temperature }),
+  };
+}
+
+/** Roles must alternate, and all results of a turn's tool calls must stand in one user message. */
+function mergeTurns(messages: readonly ModelMessage[]): Message[] {
+  const turns: Message[] = [];
+  for (const message of messages) {
+    const role = message.role === "assistant" ? "assistant" : "user";
+    const content = toBlocks(message);
+    const last = turns.at(-1);
+    if (content.length === 0) continue;
+    if (last?.role === role) last.content.push(...content);
+    else turns.push({ role, content });
+  }
+  return turns;
+}
+
+/** Empty text blocks are refused by the API, so an empty message has no blocks at all. */
+function toBlocks(message: ModelMessage): Block[] {
+  switch (message.role) {
+    case "user":
+      return toTextBlocks(message.text);
+    case "tool":
+      return [{
+        type: "tool_result",
+        tool_use_id: toLegalId(message.callId),
+        content: toTextBlocks(message.text),
+        is_error: message.isError,
+      }];
+    case "assistant": {
+      const kept = providerDataSchema.safeParse(message.providerData);
+      if (kept.success) return kept.data.content;
+      return [
+        ...toTextBlocks(message.text),
+        ...message.toolCalls.map((call): Block => ({
+          type: "tool_use",
+          id: toLegalId(call.callId),
+          name: call.name,
+          input: call.arguments ?? {},
+        })),
+      ];
+    }
+  }
+}
+
+function toTextBlocks(text: string): { type: "text"; text: string }[] {
+  return text.trim() === "" ? [] : [{ type: "text", text }];
+}
+
+/** Ids of a conversation begun with another provider may hold signs that this one refuses. */
+function toLegalId(callId: string): string {
+  return callId.replace(/[^a-zA-Z0-9_-]/g, "_");
+}

@@ -1,0 +1,143 @@
+import { SwarmError } from "../errors/swarm_error.ts";
+import type {
+  CreateModelAdapter,
+  GenerateOptions,
+  ModelApi,
+  ModelRequest,
+  ModelResponse,
+} from "./model_port.ts";
+import { createDeltaRedactor, redactResponse } from "./redact_model_output.ts";
+import type { ModelKey, ResolveModelKey } from "./resolve_model_key.ts";
+
+/** A row of `llm_providers`, as far as a call needs it. */
+export interface ModelProvider {
+  readonly id: string;
+  readonly name: string;
+  readonly api: ModelApi;
+  readonly base_url: string | null;
+  readonly default_model: string;
+}
+
+/** What an agent, or a tool's settings, say about the model; null leaves it to the provider. */
+export interface ModelSettings {
+  readonly model: string | null;
+  readonly temperature: number | null;
+  readonly max_tokens: number | null;
+}
+
+/** One model call of the product. */
+export interface ModelCall {
+  /** Null when the agent names none, or one that is not active. */
+  readonly provider: ModelProvider | null;
+  readonly settings: ModelSettings;
+  /** Whose key may pay and whose policies count; null is the service itself. */
+  readonly userId: string | null;
+  readonly prompt: Pick<ModelRequest, "system" | "messages" | "tools">;
+  readonly signal: AbortSignal;
+  /** Receives text as it streams in. Given, the call streams; absent, it does not. */
+  readonly onDelta?: (text: string) => void;
+}
+
+/** What a call used, in the form in which steps store it. */
+export interface ModelUsageRecord {
+  readonly provider_id: string;
+  readonly model: string;
+  readonly input_tokens: number;
+  /** Part of `input_tokens`. */
+  readonly cached_input_tokens: number;
+  readonly output_tokens: number;
+  readonly key_source: ModelKey["keySource"];
+}
+
+/** What came of a call. */
+export interface ModelCallResult {
+  readonly response: ModelResponse;
+  readonly usage: ModelUsageRecord;
+}
+
+/** What calling models needs from outside. */
+export interface ModelCallPorts {
+  readonly resolveKey: ResolveModelKey;
+  readonly createAdapter: CreateModelAdapter;
+}
+
+/** The one way in which the product calls a model. */
+export type CallModel = (call: ModelCall) => Promise<ModelCallResult>;
+
+/**
+ * Makes the product's model port: it picks the model (the settings', else the provider's default),
+ * asks policies and Vault for the key, calls once, and keeps the key out of whatever it returns.
+ *
+ * @throws SwarmError PROVIDER_NOT_FOUND, MODEL_KEY_MISSING, MODEL_POLICY_DENIED,
+ * TOOL_ADDRESS_FORBIDDEN for a `base_url` that may not be reached, and the codes of
+ * {@linkcode ModelAdapter}; the reason of an aborted signal.
+ */
+export function createModelCaller(ports: ModelCallPorts): CallModel {
+  return async (call) => {
+    const { provider, settings, userId, signal } = call;
+    if (provider === null) throw providerNotFound();
+    const model = settings.model ?? provider.default_model;
+    const key = await ports.resolveKey({ providerId: provider.id, userId, model });
+    signal.throwIfAborted();
+    const adapter = await ports.createAdapter({
+      api: provider.api,
+      providerName: provider.name,
+      baseUrl: provider.base_url,
+      apiKey: key.secret,
+    });
+    const generate = (options: GenerateOptions) =>
+      adapter.generate(toRequest(call, model), options);
+    const response = await withoutKey(key.secret, call, generate);
+    return { response, usage: toUsageRecord(response, provider.id, model, key) };
+  };
+}
+
+function toRequest({ prompt, settings }: ModelCall, model: string): ModelRequest {
+  const { temperature, max_tokens: maxOutputTokens } = settings;
+  return {
+    ...prompt,
+    model,
+    ...(temperature === null ? {} : { temperature }),
+    ...(maxOutputTokens === null ? {} : { maxOutputTokens }),
+  };
+}
+
+async function withoutKey(
+  key: string | null,
+  { signal, onDelta }: ModelCall,
+  generate: (options: GenerateOptions) => Promise<ModelResponse>,
+): Promise<ModelResponse> {
+  if (onDelta === undefined) {
+    const response = await generate({ signal });
+    return key === null ? response : redactResponse(response, key);
+  }
+  if (key === null) return generate({ signal, onDelta });
+  const deltas = createDeltaRedactor(key, onDelta);
+  const response = await generate({ signal, onDelta: (text) => deltas.push(text) });
+  deltas.end();
+  return redactResponse(response, key);
+}
+
+function toUsageRecord(
+  { usage }: ModelResponse,
+  providerId: string,
+  model: string,
+  key: ModelKey,
+): ModelUsageRecord {
+  return {
+    provider_id: providerId,
+    model,
+    input_tokens: usage.inputTokens,
+    cached_input_tokens: usage.cachedInputTokens,
+    output_tokens: usage.outputTokens,
+    key_source: key.keySource,
+  };
+}
+
+function providerNotFound(): SwarmError {
+  return new SwarmError(
+    "PROVIDER_NOT_FOUND",
+    "Cannot call the model: the agent names no active provider",
+    { hint: "Set the agent's provider_id to an active row of llm_providers." },
+  );
+}

@@ -1,0 +1,152 @@
+import assert from "node:assert/strict";
+import { SwarmError } from "../errors/swarm_error.ts";
+import { createModelCaller, type ModelCall, type ModelCallPorts } from "./call_model.ts";
+import type { ModelEndpoint, ModelRequest, ModelResponse } from "./model_port.ts";
+import type { ModelKeyQuery } from "./resolve_model_key.ts";
+
+const KEY = "sk-secret-0123456789";
+
+const PROVIDER = {
+  id: "p1",
+  name: "acme",
+  api: "openai",
+  base_url: "http://127.0.0.1:1/v1",
+  default_model: "acme-large",
+} as const;
+
+function call(changes: Partial<ModelCall> = {}): ModelCall {
+  return {
+    provider: PROVIDER,
+    settings: { model: null, temperature: null, max_tokens: null },
+    userId: "u1",
+    prompt: { system: "Be brief.", messages: [{ role: "user", text: "Hello" }], tools: [] },
+    signal: new AbortController().signal,
+    ...changes,
+  };
+}
+
+function response(changes: Partial<ModelResponse> = {}): ModelResponse {
+  return {
+    text: "Hi",
+    toolCalls: [],
+    finishReason: "stop",
+    usage: { inputTokens: 10, cachedInputTokens: 4, outputTokens: 2 },
+    ...changes,
+  };
+}
+
+/** Ports that note what they were asked, around a model that streams `deltas` and answers. */
+function fakePorts(answer: ModelResponse, deltas: readonly string[] = []) {
+  const queries: ModelKeyQuery[] = [];
+  const endpoints: ModelEndpoint[] = [];
+  const requests: ModelRequest[] = [];
+  const ports: ModelCallPorts = {
+    resolveKey: (query) => {
+      queries.push(query);
+      return Promise.resolve({ secret: KEY, keySource: "organisation" });
+    },
+    createAdapter: (endpoint) => {
+      endpoints.push(endpoint);
+      return Promise.resolve({
+        generate: (request, { onDelta }) => {
+          requests.push(request);
+          deltas.forEach((text) => onDelta?.(text));
+          return Promise.resolve(answer);
+        },
+      });
+    },
+  };
+  return { ports, queries, endpoints, requests };
+}
+
+Deno.test("the model caller resolves the key at call time and reports the usage", async () => {
+  const { ports, queries, endpoints, requests } = fakePorts(response());
+
+  const { response: answer, usage } = await createModelCaller(ports)(call());
+
+  assert.equal(answer.text, "Hi");
+  assert.deepEqual(queries, [{ providerId: "p1", userId: "u1", model: "acme-large" }]);
+  assert.equal(endpoints[0]?.apiKey, KEY);
+  assert.equal(endpoints[0]?.baseUrl, PROVIDER.base_url);
+  assert.ok(!Object.hasOwn(requests[0] ?? {}, "temperature"));
+  assert.deepEqual(usage, {
+    provider_id: "p1",
+    model: "acme-large",
+    input_tokens: 10,
+    cached_input_tokens: 4,
+    output_tokens: 2,
+    key_source: "organisation",
+  });
+});
+
+Deno.test("the agent's model and settings go before the provider's default", async () => {
+  const { ports, requests } = fakePorts(response());
+  const settings = { model: "acme-small", temperature: 0, max_tokens: 100 };
+
+  await createModelCaller(ports)(call({ settings }));
+
+  assert.equal(requests[0]?.model, "acme-small");
+  assert.equal(requests[0]?.temperature, 0);
+  assert.equal(requests[0]?.maxOutputTokens, 100);
+});
+
+Deno.test("an agent without an active provider is told so", async () => {
+  const { ports, queries } = fakePorts(response());
+
+  const error = await createModelCaller(ports)(call({ provider: null })).catch((thrown) => thrown);
+
+  assert.ok(error instanceof SwarmError);
+  assert.equal(error.code, "PROVIDER_NOT_FOUND");
+  assert.equal(queries.length, 0);
+});
+
+Deno.test("an aborted call asks no model", async () => {
+  const { ports, endpoints } = fakePorts(response());
+
+  const error = await createModelCaller(ports)(call({ signal: AbortSignal.abort("enough") }))
+    .catch((thrown) => thrown);
+
+  assert.equal(error, "enough");
+  assert.equal(endpoints.length, 0);
+});
+
+Deno.test("a server that echoes the key does not get it stored", async () => {
+  const { ports } = fakePorts(response({
+    text: `Bearer ${KEY}`,
+    toolCalls: [
+      { callId: "1", name: "send", arguments: { header: `x ${KEY}`, deep: [{ [KEY]: KEY }] } },
+      { callId: "2", name: "send", arguments: null, malformed: `{${KEY}` },
+    ],
+    providerData: { parts: [{ text: KEY }] },
+  }));
+
+  const result = await createModelCaller(ports)(call());
+
+  assert.ok(!JSON.stringify(result).includes(KEY));
+  assert.equal(result.response.text, "Bearer [redacted]");
+  assert.equal(result.response.toolCalls.length, 2);
+});
+
+Deno.test("streamed text never holds the key, however it is cut", async () => {
+  const text = `Before ${KEY} sk-sec and after sk-s`;
+  for (const size of [1, 2, 5, 7, 100]) {
+    const pieces = text.match(new RegExp(`.{1,${size}}`, "g")) ?? [];
+    const { ports } = fakePorts(response({ text }), pieces);
+    const received: string[] = [];
+
+    await createModelCaller(ports)(call({ onDelta: (delta) => void received.push(delta) }));
+
+    assert.equal(received.join(""), "Before [redacted] sk-sec and after sk-s");
+  }
+});
+
+Deno.test("a missing key is the resolver's error", async () => {
+  const { ports } = fakePorts(response());
+  const missing = new SwarmError("MODEL_KEY_MISSING", "No key", { hint: "Store one." });
+
+  const error = await createModelCaller({ ...ports, resolveKey: () => Promise.reject(missing) })(
+    call(),
+  ).catch((thrown) => thrown);
+
+  assert.equal(error, missing);
+});

@@ -1,0 +1,27 @@
+import type { ModelAdapter, ModelEndpoint } from "./model_port.ts";
+import type { TransportOptions } from "./model_transport.ts";
+
+/**
+ * Makes the adapter that speaks the endpoint's wire format.
+ *
+ * Each SDK costs some 100 ms and 10 to 30 MB, so it is imported with its first call.
+ */
+export async function createModelAdapter(
+  endpoint: ModelEndpoint,
+  options: TransportOptions = {},
+): Promise<ModelAdapter> {
+  switch (endpoint.api) {
+    case "openai": {
+      const { createOpenAiAdapter } = await import("./openai_adapter.ts");
+      return createOpenAiAdapter(endpoint, options);
+    }
+    case "anthropic": {
+      const { createAnthropicAdapter } = await import("./anthropic_adapter.ts");
+      return createAnthropicAdapter(endpoint, options);
+    }
+    case "google": {
+      const { createGoogleAdapter } = await import("./google_adapter.ts");
+      return createGoogleAdapter(endpoint, options);
+    }
+  }
+}

@@ -1,0 +1,42 @@
+import { GoogleGenAI } from "@google/genai/web";
+import { GoogleAnswerReader } from "./google_answer.ts";
+import { toContentRequest } from "./google_contents.ts";
+import type { ModelAdapter, ModelEndpoint } from "./model_port.ts";
+import { callOverTransport, type ModelFetch, type TransportOptions } from "./model_transport.ts";
+
+/** Speaks the Gemini API (`v1beta`) at Google or at the endpoint's base URL. */
+export function createGoogleAdapter(
+  endpoint: ModelEndpoint,
+  options: TransportOptions = {},
+): ModelAdapter {
+  return {
+    generate: (request, { signal, onDelta }) =>
+      callOverTransport(endpoint, options, signal, async (fetch) => {
+        const { models } = createClient(endpoint, fetch);
+        const body = toContentRequest(request, signal);
+        const reader = new GoogleAnswerReader(endpoint, onDelta);
+        if (onDelta === undefined) {
+          reader.read(await models.generateContent(body));
+        } else {
+          for await (const chunk of await models.generateContentStream(body)) reader.read(chunk);
+        }
+        return reader.finish();
+      }),
+  };
+}
+
+function createClient(endpoint: ModelEndpoint, fetch: ModelFetch): GoogleGenAI {
+  const baseUrl = endpoint.baseUrl ?? "https://generativelanguage.googleapis.com";
+  return new GoogleGenAI({
+    apiKey: endpoint.apiKey ?? "none",
+    vertexai: false,
+    // Function schemas as JSON Schema exist in v1beta only, whatever the SDK's default is.
+    apiVersion: "v1beta",
+    httpOptions: {
+      apiVersion: "v1beta",
+      // The SDK adds the version itself; operators tend to write it anyway.
+      baseUrl: baseUrl.replace(/(\/v1(beta)?)?\/?$/, ""),
+      fetch,
+    },
+  });
+}

@@ -1,0 +1,121 @@
+import { z } from "zod";
+import { AnswerBuilder } from "./answer_builder.ts";
+import { type AnswerPart, partSchema, toProviderData } from "./google_contents.ts";
+import { createCutError, createModelError } from "./model_error.ts";
+import type { ModelEndpoint, ModelResponse, ModelUsage } from "./model_port.ts";
+
+const responseSchema = z.object({
+  candidates: z.array(z.object({
+    content: z.object({ parts: z.array(partSchema).nullish() }).nullish(),
+    finishReason: z.string().nullish(),
+  })).nullish(),
+  promptFeedback: z.object({
+    blockReason: z.string().nullish(),
+    blockReasonMessage: z.string().nullish(),
+  }).nullish(),
+  usageMetadata: z.object({
+    promptTokenCount: z.number().nullish(),
+    toolUsePromptTokenCount: z.number().nullish(),
+    cachedContentTokenCount: z.number().nullish(),
+    candidatesTokenCount: z.number().nullish(),
+    thoughtsTokenCount: z.number().nullish(),
+  }).nullish(),
+});
+
+type Usage = z.infer<typeof responseSchema>["usageMetadata"];
+
+/** The model's own failures; trying again can help. */
+const INVALID_REASONS = [
+  "MALFORMED_FUNCTION_CALL",
+  "UNEXPECTED_TOOL_CALL",
+  "TOO_MANY_TOOL_CALLS",
+  "MALFORMED_RESPONSE",
+];
+
+const REFUSAL_REASONS = [
+  "SAFETY",
+  "RECITATION",
+  "LANGUAGE",
+  "BLOCKLIST",
+  "PROHIBITED_CONTENT",
+  "SPII",
+];
+
+/** Reads one whole response or the chunks of a stream, which have the same shape. */
+export class GoogleAnswerReader {
+  readonly #endpoint: ModelEndpoint;
+  readonly #answer: AnswerBuilder;
+  readonly #parts: AnswerPart[] = [];
+  #callCount = 0;
+  #usage: Usage;
+  #finishReason: string | undefined;
+
+  constructor(endpoint: ModelEndpoint, onDelta?: (text: string) => void) {
+    this.#endpoint = endpoint;
+    this.#answer = new AnswerBuilder(endpoint, onDelta);
+  }
+
+  read(raw: unknown): void {
+    const { candidates, promptFeedback, usageMetadata } = responseSchema.parse(raw);
+    const candidate = candidates?.[0];
+    this.#usage = usageMetadata ?? this.#usage;
+    for (const part of candidate?.content?.parts ?? []) this.#readPart(part);
+    this.#finishReason = candidate?.finishReason ?? this.#finishReason;
+    if (promptFeedback?.blockReason) {
+      this.#answer.addText(promptFeedback.blockReasonMessage ?? "");
+      this.#finishReason = "SAFETY";
+    }
+  }
+
+  finish(): ModelResponse {
+    const reason = this.#finishReason;
+    if (reason === undefined) throw createCutError(this.#endpoint);
+    if (INVALID_REASONS.includes(reason)) {
+      throw createModelError(this.#endpoint, {
+        code: "MODEL_OUTPUT_INVALID",
+        message: `the model stopped with ${reason}`,
+      });
+    }
+    return this.#answer.finish(
+      toFinishReason(reason),
+      toUsage(this.#usage),
+      toProviderData(this.#parts),
+    );
+  }
+
+  #readPart(part: AnswerPart): void {
+    const { text, thought, functionCall } = part;
+    if (text !== undefined && !thought) this.#answer.addText(text);
+    if (functionCall !== undefined) {
+      this.#answer.addCall(this.#callCount++, {
+        callId: functionCall.id,
+        name: functionCall.name,
+        argumentsText: JSON.stringify(functionCall.args ?? {}),
+      });
+    }
+    // A streamed text comes in many parts; without signatures they are one.
+    const last = this.#parts.at(-1);
+    const isMore = isPlainText(part) && last !== undefined && isPlainText(last) &&
+      thought === last.thought;
+    if (isMore) last.text = `${last.text}${text}`;
+    else this.#parts.push({ ...part });
+  }
+}
+
+function isPlainText(part: AnswerPart): boolean {
+  return part.text !== undefined && part.functionCall === undefined &&
+    part.thoughtSignature === undefined;
+}
+
+function toFinishReason(reason: string): ModelResponse["finishReason"] {
+  if (REFUSAL_REASONS.includes(reason)) return "refused";
+  return reason === "MAX_TOKENS" ? "length" : "stop";
+}
+
+function toUsage(usage: Usage): ModelUsage {
+  return {
+    inputTokens: (usage?.promptTokenCount ?? 0) + (usage?.toolUsePromptTokenCount ?? 0),
+    cachedInputTokens: usage?.cachedContentTokenCount ?? 0,
+    outputTokens: (usage?.candidatesTokenCount ?? 0) + (usage?.thoughtsTokenCount ?? 0),
+  };
+}

@@ -1,0 +1,193 @@
+import { z } from "zod";
+import type { ErrorCode } from "../errors/codes.ts";
+import { SwarmError } from "../errors/swarm_error.ts";
+import { createRedactor } from "../secrets/redact.ts";
+import type { ModelEndpoint } from "./model_port.ts";
+import { parseDuration, parseRetryAfter } from "./retry_after.ts";
+
+/** The longest piece of a provider's own message that an error repeats. */
+const MAX_QUOTED_CHARS = 500;
+
+/** What went wrong, before it is put into words. */
+export interface ModelProblem {
+  readonly code: ErrorCode;
+  /** The provider's words, or ours when it said nothing. */
+  readonly message: string;
+  readonly status?: number | undefined;
+  readonly retryAfterSeconds?: number | undefined;
+  readonly cause?: unknown;
+}
+
+const HINTS: Partial<Record<ErrorCode, string>> = {
+  MODEL_AUTH_FAILED: "Check the provider's key and account, then store the right key in Vault.",
+  MODEL_REQUEST_INVALID:
+    "Check the agent's model, temperature and max_tokens, and the provider's api and base_url.",
+  MODEL_RATE_LIMITED: "Wait as long as the provider asks, or raise its limits.",
+  MODEL_UNAVAILABLE: "Try again later; check the provider's base_url if this goes on.",
+  MODEL_TIMEOUT: "Try again later, or use a faster model.",
+  MODEL_OUTPUT_INVALID: "Try again, or check that the provider's base_url speaks its api.",
+};
+
+/** Error types that the three APIs report by name, with or without an HTTP status. */
+const STATUS_OF_TYPE: Readonly<Record<string, number>> = {
+  insufficient_quota: 402,
+  billing_error: 402,
+  authentication_error: 401,
+  permission_error: 403,
+  API_KEY_INVALID: 401,
+  invalid_request_error: 400,
+  context_length_exceeded: 400,
+  not_found_error: 404,
+  request_too_large: 413,
+  rate_limit_error: 429,
+  rate_limit_exceeded: 429,
+  timeout_error: 504,
+  overloaded_error: 529,
+  api_error: 500,
+  server_error: 500,
+};
+
+/** These say more than the status they come with: a 429 for an empty account never clears. */
+const TYPES_OVER_STATUS = ["insufficient_quota", "billing_error", "API_KEY_INVALID"];
+
+const reportedSchema = z.object({
+  message: z.string().optional(),
+  type: z.string().nullish(),
+  code: z.union([z.string(), z.number()]).nullish(),
+  status: z.union([z.string(), z.number()]).nullish(),
+  details: z.array(z.object({ reason: z.unknown().optional(), retryDelay: z.unknown().optional() }))
+    .optional()
+    .catch(undefined),
+});
+
+/** Makes the error of a failed model call. The endpoint's key never appears in it. */
+export function createModelError(endpoint: ModelEndpoint, problem: ModelProblem): SwarmError {
+  const { code, status, retryAfterSeconds, cause } = problem;
+  const words = problem.message.slice(0, MAX_QUOTED_CHARS);
+  const suffix = status === undefined ? "" : ` (HTTP ${status})`;
+  const message =
+    `Cannot get an answer from provider '${endpoint.providerName}': ${words}${suffix}`;
+  const redactor = createRedactor(endpoint.apiKey === null ? [] : [endpoint.apiKey]);
+  return new SwarmError(code, redactor.text(message), {
+    details: { provider: endpoint.providerName, ...(status === undefined ? {} : { status }) },
+    ...(HINTS[code] === undefined ? {} : { hint: HINTS[code] }),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    ...(cause === undefined ? {} : { cause }),
+  });
+}
+
+/** The error for an answer that ended before the model said that it was done. */
+export function createCutError(endpoint: ModelEndpoint): SwarmError {
+  return createModelError(endpoint, {
+    code: "MODEL_UNAVAILABLE",
+    message: "its answer broke off",
+  });
+}
+
+/**
+ * The error for an HTTP answer outside 2xx.
+ *
+ * @param body The answer's text; all three APIs' error objects are understood.
+ */
+export function toHttpError(
+  endpoint: ModelEndpoint,
+  answer: { readonly status: number; readonly headers: Headers; readonly body: string },
+): SwarmError {
+  const { status, headers, body } = answer;
+  const reported = readReported(parseJson(body));
+  const waitSeconds = parseRetryAfter(headers, Date.now()) ?? reported?.retryAfterSeconds;
+  const isOverruled = TYPES_OVER_STATUS.some((type) => reported?.types.includes(type));
+  const ruling = isOverruled ? reported?.status ?? status : status;
+  return createModelError(endpoint, {
+    code: codeOfStatus(ruling),
+    message: reported?.message ?? (body.trim() || "it gave no reason"),
+    status,
+    retryAfterSeconds: waitSeconds,
+  });
+}
+
+/**
+ * The error for something an SDK threw, or a provider reported, while a 2xx answer was read:
+ * an error object inside the answer, or an answer that cannot be read.
+ */
+export function toAnswerError(endpoint: ModelEndpoint, error: unknown): SwarmError {
+  if (error instanceof SwarmError) return error;
+  const reported = readReported(error);
+  if (reported !== null) {
+    return createModelError(endpoint, {
+      code: codeOfStatus(reported.status ?? 500),
+      message: reported.message,
+      status: reported.status,
+      retryAfterSeconds: reported.retryAfterSeconds,
+    });
+  }
+  const words = error instanceof Error ? error.message : String(error);
+  return createModelError(endpoint, {
+    code: "MODEL_OUTPUT_INVALID",
+    message: `its answer cannot be read: ${words}`,
+    cause: error,
+  });
+}
+
+interface Reported {
+  readonly message: string;
+  readonly types: readonly string[];
+  readonly status: number | undefined;
+  readonly retryAfterSeconds: number | undefined;
+}
+
+/** Finds the error object of any of the three APIs, however deep the SDK or server wrapped it. */
+function readReported(value: unknown): Reported | null {
+  const object = innermostError(value);
+  if (typeof object === "string") {
+    return { message: object, types: [], status: undefined, retryAfterSeconds: undefined };
+  }
+  const parsed = reportedSchema.safeParse(object);
+  if (!parsed.success) return null;
+  const { message, type, code, status, details = [] } = parsed.data;
+  const names = [type, code, status, ...details.map((detail) => detail.reason)];
+  const types = names.filter((name): name is string => typeof name === "string");
+  const numbers = [status, code].filter((item): item is number => typeof item === "number");
+  const delays = details.map((detail) => detail.retryDelay);
+  const delay = delays.find((item): item is string => typeof item === "string");
+  const known = types.map((name) => STATUS_OF_TYPE[name]).find((item) => item !== undefined);
+  if (message === undefined && types.length === 0 && numbers.length === 0) return null;
+  return {
+    message: message ?? types.join(", "),
+    types,
+    status: known ?? numbers.find((item) => item >= 400 && item < 600),
+    retryAfterSeconds: delay === undefined ? undefined : parseDuration(delay),
+  };
+}
+
+/** Unwraps `{error: …}` and `[{error: …}]`; a bare thrown error is no report of a provider's. */
+function innermostError(value: unknown): unknown {
+  let current = Array.isArray(value) ? value[0] : value;
+  let isReport = false;
+  while (typeof current === "object" && current !== null && "error" in current && current.error) {
+    current = current.error;
+    isReport = true;
+  }
+  if (isReport) return current;
+  // The Google SDK puts the object into the message of an error that has only a status.
+  if (current instanceof Error && "status" in current && typeof current.status === "number") {
+    return { message: current.message, status: current.status };
+  }
+  return undefined;
+}
+
+function codeOfStatus(status: number): ErrorCode {
+  if (status === 401 || status === 402 || status === 403) return "MODEL_AUTH_FAILED";
+  if (status === 408 || status === 504) return "MODEL_TIMEOUT";
+  if (status === 429) return "MODEL_RATE_LIMITED";
+  if (status === 409 || status >= 500) return "MODEL_UNAVAILABLE";
+  return "MODEL_REQUEST_INVALID";
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // Proxies answer in HTML or plain text; the caller then quotes the text.
+  }
+}

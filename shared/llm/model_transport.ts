@@ -1,0 +1,176 @@
+import { SwarmError } from "../errors/swarm_error.ts";
+import { createModelError, toAnswerError, toHttpError } from "./model_error.ts";
+import type { ModelEndpoint } from "./model_port.ts";
+
+/** The part of `fetch` that the SDKs use. */
+export type ModelFetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+
+/** How model calls travel. */
+export interface TransportOptions {
+  /** Sends the requests; the product passes one that refuses private addresses. */
+  readonly fetch?: ModelFetch;
+  /** Longest silence of the server, before its first byte and between two. @default 120_000 */
+  readonly idleTimeoutMs?: number;
+  /** Longest answer on the wire. @default 33_554_432 */
+  readonly maxResponseBytes?: number;
+}
+
+/** Error bodies are read this far; what matters stands at their beginning. */
+const MAX_ERROR_BODY_BYTES = 65_536;
+
+/** Headers that carry a key in one of the three APIs. */
+const KEY_HEADERS = ["authorization", "x-api-key", "x-goog-api-key"];
+
+/**
+ * Runs one model call over a watched `fetch` and turns whatever goes wrong into one `SwarmError`.
+ *
+ * The SDKs each wrap, rename or swallow network failures in their own way, so the transport
+ * notes the first failure itself, and that is what is thrown.
+ *
+ * @param run Calls the SDK with the given `fetch`.
+ * @throws the signal's reason when it aborts; else SwarmError as {@linkcode ModelAdapter} has it.
+ */
+export async function callOverTransport<T>(
+  endpoint: ModelEndpoint,
+  options: TransportOptions,
+  signal: AbortSignal,
+  run: (fetch: ModelFetch) => Promise<T>,
+): Promise<T> {
+  signal.throwIfAborted();
+  const transport = new ModelTransport(endpoint, options, signal);
+  try {
+    return await run(transport.fetch);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw transport.failure ?? toAnswerError(endpoint, error);
+  } finally {
+    transport.close();
+  }
+}
+
+/** One call's connection: deadline of silence, size cap, and the first failure. */
+class ModelTransport {
+  readonly #endpoint: ModelEndpoint;
+  readonly #options: TransportOptions;
+  readonly #signal: AbortSignal;
+  readonly #closed = new AbortController();
+  #sdkSignal: AbortSignal | undefined;
+  failure: SwarmError | undefined;
+
+  constructor(endpoint: ModelEndpoint, options: TransportOptions, signal: AbortSignal) {
+    this.#endpoint = endpoint;
+    this.#options = options;
+    this.#signal = signal;
+  }
+
+  readonly fetch: ModelFetch = async (input, init = {}) => {
+    const send = this.#options.fetch ?? fetch;
+    this.#sdkSignal = init.signal ?? undefined;
+    const signals = [this.#signal, this.#closed.signal, this.#sdkSignal].filter(isSignal);
+    // A redirect would carry the key to an address nobody registered.
+    const response = await this.#watch(send(input, {
+      ...init,
+      headers: this.#headers(init.headers),
+      redirect: "manual",
+      signal: AbortSignal.any(signals),
+    }));
+    if (!response.ok) throw this.#fail(await this.#readError(response));
+    const body = response.body === null ? null : this.#watchedBody(response.body);
+    return new Response(body, { status: response.status, headers: response.headers });
+  };
+
+  /** Ends whatever is still open; harmless after a finished call. */
+  close(): void {
+    this.#closed.abort();
+  }
+
+  /** The SDKs insist on a key; a provider that needs none gets none. */
+  #headers(given: HeadersInit | undefined): Headers {
+    const headers = new Headers(given);
+    if (this.#endpoint.apiKey === null) KEY_HEADERS.forEach((name) => headers.delete(name));
+    return headers;
+  }
+
+  /** Waits for the server, but not longer than the idle timeout. */
+  async #watch<T>(waiting: Promise<T>): Promise<T> {
+    const idleTimeoutMs = this.#options.idleTimeoutMs ?? 120_000;
+    const timer = setTimeout(() => {
+      this.#fail(createModelError(this.#endpoint, {
+        code: "MODEL_TIMEOUT",
+        message: `it was silent for ${idleTimeoutMs / 1000} s`,
+      }));
+      this.close();
+    }, idleTimeoutMs);
+    try {
+      return await waiting;
+    } catch (error) {
+      // An SDK that stops reading by itself has its reasons, and throws them.
+      if (this.#sdkSignal?.aborted && !this.#closed.signal.aborted) throw error;
+      throw this.#fail(this.#toNetworkError(error));
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #watchedBody(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+    const reader = body.getReader();
+    const maxBytes = this.#options.maxResponseBytes ?? 33_554_432;
+    let received = 0;
+    return new ReadableStream({
+      pull: async (controller) => {
+        const { done, value } = await this.#watch(reader.read());
+        if (done) return controller.close();
+        received += value.byteLength;
+        if (received > maxBytes) throw this.#fail(this.#tooLarge(maxBytes));
+        controller.enqueue(value);
+      },
+      cancel: (reason) => reader.cancel(reason),
+    });
+  }
+
+  async #readError(response: Response): Promise<SwarmError> {
+    const { status, headers } = response;
+    const body = await this.#readStart(response);
+    const redirected = status >= 300 && status < 400 ? "it redirects, which is not followed" : "";
+    return toHttpError(this.#endpoint, { status, headers, body: redirected || body });
+  }
+
+  async #readStart(response: Response): Promise<string> {
+    const reader = response.body?.getReader();
+    const decoder = new TextDecoder();
+    let text = "";
+    while (reader !== undefined && text.length < MAX_ERROR_BODY_BYTES) {
+      const { done, value } = await this.#watch(reader.read());
+      if (done) return text;
+      text += decoder.decode(value, { stream: true });
+    }
+    await reader?.cancel();
+    return text;
+  }
+
+  #toNetworkError(error: unknown): SwarmError {
+    // A refused address is the guard's to explain; a name without an address is our provider's.
+    if (error instanceof SwarmError && error.code !== "TOOL_UNAVAILABLE") return error;
+    const words = error instanceof Error ? error.message : String(error);
+    return createModelError(this.#endpoint, {
+      code: "MODEL_UNAVAILABLE",
+      message: `the connection failed: ${words}`,
+      cause: error,
+    });
+  }
+
+  #tooLarge(maxBytes: number): SwarmError {
+    return createModelError(this.#endpoint, {
+      code: "MODEL_OUTPUT_INVALID",
+      message: `its answer is longer than ${maxBytes} bytes`,
+    });
+  }
+
+  #fail(failure: SwarmError): SwarmError {
+    return this.failure ??= failure;
+  }
+}
+
+function isSignal(signal: AbortSignal | undefined): signal is AbortSignal {
+  return signal !== undefined;
+}

@@ -1,0 +1,46 @@
+import OpenAI from "openai";
+import type { ModelAdapter, ModelEndpoint } from "./model_port.ts";
+import { callOverTransport, type ModelFetch, type TransportOptions } from "./model_transport.ts";
+import { OpenAiAnswerReader } from "./openai_answer.ts";
+import { toChatRequest } from "./openai_messages.ts";
+import { SDK_TIMEOUT_MS } from "./sdk_timeout.ts";
+
+/** Speaks chat completions: OpenAI itself, or any compatible server at the endpoint's base URL. */
+export function createOpenAiAdapter(
+  endpoint: ModelEndpoint,
+  options: TransportOptions = {},
+): ModelAdapter {
+  return {
+    generate: (request, { signal, onDelta }) =>
+      callOverTransport(endpoint, options, signal, async (fetch) => {
+        const { chat: { completions } } = createClient(endpoint, fetch);
+        const body = toChatRequest(request, endpoint);
+        const reader = new OpenAiAnswerReader(endpoint, onDelta);
+        if (onDelta === undefined) {
+          reader.readCompletion(await completions.create({ ...body, stream: false }, { signal }));
+        } else {
+          const stream_options = { include_usage: true };
+          const streamed = { ...body, stream: true, stream_options } as const;
+          const chunks = await completions.create(streamed, { signal });
+          for await (const chunk of chunks) reader.readChunk(chunk);
+        }
+        return reader.finish();
+      }),
+  };
+}
+
+/** Everything is given, so that no environment variable of the SDK's has a say. */
+function createClient(endpoint: ModelEndpoint, fetch: ModelFetch): OpenAI {
+  return new OpenAI({
+    apiKey: endpoint.apiKey ?? "none",
+    adminAPIKey: null,
+    baseURL: endpoint.baseUrl ?? "https://api.openai.com/v1",
+    organization: null,
+    project: null,
+    webhookSecret: null,
+    maxRetries: 0,
+    timeout: SDK_TIMEOUT_MS,
+    logLevel: "off",
+    fetch,
+  });
+}

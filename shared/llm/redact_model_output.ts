@@ -1,0 +1,60 @@
+import type { JsonObject } from "../json.ts";
+import { createRedactor, type Redactor } from "../secrets/redact.ts";
+import type { ModelResponse } from "./model_port.ts";
+
+/** Removes the key from an answer: a server that echoes requests would have it stored. */
+export function redactResponse(response: ModelResponse, key: string): ModelResponse {
+  const redactor = createRedactor([key]);
+  const { text, toolCalls, providerData } = response;
+  return {
+    ...response,
+    text: redactor.text(text),
+    toolCalls: toolCalls.map((call) => ({
+      ...call,
+      arguments: call.arguments === null ? null : redactObject(call.arguments, redactor),
+      ...(call.malformed === undefined ? {} : { malformed: redactor.text(call.malformed) }),
+    })),
+    ...(providerData === undefined ? {} : { providerData: redactor.json(providerData) }),
+  };
+}
+
+/** Streamed text without the key, also where the key comes in pieces. */
+export interface DeltaRedactor {
+  push(text: string): void;
+  /** Passes on what was held back. */
+  end(): void;
+}
+
+/** Makes a redactor that passes text on at once, but for an end that could begin the key. */
+export function createDeltaRedactor(key: string, emit: (text: string) => void): DeltaRedactor {
+  const redactor = createRedactor([key]);
+  let held = "";
+  const pass = (text: string) => text === "" ? undefined : emit(text);
+  return {
+    push(text) {
+      const pending = redactor.text(held + text);
+      const safeLength = pending.length - lengthOfBeginning(pending, key);
+      held = pending.slice(safeLength);
+      pass(pending.slice(0, safeLength));
+    },
+    end() {
+      pass(held);
+      held = "";
+    },
+  };
+}
+
+/** How many characters at the end of `text` are the beginning of `key`. */
+function lengthOfBeginning(text: string, key: string): number {
+  for (let length = Math.min(key.length - 1, text.length); length > 0; length--) {
+    if (text.endsWith(key.slice(0, length))) return length;
+  }
+  return 0;
+}
+
+function redactObject(object: JsonObject, redactor: Redactor): JsonObject {
+  const entries = Object.entries(object);
+  return Object.fromEntries(
+    entries.map(([name, value]) => [redactor.text(name), redactor.json(value)]),
+  );
+}

@@ -1,0 +1,34 @@
+/** A provider that asks for more than a day has made a mistake; the queue's own cap takes over. */
+const MAX_RETRY_AFTER_SECONDS = 86_400;
+
+/**
+ * Reads how long a server asked us to wait: `retry-after-ms` (milliseconds) or `retry-after`
+ * (seconds or an HTTP date).
+ *
+ * @param nowMs The current time, for dates; milliseconds since the epoch.
+ * @returns Seconds, at least 0 and at most a day; undefined when the headers say nothing usable.
+ */
+export function parseRetryAfter(headers: Headers, nowMs: number): number | undefined {
+  const milliseconds = toNumber(headers.get("retry-after-ms"));
+  if (milliseconds !== undefined) return clamp(milliseconds / 1000);
+  const text = headers.get("retry-after");
+  const seconds = toNumber(text);
+  if (seconds !== undefined) return clamp(seconds);
+  const dateMs = text === null ? NaN : Date.parse(text);
+  return Number.isNaN(dateMs) ? undefined : clamp((dateMs - nowMs) / 1000);
+}
+
+/** Reads a protobuf duration such as `"7s"` or `"1.5s"` as seconds. */
+export function parseDuration(text: string): number | undefined {
+  return text.endsWith("s") ? toNumber(text.slice(0, -1)) : undefined;
+}
+
+function toNumber(text: string | null): number | undefined {
+  if (text === null || text.trim() === "") return undefined;
+  const number = Number(text);
+  return Number.isFinite(number) ? number : undefined;
+}
+
+function clamp(seconds: number): number {
+  return Math.min(Math.max(seconds, 0), MAX_RETRY_AFTER_SECONDS);
+}
