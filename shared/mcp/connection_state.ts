@@ -1,0 +1,22 @@
+import { z } from "zod";
+import { jsonObject } from "../json_schema.ts";
+
+/** What is remembered of a connection, so that the next call needs one request. */
+export const connectionStateSchema = z.object({
+  /** The negotiated protocol version; null before the first contact. */
+  protocol: z.string().nullable(),
+  /** What a server of the stateless protocol said of itself; null for one of the earlier protocol. */
+  discovery: jsonObject.nullable(),
+  /** The session of a server of the earlier protocol that keeps one. */
+  session: z.object({ id: z.string() }).nullable(),
+});
+
+/** See {@linkcode connectionStateSchema}. */
+export type ConnectionState = z.infer<typeof connectionStateSchema>;
+
+/** Nothing is known of the server yet. */
+export const UNKNOWN_CONNECTION: ConnectionState = {
+  protocol: null,
+  discovery: null,
+  session: null,
+};

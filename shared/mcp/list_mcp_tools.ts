@@ -1,0 +1,88 @@
+import type { Client } from "@modelcontextprotocol/client";
+import { z } from "zod";
+import { SwarmError } from "../errors/swarm_error.ts";
+import { type ToolDefinition, toolDefinitionSchema } from "../tools/tool_definition.ts";
+import type { DroppedTool, ToolListing } from "../tools/tool_server.ts";
+
+/** A server beyond these is broken or hostile. */
+const MAX_PAGES = 50;
+const MAX_TOOLS = 1_000;
+const MAX_LIST_CHARACTERS = 2 * 1024 * 1024;
+
+const pageSchema = z.looseObject({
+  tools: z.array(toolDefinitionSchema),
+  nextCursor: z.string().optional(),
+});
+/** The protocol allows objects as arguments and nothing else. */
+const mcpToolSchema = toolDefinitionSchema.refine(
+  ({ inputSchema }) => inputSchema.type === "object",
+  { message: 'must have the type "object"', path: ["inputSchema"] },
+);
+const pageMessageSchema = z.looseObject({ result: z.looseObject({ tools: z.array(z.unknown()) }) });
+
+/**
+ * Reads all pages of a server's tools. A broken definition drops that tool, never the list.
+ *
+ * @throws SwarmError `TOOL_UNAVAILABLE` when the list is larger than any honest one.
+ */
+export async function listMcpTools(
+  client: Client,
+  options: { readonly signal: AbortSignal; readonly timeout: number },
+): Promise<ToolListing> {
+  const tools = new Map<string, ToolDefinition>();
+  const dropped = dropBrokenTools(client);
+  let characters = 0;
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const params = cursor === undefined ? {} : { cursor };
+    const answer = await client.request({ method: "tools/list", params }, pageSchema, options);
+    characters += JSON.stringify(answer.tools).length;
+    for (const tool of answer.tools) tools.set(tool.name, tool);
+    if (tools.size > MAX_TOOLS || characters > MAX_LIST_CHARACTERS) throw tooLong();
+    cursor = answer.nextCursor;
+    if (cursor === undefined) return { tools: [...tools.values()], dropped };
+  }
+  throw tooLong();
+}
+
+/**
+ * Takes broken definitions out of what arrives and collects them: the SDK would refuse a whole page
+ * for one of them.
+ */
+function dropBrokenTools({ transport }: Client): DroppedTool[] {
+  const dropped: DroppedTool[] = [];
+  const deliver = transport?.onmessage;
+  if (transport === undefined || deliver === undefined) return dropped;
+  transport.onmessage = (message, extra) => {
+    const page = pageMessageSchema.safeParse(message);
+    if (!page.success || !("result" in message)) return deliver(message, extra);
+    const { result } = page.data;
+    const tools = result.tools.filter((tool) => {
+      const reason = brokenTool(tool);
+      if (reason !== null) dropped.push(reason);
+      return reason === null;
+    });
+    deliver({ ...message, result: { ...result, tools } }, extra);
+  };
+  return dropped;
+}
+
+function brokenTool(tool: unknown): DroppedTool | null {
+  const parsed = mcpToolSchema.safeParse(tool);
+  if (parsed.success) return null;
+  const named = z.looseObject({ name: z.string() }).safeParse(tool);
+  const [issue] = parsed.error.issues;
+  return {
+    name: named.success ? named.data.name.slice(0, 128) : "(without a name)",
+    reason: `${issue?.path.join(".") ?? ""}: ${issue?.message ?? "invalid"}`,
+  };
+}
+
+function tooLong(): SwarmError {
+  return new SwarmError(
+    "TOOL_UNAVAILABLE",
+    `Cannot list the tools: the server gives more than ${MAX_PAGES} pages, ${MAX_TOOLS} tools or ` +
+      `${MAX_LIST_CHARACTERS} characters`,
+    { hint: "Register a server with fewer tools." },
+  );
+}

@@ -1,0 +1,58 @@
+import type { SwarmError } from "../errors/swarm_error.ts";
+import { capBody } from "../net/cap_body.ts";
+import { applyCredential, type Credential } from "../tools/credential.ts";
+
+/** Most bytes of one answer that are read. */
+const MAX_ANSWER_BYTES = 5 * 1024 * 1024;
+
+/** What happened to the last request; the SDK's own errors do not tell it all. */
+export interface RequestTrace {
+  /** Of the answer, if there was one. */
+  status: number | null;
+  headers: Headers;
+  /** What `fetch` rejected with. */
+  failure: unknown;
+  /** Set when the answer was larger than is read. */
+  tooLarge: SwarmError | null;
+}
+
+/** A trace before anything was sent. */
+export function emptyTrace(): RequestTrace {
+  return { status: null, headers: new Headers(), failure: undefined, tooLarge: null };
+}
+
+/** How requests to an MCP server are sent. */
+export interface McpFetchOptions {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly credential: Credential | null;
+  /** Guarded against private addresses. */
+  readonly fetch: typeof fetch;
+}
+
+/** The form of `fetch` that the MCP transport calls. */
+export type McpFetch = (input: string | URL, init?: RequestInit) => Promise<Response>;
+
+/**
+ * The `fetch` that the MCP transport uses: it adds the configured headers and the credential,
+ * caps the answer and keeps the trace. The standing stream (GET) that the earlier protocol offers
+ * is declined on the spot, since nobody listens to it between calls.
+ */
+export function createMcpFetch(options: McpFetchOptions, trace: RequestTrace): McpFetch {
+  return async (input, init = {}) => {
+    if ((init.method ?? "GET") === "GET") return new Response(null, { status: 405 });
+    Object.assign(trace, emptyTrace());
+    const url = new URL(input);
+    const headers = new Headers(options.headers);
+    new Headers(init.headers).forEach((value, name) => headers.set(name, value));
+    try {
+      applyCredential(options.credential, { url, headers });
+      const response = await options.fetch(url, { ...init, headers });
+      trace.status = response.status;
+      trace.headers = response.headers;
+      return capBody(response, MAX_ANSWER_BYTES, (error) => trace.tooLarge = error);
+    } catch (error) {
+      trace.failure = error;
+      throw error;
+    }
+  };
+}

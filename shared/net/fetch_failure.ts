@@ -1,0 +1,22 @@
+/**
+ * Whether a request whose `fetch` rejected may have reached its server.
+ *
+ * Only failures known to come before the first byte of the request (name, connect, TLS) answer
+ * false: a write is repeated on the strength of it, so doubt counts as sent.
+ */
+export function mayHaveBeenSent(error: unknown): boolean {
+  for (const message of messageChain(error)) {
+    if (/\(Connect\)|dns error|tcp connect error|invalid peer certificate/i.test(message)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+function* messageChain(error: unknown): Generator<string> {
+  let current = error;
+  for (let depth = 0; current instanceof Error && depth < 5; depth++) {
+    yield current.message;
+    current = current.cause;
+  }
+}

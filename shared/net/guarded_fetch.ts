@@ -1,0 +1,106 @@
+import { SwarmError } from "../errors/swarm_error.ts";
+import { capBody } from "./cap_body.ts";
+import { assertUrlAllowed, type UrlPolicy } from "./url_policy.ts";
+
+/** How a guarded fetch behaves beyond the addresses it may reach. */
+export interface GuardedFetchPolicy extends UrlPolicy {
+  /**
+   * Bytes of a response body after which reading fails with `OUTPUT_TOO_LARGE`.
+   * @default no cap
+   */
+  readonly maxBodyBytes?: number;
+  /** The fetch that sends the checked requests. @default the runtime's */
+  readonly fetch?: typeof fetch;
+}
+
+const MAX_REDIRECTS = 5;
+const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/** All that another origin is told about us after a redirect; credentials may have any name. */
+const HEADERS_FOR_OTHER_ORIGINS = ["accept", "accept-language", "content-type", "user-agent"];
+
+/**
+ * Makes a `fetch` that reaches only what the policy allows: the first address and each redirect
+ * hop are checked, a redirect to another origin drops every header that could be a credential and
+ * is refused when it would carry a body there.
+ *
+ * `redirect: "manual"` and `"error"` are honoured. The fetch rejects with `SwarmError`
+ * `TOOL_ADDRESS_FORBIDDEN` or `TOOL_UNAVAILABLE` before anything is sent to a refused address.
+ */
+export function createGuardedFetch(policy: GuardedFetchPolicy): typeof fetch {
+  return async (input, init) => {
+    const response = await followRedirects(new Request(input, init), policy);
+    return policy.maxBodyBytes === undefined ? response : capBody(response, policy.maxBodyBytes);
+  };
+}
+
+async function followRedirects(
+  request: Request,
+  policy: GuardedFetchPolicy,
+): Promise<Response> {
+  const send = policy.fetch ?? fetch;
+  const body = request.body === null ? null : await request.arrayBuffer();
+  let hop: Hop = {
+    url: await assertUrlAllowed(request.url, policy),
+    method: request.method,
+    headers: new Headers(request.headers),
+    body,
+  };
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
+    const { url, ...init } = hop;
+    const response = await send(url, { ...init, redirect: "manual", signal: request.signal });
+    const location = response.headers.get("location");
+    if (
+      location === null || !REDIRECT_STATUSES.has(response.status) || request.redirect === "manual"
+    ) {
+      return response;
+    }
+    await response.body?.cancel();
+    if (request.redirect === "error") throw refusedRedirect(url, "redirects are not followed here");
+    hop = nextHop(hop, response.status, location);
+    await assertUrlAllowed(hop.url, policy);
+  }
+  throw refusedRedirect(hop.url, `it redirects more than ${MAX_REDIRECTS} times`);
+}
+
+interface Hop {
+  readonly url: URL;
+  readonly method: string;
+  readonly headers: Headers;
+  readonly body: ArrayBuffer | null;
+}
+
+/** The request that a redirect asks for, by the rules of the Fetch standard. */
+function nextHop(hop: Hop, status: number, location: string): Hop {
+  const url = URL.parse(location, hop.url);
+  if (url === null) throw refusedRedirect(hop.url, "it redirects to an invalid URL");
+  const isSafeMethod = hop.method === "GET" || hop.method === "HEAD";
+  const becomesGet = (status === 303 && !isSafeMethod) ||
+    ((status === 301 || status === 302) && hop.method === "POST");
+  const body = becomesGet ? null : hop.body;
+  const headers = url.origin === hop.url.origin
+    ? new Headers(hop.headers)
+    : headersForOtherOrigin(hop.headers);
+  if (body === null) headers.delete("content-type");
+  if (body !== null && url.origin !== hop.url.origin) {
+    throw refusedRedirect(hop.url, "it would carry a body to another origin");
+  }
+  return { url, method: becomesGet ? "GET" : hop.method, headers, body };
+}
+
+function headersForOtherOrigin(headers: Headers): Headers {
+  const kept = new Headers();
+  for (const name of HEADERS_FOR_OTHER_ORIGINS) {
+    const value = headers.get(name);
+    if (value !== null) kept.set(name, value);
+  }
+  return kept;
+}
+
+function refusedRedirect(url: URL, reason: string): SwarmError {
+  return new SwarmError(
+    "TOOL_ADDRESS_FORBIDDEN",
+    `Cannot follow the redirect of '${url.origin}': ${reason}`,
+    { hint: "Register the URL that the redirect leads to." },
+  );
+}

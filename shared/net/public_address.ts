@@ -1,0 +1,37 @@
+import ipaddr from "ipaddr.js";
+
+/** What an IP address reaches, as far as the guard cares. */
+export type AddressReach = "public" | "loopback" | "private" | "forbidden";
+
+/**
+ * Ranges that `ipaddr.js` counts as ordinary unicast and that still lead inside: deprecated
+ * IPv4-compatible and site-local IPv6, locally-used NAT64 (RFC 8215), and Azure's host agent,
+ * which answers on a public-looking address.
+ */
+const INSIDE_RANGES = ["::/96", "fec0::/10", "64:ff9b:1::/48", "168.63.129.16/32"]
+  .map((range) => ipaddr.parseCIDR(range));
+
+/** The instance metadata service on IPv6, inside the private range. */
+const AWS_METADATA = "fd00:ec2::254";
+
+/**
+ * Says whether an address is out on the internet, on this very machine, in a private network, or
+ * somewhere that no registered URL may ever reach: link-local, carrier-grade NAT, cloud metadata,
+ * multicast, reserved, and every IPv6 form that carries an IPv4 address inside (mapped, NAT64,
+ * 6to4, Teredo).
+ *
+ * @param address An IPv4 or IPv6 address; anything else is `forbidden`.
+ */
+export function addressReach(address: string): AddressReach {
+  if (!ipaddr.isValid(address)) return "forbidden";
+  const parsed = ipaddr.parse(address);
+  const range = parsed.range();
+  if (range === "loopback") return "loopback";
+  if (parsed.toString() === AWS_METADATA) return "forbidden";
+  if (range === "private" || range === "uniqueLocal") return "private";
+  if (range !== "unicast") return "forbidden";
+  const isInside = INSIDE_RANGES.some(([network, bits]) =>
+    network.kind() === parsed.kind() && parsed.match(network, bits)
+  );
+  return isInside ? "forbidden" : "public";
+}

@@ -1,0 +1,27 @@
+/** The beginning of a body as text, and whether there was more. */
+export interface CappedText {
+  readonly text: string;
+  readonly isCut: boolean;
+}
+
+/**
+ * Reads a response body as UTF-8 text up to `maxBytes` and cancels the rest. A character that the
+ * cap cuts in two is left out.
+ */
+export async function readText(response: Response, maxBytes: number): Promise<CappedText> {
+  if (response.body === null) return { text: "", isCut: false };
+  const decoder = new TextDecoder();
+  const reader = response.body.getReader();
+  let text = "";
+  let remaining = maxBytes;
+  while (true) {
+    const { done, value } = await reader.read();
+    if (done) return { text: text + decoder.decode(), isCut: false };
+    text += decoder.decode(value.subarray(0, remaining), { stream: true });
+    remaining -= value.byteLength;
+    if (remaining < 0) {
+      await reader.cancel();
+      return { text, isCut: true };
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import { lookup } from "node:dns/promises";
+import { SwarmError } from "../errors/swarm_error.ts";
+import { addressReach } from "./public_address.ts";
+
+/** Finds the addresses of a host name; rejects or answers none when it has none. */
+export type ResolveHost = (host: string) => Promise<readonly string[]>;
+
+/** Which addresses a request may reach. */
+export interface UrlPolicy {
+  /**
+   * Whether loopback and private networks may be reached, by plain `http` too
+   * (`SUPASWARM_ALLOW_LOOPBACK`). Link-local and metadata addresses never are.
+   */
+  readonly allowLoopback: boolean;
+  /** @default the system's resolver, the one that connections use */
+  readonly resolveHost?: ResolveHost;
+}
+
+/**
+ * Checks that a URL leads to the public internet (or inside, where the policy allows it) and
+ * returns it parsed. All addresses of the name must pass, not just one.
+ *
+ * The connection that follows resolves the name again, so a name that changes its address between
+ * the two is not caught here; an egress proxy is the remedy where that matters.
+ *
+ * @throws SwarmError `TOOL_ADDRESS_FORBIDDEN` for a scheme, form or address that is not allowed,
+ * `TOOL_UNAVAILABLE` when the name does not resolve.
+ */
+export async function assertUrlAllowed(url: string | URL, policy: UrlPolicy): Promise<URL> {
+  const parsed = parseUrl(url);
+  const host = hostOf(parsed);
+  const reaches = new Set((await addressesOf(host, policy)).map(addressReach));
+  const isInside = reaches.has("loopback") || reaches.has("private");
+  if (reaches.has("forbidden") || (isInside && !policy.allowLoopback)) {
+    throw forbidden(parsed, "it leads to a loopback, private, link-local or metadata address");
+  }
+  if (isInside && reaches.has("public")) {
+    throw forbidden(parsed, "its name has addresses both inside and outside");
+  }
+  if (parsed.protocol === "http:" && !isInside) {
+    throw forbidden(parsed, "plain http is not allowed on the public internet");
+  }
+  return parsed;
+}
+
+function parseUrl(url: string | URL): URL {
+  let parsed: URL;
+  try {
+    parsed = new URL(url);
+  } catch (cause) {
+    throw new SwarmError("TOOL_ADDRESS_FORBIDDEN", "Cannot send the request: it has no valid URL", {
+      hint: "Write an absolute https URL.",
+      cause,
+    });
+  }
+  if (parsed.protocol !== "https:" && parsed.protocol !== "http:") {
+    throw forbidden(parsed, `its scheme is '${parsed.protocol.slice(0, -1)}', not https`);
+  }
+  if (parsed.username !== "" || parsed.password !== "") {
+    throw forbidden(parsed, "it carries a user name or password");
+  }
+  return parsed;
+}
+
+/** The host as the resolver takes it: no brackets, no trailing dot. */
+function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "").toLowerCase();
+}
+
+async function addressesOf(host: string, policy: UrlPolicy): Promise<readonly string[]> {
+  // These names mean loopback whatever a DNS server says (RFC 6761).
+  if (host === "localhost" || host.endsWith(".localhost")) return ["127.0.0.1"];
+  if (isAddress(host)) return [host];
+  const resolveHost = policy.resolveHost ?? systemResolveHost;
+  let addresses: readonly string[] = [];
+  let cause: unknown;
+  try {
+    addresses = await resolveHost(host);
+  } catch (error) {
+    cause = error;
+  }
+  if (addresses.length > 0) return addresses;
+  throw new SwarmError("TOOL_UNAVAILABLE", `Cannot reach '${host}': the name does not resolve`, {
+    hint: "Check the host name in the registered URL.",
+    cause,
+  });
+}
+
+function isAddress(host: string): boolean {
+  return host.includes(":") || /^\d+\.\d+\.\d+\.\d+$/.test(host);
+}
+
+async function systemResolveHost(host: string): Promise<readonly string[]> {
+  return (await lookup(host, { all: true })).map((entry) => entry.address);
+}
+
+function forbidden(url: URL, reason: string): SwarmError {
+  return new SwarmError(
+    "TOOL_ADDRESS_FORBIDDEN",
+    `Cannot send a request to '${url.protocol}//${url.host}': ${reason}`,
+    { hint: "Register an https URL that is reachable on the public internet." },
+  );
+}

@@ -1,0 +1,85 @@
+import type { JsonValue } from "../json.ts";
+
+/** What stands where a secret stood. */
+export const REDACTED = "[redacted]";
+
+/** Replaces a call's secrets in whatever is stored, logged, broadcast or sent to a model. */
+export interface Redactor {
+  text(value: string): string;
+  /** Deeply, in keys, strings and numbers. */
+  json(value: JsonValue): JsonValue;
+}
+
+/** Shorter values are no secrets; replacing them would only garble text. */
+const MIN_SECRET_LENGTH = 4;
+/** Shorter stretches of base64 appear by chance. */
+const MIN_BASE64_LENGTH = 8;
+
+/**
+ * Makes a redactor for secret values. It finds each as it is and as it is commonly written inside
+ * something else: URL-encoded, JSON-escaped (once and twice), in base64 at any alignment.
+ *
+ * Values shorter than four characters are ignored.
+ */
+export function createRedactor(secrets: readonly string[]): Redactor {
+  const forms = secrets.filter((secret) => secret.length >= MIN_SECRET_LENGTH).flatMap(formsOf);
+  if (forms.length === 0) return { text: (value) => value, json: (value) => value };
+  // Longest first: the alternation takes the first that fits, and one form may contain another.
+  const alternatives = [...new Set(forms)].sort((a, b) => b.length - a.length).map(escapeRegExp);
+  const pattern = new RegExp(alternatives.join("|"), "g");
+  const text = (value: string) => value.replace(pattern, REDACTED);
+  return { text, json: (value) => redactJson(value, text) };
+}
+
+function redactJson(value: JsonValue, text: (value: string) => string): JsonValue {
+  if (typeof value === "string") return text(value);
+  if (typeof value === "number") {
+    return text(String(value)) === String(value) ? value : REDACTED;
+  }
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map((item: JsonValue) => redactJson(item, text));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [text(key), redactJson(item, text)]),
+  );
+}
+
+function formsOf(secret: string): string[] {
+  const escaped = JSON.stringify(secret).slice(1, -1);
+  const encoded = percentEncode(secret);
+  return [
+    secret,
+    escaped,
+    JSON.stringify(escaped).slice(1, -1),
+    encoded,
+    encoded.replace(/%[0-9A-F]{2}/g, (octet) => octet.toLowerCase()),
+    new URLSearchParams([["", secret]]).toString().slice(1),
+    ...base64Cores(secret),
+  ];
+}
+
+/** `encodeURIComponent`, which throws on a lone surrogate, made total. */
+function percentEncode(secret: string): string {
+  return encodeURIComponent(secret.toWellFormed());
+}
+
+/**
+ * The characters of base64 text that depend on the secret alone, for each of the three ways its
+ * bytes can fall into groups of three (as in `user:secret` of Basic authentication).
+ */
+function base64Cores(secret: string): string[] {
+  const bytes = new TextEncoder().encode(secret);
+  return [0, 1, 2].flatMap((offset) => {
+    const padded = new Uint8Array(offset + bytes.length);
+    padded.set(bytes, offset);
+    const encoded = btoa(String.fromCharCode(...padded));
+    const firstOwn = Math.ceil(offset * 8 / 6);
+    const lastOwn = Math.floor(padded.length * 8 / 6);
+    const core = encoded.slice(firstOwn, lastOwn);
+    if (core.length < MIN_BASE64_LENGTH) return [];
+    return [core, core.replaceAll("+", "-").replaceAll("/", "_")];
+  });
+}
+
+function escapeRegExp(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+}

@@ -1,0 +1,95 @@
+import { SwarmError } from "../errors/swarm_error.ts";
+import type { JsonObject } from "../json.ts";
+import { mayHaveBeenSent } from "../net/fetch_failure.ts";
+import { withDeadline } from "./deadline.ts";
+import { readHttpAnswer } from "./http_answer.ts";
+import type { EdgeFunctionConfig } from "./tool_config.ts";
+import type { ServerAnswer, ServerCall, ToolServer } from "./tool_server.ts";
+
+/** What an edge function of the same project is opened with. */
+export interface EdgeFunctionOptions {
+  readonly description: string | null;
+  readonly config: EdgeFunctionConfig;
+  readonly timeoutMs: number;
+  readonly supabaseUrl: string;
+  readonly secretKey: string;
+}
+
+/** For a function whose config declares no parameters. */
+const ANY_ARGUMENTS: JsonObject = { type: "object", properties: {} };
+
+/**
+ * An edge function of the project as a server of one tool: the arguments are its JSON body, the
+ * secret key is in `apikey`, and headers name the caller (`x-supaswarm-user-id`,
+ * `x-supaswarm-task-id`, `x-supaswarm-agent-id`) as far as there is one.
+ */
+export function openEdgeFunction(options: EdgeFunctionOptions): ToolServer {
+  const { config, description } = options;
+  const definition = {
+    name: config.edge_function,
+    description: description ?? `Calls the edge function ${config.edge_function}.`,
+    inputSchema: config.parameters ?? ANY_ARGUMENTS,
+    annotations: {
+      readOnlyHint: config.read_only ?? false,
+      idempotentHint: config.idempotent ?? false,
+    },
+  };
+  return {
+    listTools: () => Promise.resolve({ tools: [definition], dropped: [] }),
+    callTool: (call, signal) => send(options, call, signal),
+  };
+}
+
+async function send(
+  options: EdgeFunctionOptions,
+  call: ServerCall,
+  signal: AbortSignal,
+): Promise<ServerAnswer> {
+  const { config, timeoutMs, supabaseUrl } = options;
+  const name = config.edge_function;
+  let isAnswered = false;
+  try {
+    const timed = await withDeadline(timeoutMs, signal, async (deadline) => {
+      // The project's own address, set by its operator, may be private: it needs no guard.
+      const response = await fetch(`${supabaseUrl}/functions/v1/${name}`, {
+        method: "POST",
+        headers: headersOf(call, options.secretKey),
+        body: JSON.stringify(call.arguments),
+        redirect: "error",
+        signal: deadline,
+      });
+      isAnswered = true;
+      return await readHttpAnswer(response, { server: name, credential: null });
+    });
+    if (timed.kind === "done") return timed.value;
+  } catch (error) {
+    if (signal.aborted || error instanceof SwarmError) throw error;
+    const message = `The edge function '${name}' broke off`;
+    if (isAnswered || mayHaveBeenSent(error)) return { kind: "lost", cause: "connection", message };
+    throw new SwarmError("TOOL_UNAVAILABLE", `Cannot reach the edge function '${name}'`, {
+      hint: "Check that the function is deployed.",
+      cause: error,
+    });
+  }
+  const message = `The edge function '${name}' gave no answer within ${timeoutMs} ms`;
+  return { kind: "lost", cause: "timeout", message };
+}
+
+function headersOf(call: ServerCall, secretKey: string): Headers {
+  const { userId, taskId, agentId } = call.caller;
+  const headers = new Headers({
+    apikey: secretKey,
+    "content-type": "application/json",
+    "idempotency-key": call.idempotencyKey,
+  });
+  const named = {
+    "x-supaswarm-user-id": userId,
+    "x-supaswarm-task-id": taskId,
+    "x-supaswarm-agent-id": agentId,
+    traceparent: call.traceparent,
+  };
+  for (const [name, value] of Object.entries(named)) {
+    if (value !== null) headers.set(name, value);
+  }
+  return headers;
+}

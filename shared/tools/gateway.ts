@@ -1,0 +1,46 @@
+import type { Sql } from "../db/sql_client.ts";
+import type { Logger } from "../log/logger.ts";
+import { createGuardedFetch } from "../net/guarded_fetch.ts";
+import type { ResolveHost } from "../net/url_policy.ts";
+import { callTool } from "./call_tool.ts";
+import { listAgentTools } from "./list_agent_tools.ts";
+import type { ToolGateway } from "./tool_port.ts";
+import { createToolStore } from "./tool_store.ts";
+
+/** What the gateway needs from outside. */
+export interface ToolGatewayPorts {
+  /** Connected as role postgres. */
+  readonly sql: Sql;
+  /** Address of the project, without a trailing slash. */
+  readonly supabaseUrl: string;
+  /** A secret API key of the project, for its own edge functions and Storage. */
+  readonly secretKey: string;
+  /** See `SUPASWARM_ALLOW_LOOPBACK`. */
+  readonly allowLoopback: boolean;
+  readonly log: Logger;
+  /** @default the system's resolver */
+  readonly resolveHost?: ResolveHost;
+}
+
+/**
+ * Makes the gateway: the one place that finds and executes tools, whatever their type. Nothing is
+ * connected or imported before it is needed.
+ */
+export function createToolGateway(ports: ToolGatewayPorts): ToolGateway {
+  const { sql, supabaseUrl, secretKey, allowLoopback, log, resolveHost } = ports;
+  const serverPorts = {
+    sql,
+    supabaseUrl,
+    secretKey,
+    log,
+    store: createToolStore(sql),
+    guardedFetch: createGuardedFetch({
+      allowLoopback,
+      ...(resolveHost === undefined ? {} : { resolveHost }),
+    }),
+  };
+  return {
+    listAgentTools: (caller, signal) => listAgentTools(caller, serverPorts, signal),
+    call: (request, signal) => callTool(request, serverPorts, signal),
+  };
+}

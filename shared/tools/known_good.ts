@@ -1,0 +1,54 @@
+import type { JsonObject, JsonValue } from "../json.ts";
+import { findArgumentProblems } from "./argument_problems.ts";
+import type { KnownGoodParameters } from "./tool_port.ts";
+import { isJsonObject } from "./json_object.ts";
+
+/** What the tool cache remembers of calls that worked. */
+export interface LearnedParameters {
+  /** Newest last. */
+  readonly sets: readonly JsonValue[];
+  /** The sets are shapes of anyone's calls, not this caller's own arguments. */
+  readonly isShape: boolean;
+  readonly successCount: number;
+}
+
+/** Longer examples cost more tokens than they save errors. */
+const MAX_EXAMPLE_CHARACTERS = 1_000;
+
+/**
+ * The newest set that still fits the tool's schema. A shape is taken as it is: its placeholders
+ * are no values to validate.
+ */
+export function newestKnownGood(
+  learned: LearnedParameters,
+  inputSchema: JsonObject,
+): KnownGoodParameters | undefined {
+  for (const parameters of learned.sets.toReversed()) {
+    if (!isJsonObject(parameters)) continue;
+    if (!learned.isShape && !fits(inputSchema, parameters)) continue;
+    return { parameters, isShape: learned.isShape, successCount: learned.successCount };
+  }
+  return undefined;
+}
+
+/** The tool's description with what worked before, as the model reads it before its first call. */
+export function describeWithKnownGood(
+  description: string,
+  knownGood: KnownGoodParameters | undefined,
+): string {
+  if (knownGood === undefined) return description;
+  const example = JSON.stringify(knownGood.parameters);
+  if (example.length > MAX_EXAMPLE_CHARACTERS) return description;
+  const kind = knownGood.isShape ? " (their shape)" : "";
+  return `${description}\n\nHere are the required parameters that have worked for this tool call` +
+    `${kind}: ${example}`;
+}
+
+function fits(schema: JsonObject, parameters: JsonObject): boolean {
+  try {
+    return findArgumentProblems(schema, parameters).length === 0;
+  } catch {
+    // A schema that cannot be checked proves nothing about the set.
+    return false;
+  }
+}

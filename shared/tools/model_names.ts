@@ -1,0 +1,40 @@
+import { createHash } from "node:crypto";
+
+/** A tool by its two names: its server's slug and what that server calls it. */
+export interface NamedTool {
+  readonly server: string;
+  readonly toolName: string;
+}
+
+/** The strictest provider takes 64 characters, and a first one that is a letter or underscore. */
+const MAX_NAME_LENGTH = 64;
+const HASH_LENGTH = 8;
+
+/**
+ * Gives each tool a function name that every model provider accepts and that no other has:
+ * `<server>__<tool>`, other characters replaced by `_`. Names that would be too long or would
+ * fall together are cut and end in eight hex digits made from the two original names, so a name
+ * does not depend on the order of the tools.
+ *
+ * @returns The names in the order of `tools`.
+ */
+export function modelNames(tools: readonly NamedTool[]): string[] {
+  const plain = tools.map(plainName);
+  const uses = new Map<string, number>();
+  for (const name of plain) uses.set(name, (uses.get(name) ?? 0) + 1);
+  return tools.map((tool, index) => {
+    const name = plain[index] ?? plainName(tool);
+    return name.length <= MAX_NAME_LENGTH && uses.get(name) === 1 ? name : hashedName(name, tool);
+  });
+}
+
+function plainName({ server, toolName }: NamedTool): string {
+  const name = `${server}__${toolName}`.replace(/[^a-zA-Z0-9_-]/g, "_");
+  return /^[a-zA-Z_]/.test(name) ? name : `_${name}`;
+}
+
+function hashedName(name: string, { server, toolName }: NamedTool): string {
+  const hash = createHash("sha256").update(`${server}\0${toolName}`).digest("hex");
+  const head = name.slice(0, MAX_NAME_LENGTH - HASH_LENGTH - 1);
+  return `${head}_${hash.slice(0, HASH_LENGTH)}`;
+}

@@ -1,0 +1,132 @@
+import type { ErrorCode } from "../errors/codes.ts";
+import type { JsonObject } from "../json.ts";
+import {
+  type ArgumentProblem,
+  describeProblems,
+  findArgumentProblems,
+} from "./argument_problems.ts";
+import { inferMissingValue } from "./inferred_value.ts";
+import { nearestNames } from "./nearest_names.ts";
+import type { AgentTool, KnownGoodParameters } from "./tool_port.ts";
+
+/** Calls of one tool in a row that may fail before the agent has to go another way. */
+export const MAX_TOOL_ATTEMPTS = 3;
+
+/** The errors a different call could mend; a message about anything else would mislead. */
+const MENDABLE: ReadonlySet<ErrorCode | undefined> = new Set<ErrorCode | undefined>([
+  undefined,
+  "TOOL_ARGUMENTS_INVALID",
+  "TOOL_FAILED",
+  "TOOL_NOT_FOUND",
+]);
+
+/** A failed call and what the agent was after. */
+export interface FailedCall {
+  readonly tool: AgentTool;
+  readonly arguments: JsonObject;
+  /** What the tool or its server answered. */
+  readonly error: string;
+  /** The stable code of the answer; absent when the tool itself called it an error. */
+  readonly errorCode?: ErrorCode | undefined;
+  /** Which call of this tool in a row it was, from 1. */
+  readonly attempt: number;
+  /** The request of the master task, as text. */
+  readonly request: string;
+}
+
+/**
+ * The text that a model reads after a call failed: the whole retry message for an argument or tool
+ * error, `EXCEEDED_RETRIES` after the third in a row, and the bare error for anything a different
+ * call cannot mend (transport, credentials, configuration).
+ */
+export function toolErrorMessage(call: FailedCall): string {
+  if (!MENDABLE.has(call.errorCode)) return call.error;
+  return call.attempt >= MAX_TOOL_ATTEMPTS ? exceededRetriesMessage(call) : retryMessage(call);
+}
+
+/** Whether {@linkcode toolErrorMessage} of this call says `EXCEEDED_RETRIES`. */
+export function hasExceededRetries(call: FailedCall): boolean {
+  return MENDABLE.has(call.errorCode) && call.attempt >= MAX_TOOL_ATTEMPTS;
+}
+
+function retryMessage(call: FailedCall): string {
+  const { tool, attempt, error, request } = call;
+  const sections = [
+    `🔄 MCP TOOL RETRY - Attempt ${attempt}/${MAX_TOOL_ATTEMPTS}`,
+    `The tool "${tool.modelName}" returned an interactive error message:`,
+    `ERROR MESSAGE:\n${error}`,
+    fixSection(call),
+    inferredSection(call),
+    knownGoodSection(tool.knownGood),
+    `📝 USER'S ORIGINAL REQUEST: ${JSON.stringify(request)}`,
+    INSTRUCTIONS,
+  ];
+  return sections.filter((section) => section !== undefined).join("\n\n");
+}
+
+const INSTRUCTIONS = `📋 MCP PROTOCOL INSTRUCTIONS:
+1. READ the error message carefully - it tells you EXACTLY what's needed
+2. Generate a BRAND NEW tool call with ONLY the correct parameters
+3. **DO NOT include parameters mentioned as wrong in the error**
+4. **ONLY use the parameter names specified in the error message**`;
+
+function exceededRetriesMessage({ tool, error }: FailedCall): string {
+  return [
+    `EXCEEDED_RETRIES: the tool "${tool.modelName}" failed ${MAX_TOOL_ATTEMPTS} times in a row.`,
+    `LAST ERROR MESSAGE:\n${error}`,
+    "Do not call it again in the same way. Reach the goal by another way, or ask a person with " +
+    "request_human_review.",
+  ].join("\n\n");
+}
+
+function fixSection(call: FailedCall): string | undefined {
+  const fix = suggestFix(call);
+  return fix === undefined ? undefined : `💡 SUGGESTED FIX:\n${fix}`;
+}
+
+function suggestFix(call: FailedCall): string | undefined {
+  const { inputSchema } = call.tool;
+  const problems = problemsOf(inputSchema, call.arguments);
+  if (problems.length > 0) return describeProblems(problems);
+  const known = Object.keys(inputSchema.properties ?? {});
+  const unused = known.filter((name) => !Object.hasOwn(call.arguments, name));
+  const asked = unused.filter((name) => mentionsName(call.error, name));
+  if (asked.length > 0) return `Give ${asked.map((name) => `'${name}'`).join(" and ")}.`;
+  const strange = Object.keys(call.arguments).filter((name) => !known.includes(name));
+  const meant = strange.flatMap((name) =>
+    nearestNames(name, unused, 1).map((nearest) => `Use '${nearest}' instead of '${name}'.`)
+  );
+  return meant.length > 0 ? meant.join("\n") : undefined;
+}
+
+function problemsOf(schema: JsonObject, args: JsonObject): readonly ArgumentProblem[] {
+  try {
+    return findArgumentProblems(schema, args);
+  } catch {
+    // A schema that cannot be checked suggests nothing.
+    return [];
+  }
+}
+
+function mentionsName(text: string, name: string): boolean {
+  return text.split(/[^\p{L}\p{N}_$-]+/u).includes(name);
+}
+
+function inferredSection(call: FailedCall): string | undefined {
+  const inferred = inferMissingValue(call.tool.inputSchema, call.arguments, call.request);
+  if (inferred === undefined) return undefined;
+  const value = JSON.stringify(inferred.value);
+  return `🔍 INFERRED FROM THE REQUEST: "${inferred.parameter}" is probably ${value}`;
+}
+
+function knownGoodSection(known: KnownGoodParameters | undefined): string | undefined {
+  if (known === undefined) return undefined;
+  const kind = known.isShape ? ", their shape" : "";
+  return [
+    `✅ PREVIOUSLY SUCCESSFUL PARAMETERS (${known.successCount} successful executions${kind}):`,
+    JSON.stringify(known.parameters, null, 2),
+    "",
+    "These parameters have worked before. Use them as a reference for the correct format and " +
+    "structure.",
+  ].join("\n");
+}

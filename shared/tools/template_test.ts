@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { fillJson, fillText, fillUrl } from "./template.ts";
+
+Deno.test("fillUrl() encodes each value as one piece", () => {
+  const url = fillUrl("https://x.example/{a}/b?q={q}", { a: "1/2?#", q: "a&b=c" });
+
+  assert.equal(url.href, "https://x.example/1%2F2%3F%23/b?q=a%26b%3Dc");
+});
+
+Deno.test("fillUrl() refuses what is missing or would climb", () => {
+  for (const args of [{}, { a: ".." }, { a: "." }, { a: "" }, { a: null }]) {
+    assert.throws(() => fillUrl("https://x.example/{a}", args), { code: "TOOL_ARGUMENTS_INVALID" });
+  }
+});
+
+Deno.test("fillText() is undefined when an argument is absent", () => {
+  assert.equal(fillText("a {b} c", { b: 1 }), "a 1 c");
+  assert.equal(fillText("a {b} c", {}), undefined);
+  assert.equal(fillText("a {constructor}", {}), undefined);
+});
+
+Deno.test("fillJson() keeps types and leaves out what is absent", () => {
+  const template = {
+    n: "{n}",
+    list: ["{n}", "{none}"],
+    text: "n={n}",
+    gone: "{none}",
+    fixed: true,
+  };
+
+  assert.deepEqual(fillJson(template, { n: 3 }), { n: 3, list: [3], text: "n=3", fixed: true });
+});
+
+Deno.test("fillText() does not fill what an argument brings along", () => {
+  assert.equal(fillText("{a}{b}", { a: "{b}", b: "x" }), "{b}x");
+});

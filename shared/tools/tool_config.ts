@@ -1,0 +1,123 @@
+import { z } from "zod";
+import { SwarmError } from "../errors/swarm_error.ts";
+import { jsonObject, jsonValue } from "../json_schema.ts";
+
+/** Where a credential goes in a request. */
+export type AuthPlacement = z.infer<typeof authSchema>;
+
+const authSchema = z.strictObject({
+  in: z.enum(["header", "query"]),
+  name: z.string().min(1),
+  /** Stands before the credential, with its space: `"Bearer "`. */
+  prefix: z.string().optional(),
+});
+
+/** As a call's timeout; the longest is what an edge function can wait for. */
+const timeoutSchema = z.int().min(1).max(600_000).optional();
+const httpUrlSchema = z.string().regex(/^https?:\/\/[^/{}?#]+/, "must be an http(s) URL");
+
+/** `config` of a tool of type `mcp_server`. */
+export type McpServerConfig = z.infer<typeof mcpServerSchema>;
+const mcpServerSchema = z.strictObject({
+  mcp_url: httpUrlSchema,
+  auth: authSchema.optional(),
+  headers: z.record(z.string(), z.string()).optional(),
+  timeout_ms: timeoutSchema,
+});
+
+/**
+ * `config` of a tool of type `http_api`. `{name}` in `url` (after the host), `query`, `headers`
+ * and `body` stands for an argument; a query entry, header or body member whose argument is absent
+ * is left out. Arguments that nothing names go to the query of a GET, HEAD or DELETE without
+ * `query`, and to the JSON body of other methods without `body`.
+ */
+export type HttpApiConfig = z.infer<typeof httpApiSchema>;
+const httpApiSchema = z.strictObject({
+  method: z.string().toUpperCase().pipe(
+    z.enum(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]),
+  ),
+  url: httpUrlSchema,
+  parameters: jsonObject,
+  query: z.record(z.string(), z.string()).optional(),
+  headers: z.record(z.string(), z.string()).optional(),
+  body: jsonValue.optional(),
+  auth: authSchema.optional(),
+  /** @default true for GET and HEAD */
+  read_only: z.boolean().optional(),
+  /** @default true for GET, HEAD, PUT and DELETE */
+  idempotent: z.boolean().optional(),
+  timeout_ms: timeoutSchema,
+});
+
+/** `config` of a tool of type `supabase_rpc` that is a database function. */
+export type DatabaseFunctionConfig = z.infer<typeof databaseFunctionSchema>;
+const databaseFunctionSchema = z.strictObject({
+  /** `schema.name`. */
+  function: z.string().min(1),
+  timeout_ms: timeoutSchema,
+});
+
+/** `config` of a tool of type `supabase_rpc` that is an edge function. */
+export type EdgeFunctionConfig = z.infer<typeof edgeFunctionSchema>;
+const edgeFunctionSchema = z.strictObject({
+  edge_function: z.string().regex(/^[A-Za-z][A-Za-z0-9_-]*$/, "must be an edge function's name"),
+  /** @default any object */
+  parameters: jsonObject.optional(),
+  read_only: z.boolean().optional(),
+  idempotent: z.boolean().optional(),
+  timeout_ms: timeoutSchema,
+});
+
+/** `config` of a tool of type `internal`. */
+export type InternalConfig = z.infer<typeof internalSchema>;
+const internalSchema = z.strictObject({
+  server: z.string().min(1),
+  timeout_ms: timeoutSchema,
+});
+
+/** A registry row's type and its checked config. */
+export type ToolConfig =
+  | { readonly type: "mcp_server"; readonly config: McpServerConfig }
+  | { readonly type: "http_api"; readonly config: HttpApiConfig }
+  | { readonly type: "database_function"; readonly config: DatabaseFunctionConfig }
+  | { readonly type: "edge_function"; readonly config: EdgeFunctionConfig }
+  | { readonly type: "internal"; readonly config: InternalConfig };
+
+/** The types of `tools.type`. */
+export type ToolType = "internal" | "mcp_server" | "http_api" | "supabase_rpc";
+
+/**
+ * Checks a registry row's `config` against the schema of its type.
+ *
+ * @throws SwarmError `TOOL_CONFIG_INVALID` naming the tool and what is wrong.
+ */
+export function parseToolConfig(slug: string, type: ToolType, config: unknown): ToolConfig {
+  switch (type) {
+    case "mcp_server":
+      return { type, config: parse(slug, mcpServerSchema, config) };
+    case "http_api":
+      return { type, config: parse(slug, httpApiSchema, config) };
+    case "internal":
+      return { type, config: parse(slug, internalSchema, config) };
+    case "supabase_rpc": {
+      const isEdgeFunction = typeof config === "object" && config !== null &&
+        "edge_function" in config;
+      return isEdgeFunction
+        ? { type: "edge_function", config: parse(slug, edgeFunctionSchema, config) }
+        : { type: "database_function", config: parse(slug, databaseFunctionSchema, config) };
+    }
+  }
+}
+
+function parse<T>(slug: string, schema: z.ZodType<T>, config: unknown): T {
+  const result = schema.safeParse(config);
+  if (result.success) return result.data;
+  const issues = result.error.issues.map(({ path, message }) =>
+    path.length === 0 ? message : `${path.join(".")}: ${message}`
+  );
+  throw new SwarmError(
+    "TOOL_CONFIG_INVALID",
+    `Cannot use the tool '${slug}': its config is invalid (${issues.join("; ")})`,
+    { hint: "Correct the config column of its row in tools." },
+  );
+}

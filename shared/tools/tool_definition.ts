@@ -1,0 +1,43 @@
+import { z } from "zod";
+import type { JsonObject } from "../json.ts";
+import { jsonObject } from "../json_schema.ts";
+
+/** A tool as its server describes it, in the form of the Model Context Protocol. */
+export const toolDefinitionSchema = z.looseObject({
+  name: z.string().min(1).max(256),
+  title: z.string().optional(),
+  description: z.string().optional(),
+  inputSchema: jsonObject,
+  outputSchema: jsonObject.optional(),
+  annotations: z.looseObject({
+    readOnlyHint: z.boolean().optional(),
+    destructiveHint: z.boolean().optional(),
+    idempotentHint: z.boolean().optional(),
+    openWorldHint: z.boolean().optional(),
+  }).optional(),
+});
+
+/** See {@linkcode toolDefinitionSchema}. */
+export interface ToolDefinition {
+  readonly name: string;
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+  readonly inputSchema: JsonObject;
+  readonly outputSchema?: JsonObject | undefined;
+  readonly annotations?: {
+    readonly readOnlyHint?: boolean | undefined;
+    readonly idempotentHint?: boolean | undefined;
+  } | undefined;
+  /** The catalogue's version of the tool, where its server versions tools. */
+  readonly version?: string | undefined;
+}
+
+/** Whether a call can be repeated without harm, by what the server says of the tool. */
+export function isRepeatable(definition: ToolDefinition): boolean {
+  return isReadOnly(definition) || definition.annotations?.idempotentHint === true;
+}
+
+/** Whether a call changes nothing, by what the server says of the tool. */
+export function isReadOnly(definition: ToolDefinition): boolean {
+  return definition.annotations?.readOnlyHint === true;
+}

@@ -1,0 +1,74 @@
+-- Connections to tool servers and the one cache of their tools.
+
+create table public.agent_mcp_connections (
+  id uuid primary key default gen_random_uuid(),
+  tool_id uuid not null references public.tools (id) on delete cascade,
+  user_id uuid references auth.users (id) on delete cascade,
+  protocol text,
+  discovery jsonb,
+  session jsonb,
+  pin jsonb,
+  health text not null default 'unknown' check (health in ('unknown', 'healthy', 'failing')),
+  last_success_at timestamptz,
+  failure_count int not null default 0 check (failure_count >= 0),
+  config_hash text not null,
+  tools_listed_at timestamptz,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  unique nulls not distinct (tool_id, user_id)
+);
+create index agent_mcp_connections_user_id_idx on public.agent_mcp_connections (user_id);
+comment on table public.agent_mcp_connections is
+  'One row per registered tool server and user (null: the service), made on first use, whatever the type of the server.';
+comment on column public.agent_mcp_connections.protocol is 'MCP protocol version that was negotiated.';
+comment on column public.agent_mcp_connections.discovery is 'What a server of the modern protocol said of itself; saves the handshake.';
+comment on column public.agent_mcp_connections.session is 'Session of a server of the earlier protocol. Not readable to users.';
+comment on column public.agent_mcp_connections.pin is 'Fingerprints of the approved tool definitions.';
+comment on column public.agent_mcp_connections.failure_count is 'Failures to reach the server since its last success; three make it failing.';
+comment on column public.agent_mcp_connections.config_hash is 'Of the registry row''s config and credential; a change forgets protocol, discovery and session.';
+comment on column public.agent_mcp_connections.tools_listed_at is 'When the server last listed its tools; null asks for a new list.';
+
+create trigger touch_updated_at before update on public.agent_mcp_connections
+  for each row execute function private.touch_updated_at();
+
+alter table public.agent_mcp_connections enable row level security;
+revoke all on public.agent_mcp_connections from anon, authenticated, service_role;
+create policy "users read their own connections" on public.agent_mcp_connections
+  for select to authenticated using (user_id = (select auth.uid()));
+grant select (id, tool_id, user_id, protocol, health, last_success_at, failure_count, tools_listed_at, created_at, updated_at)
+  on public.agent_mcp_connections to authenticated;
+grant select, insert, update, delete on public.agent_mcp_connections to service_role;
+
+create table public.mcp_tools_cache (
+  id uuid primary key default gen_random_uuid(),
+  connection_id uuid not null references public.agent_mcp_connections (id) on delete cascade,
+  tool_name text not null,
+  tool_version text,
+  tool_schema jsonb not null check (jsonb_typeof(tool_schema) = 'object'),
+  openai_schema jsonb not null check (jsonb_typeof(openai_schema) = 'object'),
+  successful_parameters jsonb not null default '[]' check (jsonb_typeof(successful_parameters) = 'array'),
+  last_successful_call timestamptz,
+  success_count int not null default 0 check (success_count >= 0),
+  last_updated timestamptz not null default now(),
+  unique (connection_id, tool_name)
+);
+comment on table public.mcp_tools_cache is
+  'The tools of each connection: their definitions, and the arguments that worked.';
+comment on column public.mcp_tools_cache.tool_name is 'As its server calls it, verbatim.';
+comment on column public.mcp_tools_cache.tool_schema is 'The definition as the server gave it: description, inputSchema, outputSchema, annotations. Arguments are validated against it.';
+comment on column public.mcp_tools_cache.openai_schema is 'The definition as models are offered it, in OpenAI''s form with a schema every provider accepts.';
+comment on column public.mcp_tools_cache.successful_parameters is
+  'The ten most recent distinct sets of arguments that worked, newest last. On the connection without a user: their shapes, never their values.';
+comment on column public.mcp_tools_cache.last_updated is 'When the definition last changed.';
+
+alter table public.mcp_tools_cache enable row level security;
+revoke all on public.mcp_tools_cache from anon, authenticated, service_role;
+create policy "users read the tools of their own connections" on public.mcp_tools_cache
+  for select to authenticated using (
+    connection_id in (
+      select connection.id from public.agent_mcp_connections connection
+      where connection.user_id = (select auth.uid())
+    )
+  );
+grant select on public.mcp_tools_cache to authenticated;
+grant select, insert, update, delete on public.mcp_tools_cache to service_role;

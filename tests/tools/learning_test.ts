@@ -1,0 +1,305 @@
+import assert from "node:assert/strict";
+import type { JsonObject, JsonValue } from "../../shared/json.ts";
+import { startMcpServer } from "./mcp_fixture.ts";
+import { callOf, noAbort, openToolFixture, type ToolFixture } from "./tool_fixture.ts";
+
+Deno.test("what the gateway learns from calls", async (t) => {
+  const fixture = await openToolFixture();
+  const server = await startMcpServer();
+  try {
+    await learning(t, fixture, server.url);
+    await cache(t, fixture);
+    await isolation(t, fixture);
+  } finally {
+    await server.stop();
+    await fixture.stop();
+  }
+});
+
+async function learning(t: Deno.TestContext, fixture: ToolFixture, url: string): Promise<void> {
+  const { sql, gateway } = fixture;
+
+  async function setUp() {
+    const toolId = await fixture.createTool({ type: "mcp_server", config: { mcp_url: url } });
+    const [one, other] = [await fixture.createUser(), await fixture.createUser()];
+    return {
+      toolId,
+      owner: await fixture.createCaller(one, [toolId]),
+      stranger: await fixture.createCaller(other, [toolId]),
+      service: await fixture.createCaller(null, [toolId]),
+    };
+  }
+
+  await t.step("the next agent of the same user is told what worked", async () => {
+    const { owner } = await setUp();
+    const args = { searchValue: "ann@private.example", unit: "people" };
+    const before = await fixture.findTool(owner, "search");
+    await gateway.call(callOf(before, owner, args), noAbort());
+
+    const after = await fixture.findTool(owner, "search");
+
+    assert.equal(before.knownGood, undefined);
+    assert.deepEqual(after.knownGood, { parameters: args, isShape: false, successCount: 1 });
+    assert.ok(after.description.startsWith(before.description));
+    assert.match(after.description, /have worked for this tool call: .*ann@private\.example/);
+  });
+
+  await t.step("another user and the service are shown the shape alone", async () => {
+    const { owner, stranger, service } = await setUp();
+    const tool = await fixture.findTool(owner, "search");
+    const args = { searchValue: "ann@private.example", unit: "people" };
+    await gateway.call(callOf(tool, owner, args), noAbort());
+
+    for (const caller of [stranger, service]) {
+      const seen = await fixture.findTool(caller, "search");
+
+      assert.deepEqual(seen.knownGood, {
+        parameters: { searchValue: "<email>", unit: "people" },
+        isShape: true,
+        successCount: 1,
+      });
+      assert.ok(!JSON.stringify(seen).includes("private.example"));
+    }
+  });
+
+  await t.step("a service call keeps the shape alone, even for the service", async () => {
+    const { toolId, service } = await setUp();
+    const tool = await fixture.findTool(service, "search");
+    await gateway.call(callOf(tool, service, { searchValue: "secret words" }), noAbort());
+
+    const [row] = await sql<{ successful_parameters: JsonValue }[]>`
+      select cached.successful_parameters
+      from public.mcp_tools_cache cached
+      join public.agent_mcp_connections connection on connection.id = cached.connection_id
+      where connection.tool_id = ${toolId} and cached.tool_name = 'search'`;
+
+    assert.deepEqual(row?.successful_parameters, [{ searchValue: "<string>" }]);
+  });
+
+  await t.step("a failed call teaches nothing", async () => {
+    const { owner } = await setUp();
+    const tool = await fixture.findTool(owner, "fail");
+    await gateway.call(callOf(tool, owner, { with: "x" }), noAbort());
+
+    assert.equal((await fixture.findTool(owner, "fail")).knownGood, undefined);
+  });
+}
+
+async function cache(t: Deno.TestContext, fixture: ToolFixture): Promise<void> {
+  const { sql } = fixture;
+
+  async function connect(): Promise<string> {
+    const toolId = await fixture.createTool({
+      type: "mcp_server",
+      config: { mcp_url: "http://x" },
+    });
+    const userId = await fixture.createUser();
+    const [row] = await sql<{ id: string }[]>`
+      select private.ensure_connection(${toolId}, ${userId}) as id`;
+    assert.ok(row);
+    return row.id;
+  }
+
+  async function store(connectionId: string, names: string[], description = "d") {
+    const tools = names.map((name) => ({
+      name,
+      version: null,
+      schema: { name, description, inputSchema: { type: "object" } },
+      openai_schema: {},
+    }));
+    const [row] = await sql<{ written: number }[]>`
+      select private.store_tools(${connectionId}, ${sql.json(tools)}) as written`;
+    return row?.written;
+  }
+
+  async function record(connectionId: string, parameters: JsonObject) {
+    await sql`
+      select public.record_mcp_tool_execution(${connectionId}, 'a', ${sql.json(parameters)})`;
+  }
+
+  async function learned(connectionId: string) {
+    const [row] = await sql<{ successful_parameters: JsonObject[]; success_count: number }[]>`
+      select successful_parameters, success_count from public.mcp_tools_cache
+      where connection_id = ${connectionId} and tool_name = 'a'`;
+    assert.ok(row);
+    return row;
+  }
+
+  await t.step("the cache is rewritten only where a definition differs", async () => {
+    const id = await connect();
+
+    assert.equal(await store(id, ["a", "b"]), 2);
+    assert.equal(await store(id, ["a", "b"]), 0);
+    assert.equal(await store(id, ["a"], "new"), 1);
+    const rows =
+      await sql`select tool_name from public.mcp_tools_cache where connection_id = ${id}`;
+    assert.deepEqual(rows.map((row) => row.tool_name), ["a"]);
+  });
+
+  await t.step("the ten newest distinct sets are kept, a repeated one as the newest", async () => {
+    const id = await connect();
+    await store(id, ["a"]);
+
+    for (let n = 1; n <= 12; n++) await record(id, { n });
+    await record(id, { n: 5 });
+
+    const { successful_parameters: sets, success_count: count } = await learned(id);
+    assert.deepEqual(sets.map(({ n }) => n), [3, 4, 6, 7, 8, 9, 10, 11, 12, 5]);
+    assert.equal(count, 13);
+  });
+
+  await t.step("fifty successes at once are all counted", async () => {
+    const id = await connect();
+    await store(id, ["a"]);
+
+    await Promise.all(Array.from({ length: 50 }, (_, n) => record(id, { n: n % 20 })));
+
+    const { successful_parameters: sets, success_count: count } = await learned(id);
+    assert.equal(count, 50);
+    assert.equal(new Set(sets.map(({ n }) => n)).size, 10);
+  });
+
+  await t.step("secrets by their key and long texts are not remembered", async () => {
+    const id = await connect();
+    await store(id, ["a"]);
+
+    await record(id, { apiKey: "k", nested: [{ password: "p", text: "x".repeat(300) }], ok: 1 });
+
+    const { successful_parameters: [set] } = await learned(id);
+    assert.deepEqual(set, {
+      apiKey: "<redacted>",
+      nested: [{ password: "<redacted>", text: "<text of 300 characters>" }],
+      ok: 1,
+    });
+  });
+
+  await t.step("a changed config forgets what was negotiated", async () => {
+    const id = await connect();
+    const state = { protocol: "2026-07-28", discovery: { a: 1 }, session: null };
+    await sql`select private.save_connection_state(${id}, ${sql.json(state)})`;
+    await store(id, ["a"]);
+    const [tool] = await sql<{ id: string; user_id: string }[]>`
+      select tool_id as id, user_id from public.agent_mcp_connections where id = ${id}`;
+    assert.ok(tool);
+
+    await sql`update public.tools set config = '{"mcp_url": "http://y"}' where id = ${tool.id}`;
+    await sql`select private.ensure_connection(${tool.id}, ${tool.user_id})`;
+
+    const [after] = await sql`
+      select protocol, discovery, tools_listed_at from public.agent_mcp_connections where id = ${id}`;
+    assert.deepEqual({ ...after }, { protocol: null, discovery: null, tools_listed_at: null });
+  });
+}
+
+async function isolation(t: Deno.TestContext, fixture: ToolFixture): Promise<void> {
+  const { sql, gateway } = fixture;
+  const server = await startMcpServer();
+  const [ownerId, strangerId] = [await fixture.createUser(), await fixture.createUser()];
+  const toolId = await fixture.createTool({
+    type: "mcp_server",
+    config: { mcp_url: server.url },
+  });
+  const owner = await fixture.createCaller(ownerId, [toolId]);
+  await gateway.call(
+    callOf(await fixture.findTool(owner, "search"), owner, { searchValue: "x" }),
+    noAbort(),
+  );
+  await gateway.call(callOf(await fixture.findTool(owner, "search"), owner, {}), noAbort());
+  await sql`insert into public.sessions (user_id) values (${ownerId})`;
+  await server.stop();
+
+  const visible = [
+    { table: "mcp_executions", columns: "id", own: 2 },
+    { table: "mcp_failures", columns: "id", own: 1 },
+    { table: "agent_mcp_connections", columns: "id, health", own: 1 },
+    { table: "mcp_tools_cache", columns: "id, successful_parameters", own: 3 },
+    { table: "sessions", columns: "id", own: 1 },
+  ];
+
+  async function countAs(role: string, userId: string | null, query: string) {
+    return await sql.begin(async (transaction) => {
+      const claims = JSON.stringify({ sub: userId, role });
+      await transaction`
+        select set_config('request.jwt.claims', ${claims}, true), set_config('role', ${role}, true)`;
+      return (await transaction.unsafe(query)).length;
+    });
+  }
+
+  for (const { table, columns, own } of visible) {
+    await t.step(`${table}: owners see their own rows, others none`, async () => {
+      const query = `select ${columns} from public.${table}`;
+
+      assert.equal(await countAs("authenticated", ownerId, query), own);
+      assert.equal(await countAs("authenticated", strangerId, query), 0);
+      assert.ok(await countAs("service_role", null, query) >= own);
+      await assert.rejects(countAs("anon", null, query), { code: "42501" });
+    });
+  }
+
+  await t.step("the default grants are readable and nobody's own grants are", async () => {
+    await sql`insert into public.mcp_grants (user_id, scopes) values (${ownerId}, '{sql:read}')`;
+    const query = "select id from public.mcp_grants";
+
+    assert.equal(await countAs("authenticated", ownerId, query), 2);
+    assert.equal(await countAs("authenticated", strangerId, query), 1);
+    await assert.rejects(countAs("anon", null, query), { code: "42501" });
+  });
+
+  await t.step("users see the policies that apply to them", async () => {
+    await sql`insert into public.mcp_policies (mcp_name, user_id) values ('x', ${ownerId})`;
+    const query = "select id from public.mcp_policies";
+
+    assert.equal(await countAs("authenticated", ownerId, query), 1);
+    assert.equal(await countAs("authenticated", strangerId, query), 0);
+    await assert.rejects(countAs("anon", null, query), { code: "42501" });
+  });
+
+  await t.step(
+    "no client reads sessions of servers, writes a ledger or calls the recorders",
+    async () => {
+      const refused = [
+        "select session from public.agent_mcp_connections",
+        "select discovery from public.agent_mcp_connections",
+        "delete from public.mcp_executions where true",
+        "update public.mcp_tools_cache set success_count = 9 where true",
+        "insert into public.mcp_grants (scopes) values ('{admin:*}')",
+        "select public.record_mcp_tool_success(gen_random_uuid())",
+        "select public.record_mcp_tool_execution(gen_random_uuid(), 'a', '{}')",
+        "select * from public.get_agent_mcp_tools(gen_random_uuid())",
+        "select private.record_execution('{}')",
+      ];
+      for (const query of refused) {
+        await assert.rejects(countAs("authenticated", ownerId, query), { code: "42501" }, query);
+      }
+    },
+  );
+
+  await t.step("a policy that forbids a tool holds for the agent too", async () => {
+    const [row] = await sql<{ slug: string }[]>`select slug from public.tools where id = ${toolId}`;
+    assert.ok(row);
+    const tool = await fixture.findTool(owner, "search");
+    await sql`
+      insert into public.mcp_policies (mcp_name, tool_name, is_allowed)
+      values (${row.slug}, 'search', false)`;
+
+    const outcome = await gateway.call(callOf(tool, owner, { searchValue: "x" }), noAbort());
+
+    assert.ok(outcome.kind === "answered" && outcome.errorCode === "TOOL_FORBIDDEN");
+  });
+
+  await t.step("an agent may use only the tools its row names", async () => {
+    await sql`
+      update public.agent_tools set allowed_tools = '{fail}' where agent_id = ${owner.agentId}`;
+    const { tools } = await gateway.listAgentTools(owner, noAbort());
+    const [allowed] = tools;
+    assert.ok(allowed);
+
+    const outcome = await gateway.call(
+      callOf({ ...allowed, toolName: "search" }, owner, { searchValue: "x" }),
+      noAbort(),
+    );
+
+    assert.deepEqual(tools.map(({ toolName }) => toolName), ["fail"]);
+    assert.ok(outcome.kind === "answered" && outcome.errorCode === "TOOL_FORBIDDEN");
+  });
+}

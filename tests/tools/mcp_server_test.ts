@@ -1,0 +1,408 @@
+import assert from "node:assert/strict";
+import type { ToolCaller, ToolCallOutcome } from "../../shared/tools/tool_port.ts";
+import { type McpFixtureOptions, startMcpServer } from "./mcp_fixture.ts";
+import { callOf, noAbort, openToolFixture, SECRET_KEY, type ToolFixture } from "./tool_fixture.ts";
+
+const CANARY = 'c4n4ry-key+/="secret';
+
+Deno.test("MCP servers through the gateway", async (t) => {
+  const fixture = await openToolFixture();
+  try {
+    await scenarios(t, fixture);
+  } finally {
+    await fixture.stop();
+  }
+});
+
+async function scenarios(t: Deno.TestContext, fixture: ToolFixture): Promise<void> {
+  const { gateway, sql } = fixture;
+  const userId = await fixture.createUser();
+
+  /** A server, its registry row and an agent that may use it. */
+  async function setUp(options: McpFixtureOptions = {}, config = {}, credential?: {
+    type: string | null;
+    value: string;
+  }) {
+    const server = await startMcpServer(options);
+    const toolId = await fixture.createTool({
+      type: "mcp_server",
+      config: { mcp_url: server.url, ...config },
+      ...(credential === undefined ? {} : {
+        credential: {
+          type: credential.type,
+          name: await fixture.storeSecret(credential.value),
+        },
+      }),
+    });
+    const caller = await fixture.createCaller(userId, [toolId]);
+    return { server, toolId, caller };
+  }
+
+  async function call(caller: ToolCaller, name: string, args: Record<string, string>) {
+    const tool = await fixture.findTool(caller, name);
+    return await gateway.call(callOf(tool, caller, args), noAbort());
+  }
+
+  async function executionOf(outcome: ToolCallOutcome) {
+    const [row] = await sql`
+      select execution.*, failure.error_type, failure.error_code
+      from public.mcp_executions execution
+      left join public.mcp_failures failure on failure.execution_id = execution.id
+      where execution.id = ${outcome.executionId}`;
+    assert.ok(row);
+    return row;
+  }
+
+  for (const era of ["modern", "legacy"] as const) {
+    await t.step(`a ${era} server is discovered, called and costs one request a call`, async () => {
+      const { server, caller } = await setUp({ era });
+      try {
+        const first = await call(caller, "search", { searchValue: "a@b.example" });
+        server.seen.length = 0;
+        const second = await call(caller, "search", { searchValue: "a@b.example" });
+
+        assert.equal(first.kind, "answered");
+        assert.ok(second.kind === "answered" && !second.isError, JSON.stringify(second));
+        assert.match(second.text, /found .*a@b\.example/);
+        assert.deepEqual(second.structured, { found: true });
+        assert.deepEqual(server.seen.map(({ method }) => method), ["tools/call"]);
+        const row = await executionOf(second);
+        assert.equal(row.status, "success");
+        assert.equal(row.user_id, userId);
+        assert.equal(row.feedback_token, second.feedbackToken);
+      } finally {
+        await server.stop();
+      }
+    });
+
+    await t.step(`a ${era} server that was restarted is greeted anew`, async () => {
+      const { server, caller } = await setUp({ era });
+      const port = Number(new URL(server.url).port);
+      await call(caller, "search", { searchValue: "x" });
+      await server.stop();
+
+      const gone = await call(caller, "search", { searchValue: "x" });
+      const restarted = await startMcpServer({ era, port });
+      try {
+        const back = await call(caller, "search", { searchValue: "x" });
+
+        assert.ok(gone.kind === "answered" && gone.errorCode === "TOOL_UNAVAILABLE");
+        assert.equal((await executionOf(gone)).error_type, "transport_error");
+        assert.ok(back.kind === "answered" && !back.isError, JSON.stringify(back));
+      } finally {
+        await restarted.stop();
+      }
+    });
+  }
+
+  await t.step("a server that changed to the other era is greeted anew", async () => {
+    const { server, caller } = await setUp({ era: "modern" });
+    const port = Number(new URL(server.url).port);
+    await call(caller, "search", { searchValue: "x" });
+    await server.stop();
+    const changed = await startMcpServer({ era: "legacy", port });
+    try {
+      const outcome = await call(caller, "search", { searchValue: "x" });
+
+      assert.ok(outcome.kind === "answered" && !outcome.isError, JSON.stringify(outcome));
+    } finally {
+      await changed.stop();
+    }
+  });
+
+  const placements = [
+    {
+      name: "a header named by the config",
+      auth: { in: "header", name: "X-Key" },
+      type: "api_key",
+    },
+    { name: "the query", auth: { in: "query", name: "key" }, type: "api_key" },
+    { name: "Authorization by its type", auth: undefined, type: "bearer_token" },
+  ];
+  for (const { name, auth, type } of placements) {
+    await t.step(`a credential is sent in ${name} and kept out of every answer`, async () => {
+      const { server, caller } = await setUp(
+        {
+          intercept: ({ url, headers }) => {
+            const given = auth === undefined
+              ? headers.get("authorization")?.replace("Bearer ", "")
+              : auth.in === "query"
+              ? url.searchParams.get("key")
+              : headers.get("x-key");
+            return given === CANARY ? undefined : new Response(`not ${given}`, { status: 401 });
+          },
+        },
+        auth === undefined ? {} : { auth },
+        { type, value: CANARY },
+      );
+      try {
+        const outcome = await call(caller, "search", { searchValue: `my key is ${CANARY}` });
+
+        assert.ok(outcome.kind === "answered" && !outcome.isError, JSON.stringify(outcome));
+        assert.ok(!JSON.stringify(outcome).includes("c4n4ry"), JSON.stringify(outcome));
+      } finally {
+        await server.stop();
+      }
+    });
+  }
+
+  await t.step("a refused credential is named, not shown", async () => {
+    let isOpen = true;
+    const { server, caller } = await setUp(
+      { intercept: () => isOpen ? undefined : new Response(CANARY, { status: 401 }) },
+      {},
+      { type: "bearer_token", value: CANARY },
+    );
+    try {
+      const tool = await fixture.findTool(caller, "search");
+      isOpen = false;
+      const outcome = await gateway.call(callOf(tool, caller, { searchValue: "x" }), noAbort());
+
+      assert.ok(outcome.kind === "answered" && outcome.errorCode === "TOOL_AUTH_FAILED");
+      assert.match(outcome.text, /refuses the secret 'secret_[0-9a-f-]+'/);
+      assert.equal((await executionOf(outcome)).error_type, "auth_error");
+    } finally {
+      await server.stop();
+    }
+  });
+
+  await t.step("a missing secret is named and nothing is sent", async () => {
+    const server = await startMcpServer();
+    const toolId = await fixture.createTool({
+      type: "mcp_server",
+      config: { mcp_url: server.url },
+      credential: { type: "bearer_token", name: "NO_SUCH_SECRET" },
+    });
+    const caller = await fixture.createCaller(userId, [toolId]);
+    try {
+      const { tools, unavailable } = await gateway.listAgentTools(caller, noAbort());
+
+      assert.deepEqual(tools, []);
+      assert.equal(unavailable[0]?.code, "SECRET_NOT_FOUND");
+      assert.match(unavailable[0]?.message ?? "", /NO_SUCH_SECRET/);
+      assert.equal(server.seen.length, 0);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  await t.step("a lost answer of a write is unknown, and it ran once", async () => {
+    const { server, caller } = await setUp({
+      intercept: (request, answer) =>
+        request.method === "tools/call" ? loseAnswer(answer) : undefined,
+    });
+    try {
+      const outcome = await call(caller, "write_note", { text: "once" });
+
+      assert.equal(outcome.kind, "unknown");
+      assert.deepEqual(server.notes, ["once"]);
+      assert.equal((await executionOf(outcome)).error_type, "outcome_unknown");
+    } finally {
+      await server.stop();
+    }
+  });
+
+  await t.step("a lost answer of a read can be asked for again", async () => {
+    const { server, caller } = await setUp({
+      intercept: (request, answer) =>
+        request.method === "tools/call" ? loseAnswer(answer) : undefined,
+    });
+    try {
+      const outcome = await call(caller, "search", { searchValue: "x" });
+
+      assert.ok(outcome.kind === "answered" && outcome.errorCode === "TOOL_UNAVAILABLE");
+    } finally {
+      await server.stop();
+    }
+  });
+
+  await t.step("a stream that ends without an answer is lost at once", async () => {
+    const { server, caller } = await setUp({
+      intercept: ({ method }) =>
+        method === "tools/call"
+          ? new Response(": nothing\n\n", { headers: { "content-type": "text/event-stream" } })
+          : undefined,
+    });
+    try {
+      const startedAtMs = performance.now();
+      const outcome = await call(caller, "write_note", { text: "x" });
+
+      assert.equal(outcome.kind, "unknown");
+      assert.ok(performance.now() - startedAtMs < 5_000);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  await t.step("a server that does not answer in time is a timeout", async () => {
+    const held = Promise.withResolvers<Response>();
+    const { server, caller } = await setUp({
+      intercept: ({ method }) => method === "tools/call" ? held.promise : undefined,
+    }, { timeout_ms: 300 });
+    try {
+      const read = await call(caller, "search", { searchValue: "x" });
+      const write = await call(caller, "write_note", { text: "x" });
+
+      assert.ok(read.kind === "answered" && read.errorCode === "TOOL_TIMEOUT");
+      assert.equal(write.kind, "unknown");
+      assert.equal((await executionOf(write)).status, "timeout");
+    } finally {
+      held.resolve(new Response(null, { status: 503 }));
+      await server.stop();
+    }
+  });
+
+  await t.step("a rate limited server is thrown with its Retry-After", async () => {
+    const { server, caller } = await setUp({
+      intercept: ({ method }) =>
+        method === "tools/call"
+          ? new Response(null, { status: 429, headers: { "retry-after": "7" } })
+          : undefined,
+    });
+    try {
+      await assert.rejects(call(caller, "search", { searchValue: "x" }), {
+        code: "TOOL_RATE_LIMITED",
+        retryAfterSeconds: 7,
+      });
+    } finally {
+      await server.stop();
+    }
+  });
+
+  await t.step("an aborted call rejects with the signal's reason", async () => {
+    const held = Promise.withResolvers<Response>();
+    const abort = new AbortController();
+    const reason = new Error("cancelled by the test");
+    const { server, caller } = await setUp({
+      intercept: ({ method }) => {
+        if (method !== "tools/call") return undefined;
+        abort.abort(reason);
+        return held.promise;
+      },
+    });
+    try {
+      const tool = await fixture.findTool(caller, "search");
+      const running = gateway.call(callOf(tool, caller, { searchValue: "x" }), abort.signal);
+
+      await assert.rejects(running, (error) => error === reason);
+    } finally {
+      held.resolve(new Response(null, { status: 503 }));
+      await server.stop();
+    }
+  });
+
+  await t.step("arguments that do not fit never reach the server", async () => {
+    const { server, caller } = await setUp();
+    try {
+      const tool = await fixture.findTool(caller, "search");
+      server.seen.length = 0;
+      const outcome = await gateway.call(callOf(tool, caller, { search_value: "x" }), noAbort());
+
+      assert.ok(outcome.kind === "answered" && outcome.errorCode === "TOOL_ARGUMENTS_INVALID");
+      assert.match(outcome.text, /\$\.searchValue: it is required and missing/);
+      assert.match(outcome.text, /did you mean 'searchValue'/);
+      assert.equal(server.seen.length, 0);
+      assert.equal((await executionOf(outcome)).error_type, "validation_error");
+    } finally {
+      await server.stop();
+    }
+  });
+
+  await t.step("a tool that the server renamed an argument of is listed anew", async () => {
+    let argument = "searchValue";
+    const { server, caller } = await setUp({ searchArgument: () => argument });
+    try {
+      await call(caller, "search", { searchValue: "x" });
+      argument = "query";
+      const outcome = await call(caller, "search", { searchValue: "x" });
+      const renewed = await fixture.findTool(caller, "search");
+
+      assert.ok(outcome.kind === "answered" && outcome.isError);
+      assert.match(JSON.stringify(renewed.inputSchema), /"query"/);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  await t.step("a tool's own error is an answer without a code", async () => {
+    const { server, caller } = await setUp();
+    try {
+      const outcome = await call(caller, "fail", { with: "red" });
+
+      assert.ok(outcome.kind === "answered" && outcome.isError);
+      assert.equal(outcome.errorCode, undefined);
+      assert.match(outcome.text, /Use another value than red/);
+      assert.equal((await executionOf(outcome)).error_type, "tool_error");
+    } finally {
+      await server.stop();
+    }
+  });
+
+  await t.step("one broken definition drops that tool alone, with the reason", async () => {
+    const { server, caller } = await setUp({
+      intercept: async ({ method }, answer) => {
+        if (method !== "tools/list") return await answer();
+        const body = await (await answer()).json();
+        body.result.tools.push({ name: "broken", inputSchema: "no object" });
+        body.result.tools.push({
+          name: "remote",
+          inputSchema: { type: "object", properties: { a: { $ref: "https://example.com/a" } } },
+        });
+        return Response.json(body);
+      },
+    });
+    try {
+      const { tools, unavailable } = await gateway.listAgentTools(caller, noAbort());
+
+      const names = tools.map(({ toolName }) => toolName);
+      assert.deepEqual(names, ["fail", "search", "write_note"], JSON.stringify(unavailable));
+      assert.equal(unavailable.length, 2);
+      assert.match(unavailable[0]?.message ?? "", /'broken' .* left out/);
+      assert.match(unavailable[1]?.message ?? "", /refers to 'https:\/\/example\.com\/a'/);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  await t.step("an answer beyond the cap is cut off and said to be", async () => {
+    const { server, caller } = await setUp({
+      intercept: ({ method }) =>
+        method === "tools/call" ? Response.json({ text: "x".repeat(6_000_000) }) : undefined,
+    });
+    try {
+      const outcome = await call(caller, "search", { searchValue: "x" });
+
+      assert.ok(outcome.kind === "answered" && outcome.errorCode === "OUTPUT_TOO_LARGE");
+    } finally {
+      await server.stop();
+    }
+  });
+
+  await t.step("no row and no log line holds a credential or the project's key", async () => {
+    const tables = await sql<{ name: string }[]>`
+      select format('%I.%I', table_schema, table_name) as name
+      from information_schema.tables
+      where table_schema in ('public', 'private') and table_type = 'BASE TABLE'`;
+    for (const { name } of tables) {
+      const rows = await sql.unsafe<{ line: string }[]>(
+        `select row_to_json(t)::text as line from ${name} t`,
+      );
+      for (const { line } of rows) {
+        assert.ok(!line.includes("c4n4ry") && !line.includes(SECRET_KEY), `${name}: ${line}`);
+      }
+    }
+    assert.ok(!fixture.logged.join("\n").includes("c4n4ry"));
+  });
+}
+
+/** Lets the server do its work, then breaks the connection instead of answering. */
+async function loseAnswer(answer: () => Promise<Response>): Promise<Response> {
+  await (await answer()).body?.cancel();
+  const broken = new ReadableStream({
+    pull(controller) {
+      controller.enqueue(new TextEncoder().encode('{"jsonrpc":'));
+      controller.error(new Error("broken off"));
+    },
+  });
+  return new Response(broken, { headers: { "content-type": "application/json" } });
+}

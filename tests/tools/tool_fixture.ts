@@ -1,0 +1,148 @@
+import { createSql, type Sql } from "../../shared/db/sql_client.ts";
+import type { JsonObject } from "../../shared/json.ts";
+import type { Logger } from "../../shared/log/logger.ts";
+import { createToolGateway } from "../../shared/tools/gateway.ts";
+import type {
+  AgentTool,
+  ToolCaller,
+  ToolCallRequest,
+  ToolGateway,
+} from "../../shared/tools/tool_port.ts";
+import { openDatabase } from "../../scripts/stack/database/open_database.ts";
+import { applyMigrations } from "../../scripts/stack/migrations/apply_migrations.ts";
+
+/** What a registry row is made of; the rest has defaults. */
+export interface ToolRow {
+  readonly type: "internal" | "mcp_server" | "http_api" | "supabase_rpc";
+  readonly config: JsonObject;
+  readonly credential?: { readonly type: string | null; readonly name: string };
+}
+
+/** A database with the project's migrations, and the gateway on it. */
+export interface ToolFixture {
+  readonly sql: Sql;
+  readonly gateway: ToolGateway;
+  readonly logged: string[];
+  createUser(): Promise<string>;
+  storeSecret(value: string): Promise<string>;
+  /** An agent with these tools; the caller acts for `userId`. */
+  createCaller(userId: string | null, toolIds: readonly string[]): Promise<ToolCaller>;
+  createTool(row: ToolRow): Promise<string>;
+  /** Finds a tool of the caller's agent by the name its server gives it. */
+  findTool(caller: ToolCaller, toolName: string): Promise<AgentTool>;
+  stop(): Promise<void>;
+}
+
+/** How the gateway is set up. */
+export interface ToolFixtureOptions {
+  /** @default an address where nothing answers */
+  readonly supabaseUrl?: string;
+  /** @default true */
+  readonly allowLoopback?: boolean;
+}
+
+/** The project's key in these tests; it must turn up nowhere. */
+export const SECRET_KEY = "sb_secret_fixture_c4n4ry";
+
+/** Opens a fixture on a database of its own. */
+export async function openToolFixture(options: ToolFixtureOptions = {}): Promise<ToolFixture> {
+  const logged: string[] = [];
+  const log: Logger = (level, event, fields) => {
+    logged.push(JSON.stringify({ level, event, ...fields }));
+  };
+  const database = await openDatabase({ db: "pglite", dataDir: "", ephemeral: true, log });
+  await applyMigrations(database, new URL("../../", import.meta.url).pathname);
+  const sql = createSql(database.url, { maxConnections: 4, applicationName: "tool-tests" });
+  const gateway = createToolGateway({
+    sql,
+    log,
+    secretKey: SECRET_KEY,
+    supabaseUrl: options.supabaseUrl ?? "http://127.0.0.1:9",
+    allowLoopback: options.allowLoopback ?? true,
+  });
+  return {
+    sql,
+    gateway,
+    logged,
+    createUser: () => createUser(sql),
+    storeSecret: (value) => storeSecret(sql, value),
+    createCaller: (userId, toolIds) => createCaller(sql, userId, toolIds),
+    createTool: (row) => createTool(sql, row),
+    findTool: (caller, toolName) => findTool(gateway, caller, toolName),
+    stop: async () => {
+      await sql.end();
+      await database.stop();
+    },
+  };
+}
+
+/** A call with what most tests do not care about filled in. */
+export function callOf(
+  tool: AgentTool,
+  caller: ToolCaller,
+  args: JsonObject,
+): ToolCallRequest {
+  return {
+    tool,
+    caller,
+    arguments: args,
+    attempt: 1,
+    stepSeq: null,
+    idempotencyKey: crypto.randomUUID(),
+    traceparent: null,
+  };
+}
+
+/** A signal that nobody aborts. */
+export function noAbort(): AbortSignal {
+  return new AbortController().signal;
+}
+
+async function createUser(sql: Sql): Promise<string> {
+  const id = crypto.randomUUID();
+  await sql`insert into auth.users (id, email) values (${id}, ${`${id}@example.com`})`;
+  return id;
+}
+
+async function storeSecret(sql: Sql, value: string): Promise<string> {
+  const name = `secret_${crypto.randomUUID()}`;
+  await sql`select vault.create_secret(${value}, ${name})`;
+  return name;
+}
+
+async function createTool(sql: Sql, row: ToolRow): Promise<string> {
+  const slug = `tool-${crypto.randomUUID().slice(0, 8)}`;
+  const [created] = await sql<{ id: string }[]>`
+    insert into public.tools (name, slug, type, config, credential_secret_name, credential_type)
+    values (${slug}, ${slug}, ${row.type}, ${sql.json(row.config)},
+      ${row.credential?.name ?? null}, ${row.credential?.type ?? null})
+    returning id`;
+  if (created === undefined) throw new Error("No tool was created");
+  return created.id;
+}
+
+async function createCaller(
+  sql: Sql,
+  userId: string | null,
+  toolIds: readonly string[],
+): Promise<ToolCaller> {
+  const agentId = crypto.randomUUID();
+  await sql`
+    insert into public.agents (id, name, slug, system_prompt)
+    values (${agentId}, ${agentId}, ${agentId}, 'Help.')`;
+  for (const toolId of toolIds) {
+    await sql`insert into public.agent_tools (agent_id, tool_id) values (${agentId}, ${toolId})`;
+  }
+  return { userId, agentId, taskId: null };
+}
+
+async function findTool(
+  gateway: ToolGateway,
+  caller: ToolCaller,
+  toolName: string,
+): Promise<AgentTool> {
+  const { tools, unavailable } = await gateway.listAgentTools(caller, noAbort());
+  const tool = tools.find((candidate) => candidate.toolName === toolName);
+  if (tool === undefined) throw new Error(`No ${toolName}; ${JSON.stringify(unavailable)}`);
+  return tool;
+}
