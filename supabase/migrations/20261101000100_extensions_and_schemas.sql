@@ -1,6 +1,6 @@
 -- What the platform brings: queues, outgoing HTTP, schedules, secrets.
 create extension if not exists pgmq;
-create extension if not exists pg_net;
+create extension if not exists pg_net with schema extensions;
 create extension if not exists pg_cron;
 create extension if not exists supabase_vault;
 

@@ -171,7 +171,7 @@ begin
     returning task.id
   )
   select
-    coalesce((select array_agg(id) from claimed), '{}'),
+    coalesce((select array_agg(id) from claimed), array[]::uuid[]),
     coalesce((
       select jsonb_agg(jsonb_build_object('message_id', msg_id, 'task_id', task_id))
       from message
@@ -199,7 +199,7 @@ set search_path = ''
 as $$
 declare
   v_queue text;
-  v_claimed uuid[] := '{}';
+  v_claimed uuid[] := array[]::uuid[];
 begin
   foreach v_queue in array array['agent_tasks_high', 'agent_tasks', 'agent_tasks_low'] loop
     exit when cardinality(v_claimed) >= p_limit;
