@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { objectPath, readObjectFile, statObjectFile, writeObjectFile } from "./object_file.ts";
+
+const HEAD = { mimetype: "text/plain", cacheControl: "max-age=60" };
+
+Deno.test("objectPath() stays in the root whatever bucket and key say", async () => {
+  const hostile = [["..", "../../etc/passwd"], ["a", "/etc/passwd"], ["a/b", "c"], ["a", "b/c\\0"]];
+  const paths = await Promise.all(
+    hostile.map(([bucket = "", key = ""]) => objectPath("/root", bucket, key)),
+  );
+
+  for (const path of paths) assert.match(path, /^\/root\/[0-9a-f]{2}\/[0-9a-f]{64}$/);
+  assert.notEqual(await objectPath("/root", "a/b", "c"), await objectPath("/root", "a", "b/c"));
+});
+
+Deno.test("an object's file gives back bytes, size and head", async () => {
+  const root = await Deno.makeTempDir();
+  try {
+    const path = await objectPath(root, "bucket", "key");
+    await writeObjectFile(path, HEAD, new Blob(["hello"]).stream());
+    const { head, sizeBytes, body } = await readObjectFile(path);
+
+    assert.deepEqual(head, HEAD);
+    assert.equal(sizeBytes, 5);
+    assert.equal(await new Response(body).text(), "hello");
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+});
+
+Deno.test("an upload that breaks off leaves the old object", async () => {
+  const root = await Deno.makeTempDir();
+  try {
+    const path = await objectPath(root, "bucket", "key");
+    await writeObjectFile(path, HEAD, new Blob(["old"]).stream());
+    const cut = new ReadableStream({
+      pull: (controller) => {
+        controller.enqueue(new Uint8Array(3));
+        controller.error(new Error("cut"));
+      },
+    });
+
+    await assert.rejects(writeObjectFile(path, HEAD, cut), /cut/);
+    assert.equal((await statObjectFile(path)).sizeBytes, 3);
+    const entries = await Array.fromAsync(Deno.readDir(path.slice(0, path.lastIndexOf("/"))));
+    assert.equal(entries.length, 1);
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+});

@@ -1,0 +1,58 @@
+/** An error as postgres.js throws it, as far as it matters here. */
+interface DatabaseError {
+  readonly code: string;
+  readonly message: string;
+  readonly detail?: string;
+  readonly hint?: string;
+}
+
+/** Error codes and classes that the REST service itself answers as PostgREST does. */
+const HANDLED = /^(PT|PGRST|42|22|21|55|23502|23503|23505|25006)/;
+
+/** HTTP status by error code or class, longest match first (PostgREST's documentation, "Errors"). */
+const STATUS_BY_CODE: readonly (readonly [prefix: string, status: number])[] = [
+  ["P0001", 400],
+  ["53400", 500],
+  ["08", 503],
+  ["09", 500],
+  ["0L", 403],
+  ["0P", 403],
+  ["23", 400],
+  ["25", 500],
+  ["28", 403],
+  ["2D", 500],
+  ["38", 500],
+  ["39", 500],
+  ["3B", 500],
+  ["40", 500],
+  ["53", 503],
+  ["54", 500],
+  ["57", 500],
+  ["58", 500],
+  ["F0", 500],
+  ["HV", 500],
+  ["P0", 500],
+  ["XX", 500],
+];
+
+/**
+ * Gives a database error the HTTP status that PostgREST gives it.
+ *
+ * The REST service answers 500 and loses code, detail and hint for whole classes of errors (a
+ * failed check, a plain `raise`). It does answer as told when a function raises `PGRST` with
+ * status and body as JSON, so such an error is put into that form. Others pass unchanged.
+ */
+export function withPostgrestStatus(error: unknown): unknown {
+  if (!isDatabaseError(error) || HANDLED.test(error.code)) return error;
+  const { code, message, detail = null, hint = null } = error;
+  const status = STATUS_BY_CODE.find(([prefix]) => code.startsWith(prefix))?.[1] ?? 400;
+  return Object.assign(
+    new Error(JSON.stringify({ code, message, details: detail, hint }), { cause: error }),
+    { code: "PGRST", detail: JSON.stringify({ status, headers: {} }) },
+  );
+}
+
+function isDatabaseError(error: unknown): error is DatabaseError {
+  return error instanceof Error && "code" in error && typeof error.code === "string" &&
+    /^[0-9A-Z]{5}$/.test(error.code);
+}

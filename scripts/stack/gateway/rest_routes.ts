@@ -1,0 +1,44 @@
+import type { StackKeys } from "../keys/keys.ts";
+import { jsonAnswer, restError } from "./answers.ts";
+import { type CallerRefusal, identifyCaller } from "./caller.ts";
+import type { InternalTokens } from "./internal_tokens.ts";
+import type { LiteServer } from "./lite_server.ts";
+import { toServiceRequest } from "./service_request.ts";
+
+/** What the REST, Auth and Storage routes work with. */
+export interface ServiceRouteDeps {
+  readonly keys: StackKeys;
+  readonly tokens: InternalTokens;
+  readonly lite: LiteServer;
+}
+
+/** Answers `/rest/v1/*` as PostgREST does. */
+export async function handleRest(request: Request, deps: ServiceRouteDeps): Promise<Response> {
+  const caller = await identifyCaller(request, deps.keys, "key_required");
+  if (caller.kind === "refused") return refuseRest(caller.reason);
+  return await deps.lite.fetch(await toServiceRequest(request, caller, deps.tokens));
+}
+
+function refuseRest(reason: CallerRefusal): Response {
+  return reason === "token_invalid"
+    ? restError(401, "PGRST301", "JWT is expired or was not signed by this project")
+    : refuseKey(reason);
+}
+
+/** The answer to a missing or wrong API key, the same for all services. */
+export function refuseKey(reason: Exclude<CallerRefusal, "token_invalid">): Response {
+  switch (reason) {
+    case "key_missing":
+      return jsonAnswer(401, {
+        message: "No API key found in request",
+        hint: "No `apikey` request header or url param was found.",
+      });
+    case "key_invalid":
+      return jsonAnswer(401, {
+        message: "Invalid API key",
+        hint: "Double check your Supabase publishable or secret API key.",
+      });
+    case "key_in_browser":
+      return jsonAnswer(401, { message: "Forbidden use of secret API key in browser" });
+  }
+}

@@ -1,0 +1,34 @@
+import type { Caller } from "./caller.ts";
+import type { InternalTokens } from "./internal_tokens.ts";
+
+/** What of a request may be replaced before the service gets it. */
+export interface RequestChanges {
+  readonly url?: URL;
+  readonly method?: string;
+  readonly body?: BodyInit | null;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * The request as the service behind the gateway takes it: a user's token re-signed with the
+ * internal key, and no other credentials in `Authorization`.
+ */
+export async function toServiceRequest(
+  request: Request,
+  caller: Caller,
+  tokens: InternalTokens,
+  changes: RequestChanges = {},
+): Promise<Request> {
+  const headers = new Headers(request.headers);
+  headers.delete("authorization");
+  if (caller.kind === "user") {
+    headers.set("authorization", `Bearer ${await tokens.sign(caller.claims)}`);
+  }
+  for (const [name, value] of Object.entries(changes.headers ?? {})) headers.set(name, value);
+  return new Request(changes.url ?? request.url, {
+    method: changes.method ?? request.method,
+    headers,
+    body: changes.body === undefined ? request.body : changes.body,
+    signal: request.signal,
+  });
+}
