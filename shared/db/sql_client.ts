@@ -24,9 +24,15 @@ export function createSql(url: string, options: SqlOptions): Sql {
     max: options.maxConnections,
     idle_timeout: options.idleSeconds ?? 20,
     connect_timeout: 10,
+    backoff: reconnectDelaySeconds,
     prepare: false,
     fetch_types: false,
     onnotice: () => {},
     connection: { application_name: options.applicationName },
   });
+}
+
+/** The driver's own delay grows to 20 s, long after a restarted database serves again. */
+function reconnectDelaySeconds(attempt: number): number {
+  return Math.min(0.05 * 2 ** attempt, 1);
 }

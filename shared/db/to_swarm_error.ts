@@ -2,8 +2,7 @@ import { isErrorCode } from "../errors/codes.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 
 /** SQLSTATE classes and client codes that mean: the server cannot be reached or is going away. */
-const UNAVAILABLE =
-  /^(08|57P0[1-5]|53300|CONNECT|ECONN|EPIPE|ENOTFOUND|ETIMEDOUT|EHOSTUNREACH)/;
+const UNAVAILABLE = /^(08|57P0[1-5]|53300|CONNECT|ECONN|EPIPE|ENOTFOUND|ETIMEDOUT|EHOSTUNREACH)/;
 
 /**
  * Turns whatever a query threw into a {@linkcode SwarmError}.
@@ -24,11 +23,15 @@ export function toSwarmError(error: unknown, action: string): SwarmError {
     });
   }
   if (UNAVAILABLE.test(code)) {
-    return new SwarmError("DATABASE_UNAVAILABLE", `Cannot ${action}: the database does not answer`, {
-      cause: error,
-      hint: "Try again in a few seconds.",
-      details: { reason: code },
-    });
+    return new SwarmError(
+      "DATABASE_UNAVAILABLE",
+      `Cannot ${action}: the database does not answer`,
+      {
+        cause: error,
+        hint: "Try again in a few seconds.",
+        details: { reason: code },
+      },
+    );
   }
   return new SwarmError("INTERNAL", `Cannot ${action}: the database refused it`, {
     cause: error,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describeProblems, findArgumentProblems } from "./argument_problems.ts";
-import { nearestNames } from "./nearest_names.ts";
+import { nearestNames } from "../nearest_names.ts";
 
 const SCHEMA = {
   type: "object",

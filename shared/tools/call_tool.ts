@@ -2,7 +2,7 @@ import { SwarmError } from "../errors/swarm_error.ts";
 import { createRedactor } from "../secrets/redact.ts";
 import { describeProblems, findArgumentProblems } from "./argument_problems.ts";
 import { endAnswered, endInError, endLost } from "./end_call.ts";
-import { nearestNames } from "./nearest_names.ts";
+import { nearestNames } from "../nearest_names.ts";
 import { type OpenedServer, openToolServer, type ToolServerPorts } from "./open_tool_server.ts";
 import { refreshTools } from "./refresh_tools.ts";
 import type { RunningCall } from "./running_call.ts";

@@ -6,7 +6,7 @@ import {
   findArgumentProblems,
 } from "./argument_problems.ts";
 import { inferMissingValue } from "./inferred_value.ts";
-import { nearestNames } from "./nearest_names.ts";
+import { nearestNames } from "../nearest_names.ts";
 import type { AgentTool, KnownGoodParameters } from "./tool_port.ts";
 
 /** Calls of one tool in a row that may fail before the agent has to go another way. */

@@ -1,0 +1,65 @@
+import { fileURLToPath } from "node:url";
+import { createSql } from "../shared/db/sql_client.ts";
+import { CommandError, runCommand } from "./cli/run_command.ts";
+import { loadYaml } from "./deps.ts";
+import { type ImportedSkill, importSkills } from "./skills/import_skills.ts";
+import { readSkillFiles } from "./skills/read_skill_files.ts";
+import { readEnvironment } from "./stack/stack_environment.ts";
+import { writeLine, writeProgress } from "./terminal.ts";
+
+const PROJECT_ROOT = fileURLToPath(new URL("..", import.meta.url));
+
+await runCommand({
+  name: "deno task skills:import",
+  summary: "Imports skills (folders with a SKILL.md) into the registry; safe to repeat.",
+  positionals: "<folder or archive>",
+  options: {
+    db: {
+      type: "string",
+      placeholder: "URL",
+      help: "The database. Default SUPABASE_DB_URL of the environment or .env.",
+    },
+    json: { type: "boolean", help: "Prints the result as one line of JSON." },
+  },
+}, async ({ values, positionals }) => {
+  const [source, ...others] = positionals;
+  if (source === undefined || others.length > 0) {
+    throw new CommandError("Name one folder or archive to import");
+  }
+  const url = values.db ?? (await readEnvironment(PROJECT_ROOT)).SUPABASE_DB_URL;
+  if (!url) throw new CommandError("Name the database with --db, as `deno task start` prints it");
+
+  const { parse } = await loadYaml();
+  writeProgress(`Reading ${source} …`);
+  const files = await readSkillFiles(source);
+  const sql = createSql(url, { maxConnections: 1, applicationName: "skills-import" });
+  try {
+    const skills = await importSkills(sql, files, (text) => parse(text));
+    writeLine(values.json ? toJson(skills) : toText(skills));
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+});
+
+function toJson(skills: readonly ImportedSkill[]): string {
+  return JSON.stringify({
+    skills: skills.map((skill) => ({
+      skill_id: skill.skillId,
+      name: skill.name,
+      version: skill.version,
+      change: skill.change,
+      changed_fields: skill.changedFields,
+      resource_count: skill.resourceCount,
+      not_imported: skill.notImported,
+    })),
+  });
+}
+
+function toText(skills: readonly ImportedSkill[]): string {
+  return skills.map((skill) => {
+    const fields = skill.changedFields.length > 0 ? ` (${skill.changedFields.join(", ")})` : "";
+    const left = skill.notImported.length > 0 ? `, without ${skill.notImported.join(", ")}` : "";
+    return `${skill.change.padEnd(9)}  ${skill.skillId}  ${skill.version}${fields}, ` +
+      `${skill.resourceCount} resources${left}`;
+  }).join("\n");
+}

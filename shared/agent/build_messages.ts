@@ -1,0 +1,54 @@
+import type { JsonValue } from "../json.ts";
+import type { ModelMessage } from "../llm/model_port.ts";
+import { isErrorResult, resultText } from "./result_text.ts";
+import type { ModelOutput, Step } from "./task_context.ts";
+import { isPlainAnswer, readTurns, type TurnCall } from "./turns.ts";
+
+/** What the model is told, once, when it answers without calling a tool. */
+export const REMINDER =
+  "You answered without calling a tool. If the task is done, call complete_task with the whole " +
+  "result; if not, go on with the next tool call.";
+
+/**
+ * Rebuilds the conversation from the transcript: the task, then each turn's answer and the
+ * results of its calls in call order. Turns that have not ended are left out.
+ */
+export function buildMessages(input: JsonValue, steps: readonly Step[]): readonly ModelMessage[] {
+  const messages: ModelMessage[] = [{ role: "user", text: inputText(input) }];
+  for (const turn of readTurns(steps)) {
+    if (turn.output === null) continue;
+    messages.push(assistantMessage(turn.output));
+    messages.push(...turn.calls.flatMap(toolMessages));
+    if (isPlainAnswer(turn)) messages.push({ role: "user", text: REMINDER });
+  }
+  return messages;
+}
+
+function inputText(input: JsonValue): string {
+  return typeof input === "string" ? input : JSON.stringify(input, null, 2);
+}
+
+function assistantMessage(output: ModelOutput): ModelMessage {
+  return {
+    role: "assistant",
+    text: output.text,
+    toolCalls: output.tool_calls.map((call) => ({
+      callId: call.call_id,
+      name: call.name,
+      arguments: call.arguments,
+      ...(call.malformed === undefined ? {} : { malformed: call.malformed }),
+    })),
+    ...(output.provider_data === undefined ? {} : { providerData: output.provider_data }),
+  };
+}
+
+function toolMessages({ call, step }: TurnCall): readonly ModelMessage[] {
+  if (step === null || step.state === "started") return [];
+  return [{
+    role: "tool",
+    callId: call.call_id,
+    name: call.name,
+    text: resultText(step),
+    isError: isErrorResult(step),
+  }];
+}

@@ -1,0 +1,165 @@
+import type { ErrorBody } from "../errors/swarm_error.ts";
+import type { JsonValue } from "../json.ts";
+import type { ModelMessage, ModelTool } from "../llm/model_port.ts";
+import type { AgentState } from "./agent_state.ts";
+import { buildMessages } from "./build_messages.ts";
+import { planTurn } from "./plan_turn.ts";
+import type {
+  CallIntent,
+  PlannedCall,
+  ReviewCall,
+  RunnableCall,
+  SubtaskCall,
+} from "./planned_call.ts";
+import { isRejected } from "./step_result.ts";
+import { isSystemTool, systemModelTools } from "./system_tools.ts";
+import { systemPrompt } from "./system_prompt.ts";
+import { isPlainAnswer, nextModelSeq, readTurns, type Turn } from "./turns.ts";
+
+/** Turns in a row of nothing but calls that cannot be made; then the model is given up. */
+const MAX_UNUSABLE_TURNS = 3;
+
+/** What a model is asked, free of provider and settings. */
+export interface Prompt {
+  readonly system: string;
+  readonly messages: readonly ModelMessage[];
+  readonly tools: readonly ModelTool[];
+}
+
+/** What a task does next. */
+export type Decision =
+  /** Asks the model; its answer is step `seq`. */
+  | { readonly kind: "call_model"; readonly seq: number; readonly prompt: Prompt }
+  /** Runs calls side by side. */
+  | { readonly kind: "run_calls"; readonly calls: readonly RunnableCall[] }
+  /** Creates subtasks; their results come later. */
+  | { readonly kind: "spawn"; readonly calls: readonly SubtaskCall[] }
+  /** Asks a person and waits. */
+  | { readonly kind: "review"; readonly call: ReviewCall }
+  /** Waits for the subtasks. */
+  | { readonly kind: "park"; readonly awaited: readonly CallIntent[] }
+  /** Ends the task with its result; `completion` is the step that brought it, if one did. */
+  | {
+    readonly kind: "finish";
+    readonly output: JsonValue;
+    readonly completion: CallIntent | null;
+  }
+  /** Ends the task with an error that no further try can mend. */
+  | { readonly kind: "fail"; readonly error: ErrorBody };
+
+/**
+ * Decides what a task does next. Pure: the same state gives the same decision, so a worker that
+ * takes over from a dead one goes on where that one stopped.
+ *
+ * Within a turn subtasks are created first, so that they run beside the turn's tool calls; then
+ * the calls run, people are asked, and last the task waits for its subtasks.
+ */
+export function decide(state: AgentState): Decision {
+  const turns = readTurns(state.steps);
+  const turn = turns.at(-1);
+  if (state.context.agent === null) return fail("AGENT_NOT_FOUND", AGENT_GONE);
+  if (turn === undefined) return callModel(state, 1);
+  if (turn.output === null) return callModel(state, turn.modelSeq);
+  if (isPlainAnswer(turn)) return afterPlainAnswer(state, turns, turn);
+  return afterCalls(state, turns, turn);
+}
+
+function afterPlainAnswer(state: AgentState, turns: readonly Turn[], turn: Turn): Decision {
+  if (turn.output?.finish_reason === "refused") return fail("MODEL_REFUSED", REFUSED);
+  const previous = turns.at(-2);
+  if (previous === undefined || !isPlainAnswer(previous)) {
+    return callModel(state, nextModelSeq(turn));
+  }
+  const text = turn.output?.text.trim() ?? "";
+  if (text === "") return fail("MODEL_OUTPUT_INVALID", EMPTY_ANSWERS);
+  return { kind: "finish", output: text, completion: null };
+}
+
+function afterCalls(state: AgentState, turns: readonly Turn[], turn: Turn): Decision {
+  const open = planTurn(turn, state);
+  const subtasks = open.filter((call) => call.kind === "subtask");
+  const unspawned = subtasks.filter(({ intent }) => !state.spawned.has(intent.seq));
+  if (unspawned.length > 0) return { kind: "spawn", calls: unspawned };
+  const runnable = open.filter(isRunnable);
+  if (runnable.length > 0) return { kind: "run_calls", calls: runnable };
+  const question = open.find((call) => call.kind === "review");
+  if (question !== undefined) return { kind: "review", call: question };
+  if (subtasks.length > 0) return { kind: "park", awaited: subtasks.map(({ intent }) => intent) };
+
+  const completion = open.find((call) => call.kind === "completion") ?? recordedCompletion(turn);
+  if (completion !== undefined) {
+    return { kind: "finish", output: completion.output, completion: completion.intent };
+  }
+  if (unusableTurnsInARow(turns) >= MAX_UNUSABLE_TURNS) {
+    return fail("MODEL_OUTPUT_INVALID", UNUSABLE_CALLS);
+  }
+  return callModel(state, nextModelSeq(turn));
+}
+
+function isRunnable(call: PlannedCall): call is RunnableCall {
+  return call.kind === "settled" || call.kind === "tool" || call.kind === "skill" ||
+    call.kind === "save";
+}
+
+/** The accepted `complete_task` of a turn whose worker died between recording it and finishing. */
+function recordedCompletion(
+  turn: Turn,
+): { readonly output: JsonValue; readonly intent: null } | undefined {
+  const entry = turn.calls.find(({ call, step }) =>
+    call.name === "complete_task" && step?.state === "done"
+  );
+  if (entry === undefined) return undefined;
+  return { output: entry.call.arguments?.output ?? null, intent: null };
+}
+
+function unusableTurnsInARow(turns: readonly Turn[]): number {
+  const lastUsable = turns.findLastIndex(({ calls }) =>
+    calls.length === 0 || calls.some(({ step }) => !isRejected(step?.output ?? null))
+  );
+  return turns.length - 1 - lastUsable;
+}
+
+function callModel(state: AgentState, seq: number): Decision {
+  const { context, toolset, steps } = state;
+  if (context.agent === null) return fail("AGENT_NOT_FOUND", AGENT_GONE);
+  const prompt: Prompt = {
+    system: systemPrompt(context.agent, context, toolset.unavailable),
+    messages: buildMessages(context.task.input, steps),
+    tools: [
+      ...systemModelTools(),
+      ...toolset.tools
+        .filter(({ modelName }) => !isSystemTool(modelName))
+        .map(({ modelName, description, inputSchema }) => (
+          { name: modelName, description, parameters: inputSchema }
+        )),
+    ],
+  };
+  return { kind: "call_model", seq, prompt };
+}
+
+interface Reason {
+  readonly message: string;
+  readonly hint: string;
+}
+
+const AGENT_GONE: Reason = {
+  message: "Cannot go on with the task: its agent has been deleted",
+  hint: "Create the task again for another agent.",
+};
+const REFUSED: Reason = {
+  message: "Cannot go on with the task: the model refused to answer",
+  hint: "Rephrase the input, or give the agent another model.",
+};
+const EMPTY_ANSWERS: Reason = {
+  message: "Cannot go on with the task: the model answered twice with nothing",
+  hint: "Check the agent's max_tokens and system prompt, or give it another model.",
+};
+const UNUSABLE_CALLS: Reason = {
+  message: `Cannot go on with the task: ${MAX_UNUSABLE_TURNS} turns in a row held only tool ` +
+    "calls that cannot be made",
+  hint: "Give the agent a model that can call tools; the steps show what it tried.",
+};
+
+function fail(code: ErrorBody["code"], reason: Reason): Decision {
+  return { kind: "fail", error: { code, ...reason } };
+}

@@ -1,0 +1,25 @@
+import type { CallStep, Step } from "./task_context.ts";
+
+/** A tool of the registry: its server and its name there. */
+export interface ToolIdentity {
+  readonly server: string;
+  readonly toolName: string;
+}
+
+/**
+ * How often the tool failed since it last succeeded, counting steps before `beforeSeq`.
+ *
+ * The calls of one turn run side by side, so none of them counts as an earlier try of another.
+ */
+export function failuresInARow(
+  steps: readonly Step[],
+  tool: ToolIdentity,
+  beforeSeq: number,
+): number {
+  const earlier = steps.filter((step): step is CallStep =>
+    step.kind === "tool" && step.seq < beforeSeq && step.state !== "started" &&
+    step.name === tool.toolName && step.input?.server === tool.server
+  );
+  const lastSuccess = earlier.findLastIndex((step) => step.state === "done");
+  return earlier.length - 1 - lastSuccess;
+}

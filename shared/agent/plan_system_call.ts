@@ -1,0 +1,100 @@
+import { describeIssues } from "../describe_issues.ts";
+import type { AgentState } from "./agent_state.ts";
+import { malformedArgumentsResult, unfitArgumentsResult } from "./malformed_call.ts";
+import { nearestNames } from "../nearest_names.ts";
+import type { CallIntent, PlannedCall } from "./planned_call.ts";
+import { errorResult, type StepResult } from "./step_result.ts";
+import {
+  SYSTEM_TOOL_ARGUMENTS,
+  type SystemToolArguments,
+  type SystemToolName,
+} from "./system_tools.ts";
+import type { Turn, TurnCall } from "./turns.ts";
+
+/** A call of a system tool in its turn. */
+export interface SystemCallInTurn {
+  readonly name: SystemToolName;
+  readonly entry: TurnCall;
+  readonly turn: Turn;
+  readonly state: AgentState;
+}
+
+/** Plans a call of one of the five system tools; all of them may be repeated without harm. */
+export function planSystemCall(request: SystemCallInTurn): PlannedCall {
+  const { name, entry } = request;
+  const { seq, call } = entry;
+  const input = { arguments: call.arguments };
+  const intent: CallIntent = { seq, kind: "system", name, call_id: call.call_id, input };
+  const settle = (result: StepResult): PlannedCall => ({ kind: "settled", intent, result });
+
+  if (call.arguments === null) return settle(malformedArgumentsResult(call));
+  switch (name) {
+    case "create_subtask":
+      return withArguments(name, entry, settle, ({ agent, input }) => (
+        { kind: "subtask", intent, agent, input }
+      ));
+    case "request_human_review":
+      return withArguments(name, entry, settle, ({ question, options, context }) => (
+        { kind: "review", intent, question, options: options ?? null, context: context ?? null }
+      ));
+    case "save_intermediate_data":
+      return withArguments(name, entry, settle, ({ key, value }) => (
+        { kind: "save", intent, key, value }
+      ));
+    case "load_skill":
+      return withArguments(name, entry, settle, ({ skill_id, resource }) => {
+        const unknown = unknownSkillResult(skill_id, request.state);
+        if (unknown !== null) return settle(unknown);
+        return { kind: "skill", intent, skillId: skill_id, resource: resource ?? null };
+      });
+    case "complete_task":
+      return withArguments(name, entry, settle, ({ output }) => {
+        const conflict = completionConflict(request);
+        return conflict !== null ? settle(conflict) : { kind: "completion", intent, output };
+      });
+  }
+}
+
+function withArguments<Name extends SystemToolName>(
+  name: Name,
+  { call }: TurnCall,
+  settle: (result: StepResult) => PlannedCall,
+  plan: (parsed: SystemToolArguments<Name>) => PlannedCall,
+): PlannedCall {
+  const parsed = SYSTEM_TOOL_ARGUMENTS[name].safeParse(call.arguments);
+  if (!parsed.success) return settle(unfitArgumentsResult(name, describeIssues(parsed.error)));
+  // The schema under this name made the value; TypeScript cannot tell the union's members apart.
+  return plan(parsed.data as SystemToolArguments<Name>);
+}
+
+function unknownSkillResult(skillId: string, { context }: AgentState): StepResult | null {
+  const ids = context.skills.map((skill) => skill.skill_id);
+  if (ids.includes(skillId)) return null;
+  const nearest = nearestNames(skillId, ids);
+  const advice = nearest.length > 0
+    ? `Did you mean ${nearest.join(" or ")}?`
+    : ids.length > 0
+    ? `Your skills are: ${ids.join(", ")}.`
+    : "You have no skills.";
+  return errorResult("SKILL_NOT_FOUND", `You have no skill "${skillId.slice(0, 100)}". ${advice}`);
+}
+
+/** Ending the task beside a call whose result it would not wait for cannot be meant. */
+function completionConflict({ entry, turn }: SystemCallInTurn): StepResult | null {
+  const others = turn.calls.filter(({ seq }) => seq !== entry.seq);
+  const waiting = others.find(({ call }) =>
+    call.name === "create_subtask" || call.name === "request_human_review"
+  );
+  if (waiting !== undefined) {
+    return errorResult(
+      "STEP_CONFLICT",
+      `complete_task was ignored: ${waiting.call.name} stands beside it, whose result it would ` +
+        "not have waited for. Read that result first, then complete the task.",
+    );
+  }
+  const isRepeated = others.some(({ call, seq }) =>
+    call.name === "complete_task" && seq < entry.seq
+  );
+  if (!isRepeated) return null;
+  return errorResult("STEP_CONFLICT", "complete_task was called twice; the first call counts.");
+}

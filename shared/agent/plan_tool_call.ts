@@ -1,0 +1,59 @@
+import type { JsonObject } from "../json.ts";
+import type { AgentTool } from "../tools/tool_port.ts";
+import type { AgentState } from "./agent_state.ts";
+import { failuresInARow } from "./failures_in_a_row.ts";
+import { malformedArgumentsResult, unknownToolResult } from "./malformed_call.ts";
+import type { CallIntent, PlannedCall } from "./planned_call.ts";
+import type { CallStep } from "./task_context.ts";
+import type { Turn, TurnCall } from "./turns.ts";
+import { refusedRerunResult, unknownOutcomeReview } from "./unknown_outcome.ts";
+
+/** A call of a registry tool in its turn. */
+export interface ToolCallInTurn {
+  readonly entry: TurnCall;
+  readonly turn: Turn;
+  readonly state: AgentState;
+}
+
+/**
+ * Plans a call of a registry tool.
+ *
+ * A call that a lost worker had started runs again only if the tool is read-only or idempotent, or
+ * a person allowed it; otherwise a person is asked, since nobody knows whether it took effect.
+ */
+export function planToolCall({ entry, turn, state }: ToolCallInTurn): PlannedCall {
+  const { call, seq, step } = entry;
+  const tool = state.toolset.tools.find(({ modelName }) => modelName === call.name);
+  const intent = toolIntent(entry, tool);
+  if (step !== null && !state.untried.has(seq) && !isRepeatable(step)) {
+    const review = state.context.reviews.find((candidate) => candidate.seq === seq);
+    if (review === undefined || review.answered_at === null) return unknownOutcomeReview(intent);
+    if (review.approved !== true) {
+      return { kind: "settled", intent, result: refusedRerunResult(review) };
+    }
+  }
+  if (call.arguments === null) {
+    return { kind: "settled", intent, result: malformedArgumentsResult(call) };
+  }
+  if (tool === undefined) {
+    return { kind: "settled", intent, result: unknownToolResult(call.name, state.toolset) };
+  }
+  const attempt = failuresInARow(state.steps, tool, turn.modelSeq) + 1;
+  return { kind: "tool", intent, tool, arguments: call.arguments, attempt };
+}
+
+function toolIntent({ seq, call }: TurnCall, tool: AgentTool | undefined): CallIntent {
+  const input: JsonObject = {
+    server: tool?.server ?? null,
+    model_name: call.name,
+    arguments: call.arguments,
+    is_read_only: tool?.isReadOnly ?? false,
+    is_idempotent: tool?.isIdempotent ?? false,
+  };
+  return { seq, kind: "tool", name: tool?.toolName ?? call.name, call_id: call.call_id, input };
+}
+
+/** By what was known when the call was started: the tool may have changed its mind since. */
+function isRepeatable(step: CallStep): boolean {
+  return step.input?.is_read_only === true || step.input?.is_idempotent === true;
+}

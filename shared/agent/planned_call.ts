@@ -1,0 +1,83 @@
+import type { JsonObject, JsonValue } from "../json.ts";
+import type { AgentTool } from "../tools/tool_port.ts";
+import type { StepResult } from "./step_result.ts";
+
+/** A step as it is written before it runs. */
+export interface StepIntent {
+  readonly seq: number;
+  readonly kind: "model" | "tool" | "system";
+  readonly name: string | null;
+  readonly call_id: string | null;
+  readonly input: JsonObject | null;
+}
+
+/** What every planned call knows: the step it fills. */
+export interface CallIntent extends StepIntent {
+  readonly kind: "tool" | "system";
+  readonly name: string;
+  readonly call_id: string;
+}
+
+/** Ends with a result that is known without running anything. */
+export interface SettledCall {
+  readonly kind: "settled";
+  readonly intent: CallIntent;
+  readonly result: StepResult;
+}
+
+/** Goes through the tool gateway. */
+export interface ToolCall {
+  readonly kind: "tool";
+  readonly intent: CallIntent;
+  readonly tool: AgentTool;
+  readonly arguments: JsonObject;
+  /** 1 for the first try of this tool in a row. */
+  readonly attempt: number;
+}
+
+/** Reads a skill's instructions, or one of its resources. */
+export interface SkillCall {
+  readonly kind: "skill";
+  readonly intent: CallIntent;
+  readonly skillId: string;
+  /** Null for the instructions. */
+  readonly resource: string | null;
+}
+
+/** Keeps a value with the task. */
+export interface SaveCall {
+  readonly kind: "save";
+  readonly intent: CallIntent;
+  readonly key: string;
+  readonly value: JsonValue;
+}
+
+/** Hands work to another agent; its result comes when the subtask ends. */
+export interface SubtaskCall {
+  readonly kind: "subtask";
+  readonly intent: CallIntent;
+  readonly agent: string;
+  readonly input: JsonValue;
+}
+
+/** Asks a person; the result, or leave to call a tool again, comes with the answer. */
+export interface ReviewCall {
+  readonly kind: "review";
+  readonly intent: CallIntent;
+  readonly question: string;
+  readonly options: JsonValue;
+  readonly context: JsonValue;
+}
+
+/** Ends the task. */
+export interface CompletionCall {
+  readonly kind: "completion";
+  readonly intent: CallIntent;
+  readonly output: JsonValue;
+}
+
+/** A call that can be run now, on its own. */
+export type RunnableCall = SettledCall | ToolCall | SkillCall | SaveCall;
+
+/** A call of a turn that has not ended, and what has to be done about it. */
+export type PlannedCall = RunnableCall | SubtaskCall | ReviewCall | CompletionCall;

@@ -1,0 +1,50 @@
+import type { JsonValue } from "../json.ts";
+import { fenceData } from "./fence_data.ts";
+import type { CallStep } from "./task_context.ts";
+
+/**
+ * The text of an ended call as the model reads it.
+ *
+ * What came from outside is fenced as data: results of registry tools, and other agents' answers,
+ * which may repeat what their tools said. Instructions of the agent's own skills, a person's
+ * answer and our own messages are not.
+ */
+export function resultText(step: CallStep): string {
+  const own = textOf(step.output);
+  if (step.kind === "tool") {
+    if (isOwnMessage(step)) return own;
+    return adviceOf(step.output) ?? fenceData(own, sourceOf(step));
+  }
+  if (step.name === "create_subtask" && !hasText(step.output)) return fenceData(own, "subtask");
+  return own;
+}
+
+/** True when the model has to take the result for an error. */
+export function isErrorResult(step: CallStep): boolean {
+  return step.state === "failed";
+}
+
+/** A call that never reached its tool was answered by us. */
+function isOwnMessage({ output }: CallStep): boolean {
+  return typeof output === "object" && output !== null && !("execution_id" in output);
+}
+
+/** What we say of a tool's error; it quotes the error inside a fence of its own. */
+function adviceOf(output: JsonValue | null): string | null {
+  if (typeof output !== "object" || output === null || !("advice" in output)) return null;
+  return typeof output.advice === "string" ? output.advice : null;
+}
+
+function sourceOf(step: CallStep): string {
+  const server = step.input?.server;
+  return typeof server === "string" ? `${server}/${step.name}` : step.name;
+}
+
+function textOf(output: JsonValue | null): string {
+  return hasText(output) ? output.text : JSON.stringify(output, null, 2);
+}
+
+function hasText(output: JsonValue | null): output is { readonly text: string } {
+  return typeof output === "object" && output !== null && "text" in output &&
+    typeof output.text === "string";
+}

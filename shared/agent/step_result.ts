@@ -1,0 +1,29 @@
+import type { ErrorCode } from "../errors/codes.ts";
+import type { JsonObject, JsonValue } from "../json.ts";
+
+/** How a tool call ended, as its step stores it. */
+export interface StepResult {
+  readonly state: "done" | "failed";
+  readonly output: JsonObject;
+}
+
+/** A result that is text for the model to read. */
+export function textResult(text: string, extra: JsonObject = {}): StepResult {
+  return { state: "done", output: { ...extra, text, is_error: false } };
+}
+
+/** An error that the model reads and may act on. */
+export function errorResult(code: ErrorCode, text: string, extra: JsonObject = {}): StepResult {
+  return { state: "failed", output: { ...extra, text, is_error: true, error_code: code } };
+}
+
+/** A call that was never made, because what the model asked for cannot be called. */
+export function rejectedResult(code: ErrorCode, text: string): StepResult {
+  return errorResult(code, text, { rejected: true });
+}
+
+/** True when a stored output is that of a call which was never made. */
+export function isRejected(output: JsonValue | null): boolean {
+  return typeof output === "object" && output !== null && "rejected" in output &&
+    output.rejected === true;
+}

@@ -1,0 +1,49 @@
+import type { UnavailableTool } from "../tools/tool_port.ts";
+import { FENCE_RULE } from "./fence_data.ts";
+import type { Agent, TaskContext } from "./task_context.ts";
+
+const RULES = [
+  "Work by calling tools. Calls of one turn run in parallel.",
+  "When everything is done, call complete_task once, alone, with the whole result.",
+  "When a call fails, read why and correct it; after repeated failures go another way or ask a " +
+  "person with request_human_review.",
+  FENCE_RULE,
+];
+
+/** The system prompt: the agent's own, then the rules, its skills and whom it may hand work to. */
+export function systemPrompt(
+  agent: Agent,
+  context: Pick<TaskContext, "skills" | "handoffs">,
+  unavailable: readonly UnavailableTool[],
+): string {
+  return [
+    agent.system_prompt.trim(),
+    section("How you work here", RULES),
+    section(
+      "Your skills (read one with load_skill before you do what it is for)",
+      context.skills.map((skill) =>
+        item(skill.skill_id, `${oneLine(skill.name)}: ${skill.description}`)
+      ),
+    ),
+    section(
+      "Agents you can hand work to with create_subtask",
+      context.handoffs.map(({ slug, description }) => item(slug, description ?? "")),
+    ),
+    section(
+      "Tools that do not answer now; work without them",
+      unavailable.map(({ server, code }) => item(server, code)),
+    ),
+  ].filter((part) => part !== "").join("\n\n");
+}
+
+function section(title: string, lines: readonly string[]): string {
+  return lines.length === 0 ? "" : `## ${title}\n${lines.map((line) => `- ${line}`).join("\n")}`;
+}
+
+function item(id: string, text: string): string {
+  return text === "" ? id : `${id}: ${oneLine(text)}`;
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, " ").trim();
+}

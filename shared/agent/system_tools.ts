@@ -1,0 +1,82 @@
+import { z } from "zod";
+import type { JsonObject } from "../json.ts";
+import { jsonObject, jsonValue } from "../json_schema.ts";
+import type { ModelTool } from "../llm/model_port.ts";
+
+const KEY = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
+
+/** Arguments of the five tools that every agent has. */
+export const SYSTEM_TOOL_ARGUMENTS = {
+  create_subtask: z.strictObject({
+    agent: z.string().min(1).describe("Slug of the agent that gets the work."),
+    input: z.union([z.string().min(1), jsonObject]).describe(
+      "What the agent shall do, with everything it has to know: it sees nothing else.",
+    ),
+  }),
+  request_human_review: z.strictObject({
+    question: z.string().min(1).max(10_000).describe("What the person shall decide."),
+    options: z.array(z.string()).max(20).optional().describe("Answers to choose from."),
+    context: jsonValue.optional().describe("What the person has to know to decide."),
+  }),
+  save_intermediate_data: z.strictObject({
+    key: z.string().regex(KEY, "must be 1 to 100 letters, digits, dots, dashes or underscores")
+      .describe("Name of the value, such as `findings` or `report.md`."),
+    value: jsonValue.describe("Any JSON value; a long text as a string."),
+  }),
+  complete_task: z.strictObject({
+    output: jsonValue.describe("The whole result of the task."),
+  }),
+  load_skill: z.strictObject({
+    skill_id: z.string().min(1).describe("Id of one of your skills."),
+    resource: z.string().min(1).optional().describe(
+      "Path of one of the skill's resources; leave it out to read the skill's instructions.",
+    ),
+  }),
+} as const;
+
+/** Name of a tool that every agent has. */
+export type SystemToolName = keyof typeof SYSTEM_TOOL_ARGUMENTS;
+
+/** Parsed arguments of one system tool. */
+export type SystemToolArguments<Name extends SystemToolName> = z.infer<
+  typeof SYSTEM_TOOL_ARGUMENTS[Name]
+>;
+
+const DESCRIPTIONS: Readonly<Record<SystemToolName, string>> = {
+  create_subtask:
+    "Hands work to another agent. Several calls in one turn run in parallel. The result is " +
+    "{agent, status, output} or {agent, status, error}.",
+  request_human_review:
+    "Asks a person and waits for the answer: {approved, response, comments}. Use it for " +
+    "decisions that are not yours to make.",
+  save_intermediate_data: "Keeps a value with the task, for people to see and for later steps.",
+  complete_task: "Ends the task with its result. Call it once, when everything is done.",
+  load_skill: "Reads the instructions of one of your skills, or one of its resources.",
+};
+
+/** True when `name` is one of the five system tools. */
+export function isSystemTool(name: string): name is SystemToolName {
+  return Object.hasOwn(SYSTEM_TOOL_ARGUMENTS, name);
+}
+
+/** The five system tools as a model is offered them. */
+export function systemModelTools(): ModelTool[] {
+  return Object.entries(SYSTEM_TOOL_ARGUMENTS).map(([name, schema]) => ({
+    name,
+    description: DESCRIPTIONS[name as SystemToolName],
+    parameters: toParameters(schema),
+  }));
+}
+
+/** JSON Schema of a tool's arguments, without what only a validator wants. */
+function toParameters(schema: z.ZodType): JsonObject {
+  const { $schema: _, ...parameters } = z.toJSONSchema(schema, {
+    io: "input",
+    unrepresentable: "any",
+    override: ({ zodSchema, jsonSchema }) => {
+      if (zodSchema === jsonObject) jsonSchema.type = "object";
+    },
+  });
+  // zod answers with a plain JSON document.
+  return parameters as JsonObject;
+}

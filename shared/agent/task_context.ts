@@ -1,0 +1,112 @@
+import { z } from "zod";
+import { jsonObject, jsonValue } from "../json_schema.ts";
+
+/** One tool call as a model step stores it. */
+export const storedToolCall = z.object({
+  call_id: z.string(),
+  name: z.string(),
+  /** Null when the model's arguments were no JSON object; `malformed` then holds their text. */
+  arguments: jsonObject.nullable(),
+  malformed: z.string().optional(),
+});
+
+/** What a model call left in the transcript. */
+export const modelOutput = z.object({
+  text: z.string(),
+  tool_calls: z.array(storedToolCall),
+  finish_reason: z.enum(["stop", "tool_calls", "length", "refused"]),
+  provider_data: jsonValue.optional(),
+});
+
+const stepState = z.enum(["started", "done", "failed"]);
+const seq = z.int().positive();
+
+const modelStep = z.object({
+  kind: z.literal("model"),
+  seq,
+  state: stepState,
+  /** Null until the step has ended. */
+  output: modelOutput.nullable(),
+});
+
+const callStep = z.object({
+  kind: z.enum(["tool", "system"]),
+  seq,
+  /** `failed`: ended, and the result is an error that the model reads. */
+  state: stepState,
+  name: z.string(),
+  call_id: z.string(),
+  input: jsonObject.nullable(),
+  /** Null until the step has ended. */
+  output: jsonValue.nullable(),
+});
+
+const review = z.object({
+  /** The step that asked. */
+  seq,
+  approved: z.boolean().nullable(),
+  response: jsonValue.nullable(),
+  comments: z.string().nullable(),
+  /** Null while the question is open. */
+  answered_at: z.string().nullable(),
+});
+
+/** What `private.claim_tasks()` tells a worker about a task: all it needs to go on. */
+export const taskContext = z.object({
+  task: z.object({
+    id: z.string(),
+    master_task_id: z.string(),
+    parent_id: z.string().nullable(),
+    /** Owner, as whom tools are called; null for the service itself. */
+    created_by: z.string().nullable(),
+    agent_slug: z.string().nullable(),
+    input: jsonValue,
+    depth: z.int(),
+    attempts: z.int(),
+    deliveries: z.int(),
+    traceparent: z.string().nullable(),
+    /** What the master task was asked for. */
+    master_input: jsonValue,
+  }),
+  /** Null when the agent has been deleted since. */
+  agent: z.object({
+    id: z.string(),
+    slug: z.string(),
+    system_prompt: z.string(),
+    /** Null: the provider's default model. */
+    model: z.string().nullable(),
+    temperature: z.number().nullable(),
+    max_tokens: z.int().nullable(),
+  }).nullable(),
+  /** Null when the agent names none or the one it names is not active. */
+  provider: z.object({
+    id: z.string(),
+    name: z.string(),
+    api: z.enum(["openai", "anthropic", "google"]),
+    base_url: z.string().nullable(),
+    default_model: z.string(),
+    requires_api_key: z.boolean(),
+    api_key_secret_name: z.string().nullable(),
+  }).nullable(),
+  skills: z.array(z.object({ skill_id: z.string(), name: z.string(), description: z.string() })),
+  handoffs: z.array(z.object({ slug: z.string(), description: z.string().nullable() })),
+  steps: z.array(z.discriminatedUnion("kind", [modelStep, callStep])),
+  reviews: z.array(review),
+});
+
+/** A task with its agent, transcript and reviews, as claimed. */
+export type TaskContext = z.infer<typeof taskContext>;
+/** The agent that a task runs as. */
+export type Agent = NonNullable<TaskContext["agent"]>;
+/** A model call of the transcript. */
+export type ModelStep = z.infer<typeof modelStep>;
+/** A tool call of the transcript: through the gateway, or of a system tool. */
+export type CallStep = z.infer<typeof callStep>;
+/** One row of the transcript. */
+export type Step = ModelStep | CallStep;
+/** What a model answered, as it is stored. */
+export type ModelOutput = z.infer<typeof modelOutput>;
+/** A tool call that a model asked for, as it is stored. */
+export type StoredToolCall = z.infer<typeof storedToolCall>;
+/** A question to a person and, once there, the answer. */
+export type Review = z.infer<typeof review>;

@@ -1,0 +1,45 @@
+import type { CallStep, ModelOutput, Step, StoredToolCall } from "./task_context.ts";
+
+/** A tool call of a turn and the step that holds its result, once there is one. */
+export interface TurnCall {
+  readonly seq: number;
+  readonly call: StoredToolCall;
+  readonly step: CallStep | null;
+}
+
+/** A model call and the tool calls it asked for. */
+export interface Turn {
+  readonly modelSeq: number;
+  /** Null while the model has not answered. */
+  readonly output: ModelOutput | null;
+  readonly calls: readonly TurnCall[];
+}
+
+/**
+ * Reads the transcript as turns. The calls of a turn have the sequence numbers that follow its
+ * model call, in the order in which the model asked for them.
+ */
+export function readTurns(steps: readonly Step[]): readonly Turn[] {
+  const callSteps = new Map(
+    steps.flatMap((step) => step.kind === "model" ? [] : [[step.seq, step] as const]),
+  );
+  return steps.flatMap((step) => {
+    if (step.kind !== "model") return [];
+    const output = step.state === "started" ? null : step.output;
+    const calls = (output?.tool_calls ?? []).map((call, index) => {
+      const seq = step.seq + 1 + index;
+      return { seq, call, step: callSteps.get(seq) ?? null };
+    });
+    return [{ modelSeq: step.seq, output, calls }];
+  });
+}
+
+/** True when the model answered without calling a tool. */
+export function isPlainAnswer(turn: Turn): boolean {
+  return turn.output !== null && turn.calls.length === 0;
+}
+
+/** Number of the model call that follows a turn. */
+export function nextModelSeq(turn: Turn): number {
+  return turn.modelSeq + turn.calls.length + 1;
+}

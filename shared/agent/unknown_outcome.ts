@@ -1,0 +1,49 @@
+import type { CallIntent, ReviewCall } from "./planned_call.ts";
+import { errorResult, type StepResult } from "./step_result.ts";
+import type { Review } from "./task_context.ts";
+
+/** Asks a person whether a call of which nobody knows the outcome may be made again. */
+export function unknownOutcomeReview(intent: CallIntent): ReviewCall {
+  return {
+    kind: "review",
+    intent,
+    question: `The call of the tool "${intent.name}" was started, but its outcome is unknown: ` +
+      "it may have taken effect or not. May it be made again?",
+    options: [
+      "Approve: make the call again",
+      "Do not approve: the agent is told that the outcome is unknown",
+    ],
+    context: {
+      reason: "TOOL_OUTCOME_UNKNOWN",
+      tool: intent.name,
+      server: intent.input?.server ?? null,
+      arguments: intent.input?.arguments ?? null,
+    },
+  };
+}
+
+/** What the agent reads when a person did not allow the call to be made again. */
+export function refusedRerunResult(review: Review): StepResult {
+  const words = [
+    review.comments ?? "",
+    isEmptyAnswer(review) ? "" : JSON.stringify(review.response),
+  ].filter((part) => part !== "").join(" ");
+  return errorResult(
+    "TOOL_OUTCOME_UNKNOWN",
+    "The call was started, but its outcome is unknown: it may have taken effect or not. A person " +
+      `decided not to make it again${words === "" ? "." : ` and says: ${words}`}`,
+  );
+}
+
+/** What the agent reads when the outcome stays unknown after a person allowed a second try. */
+export function stillUnknownResult(message: string): StepResult {
+  return errorResult(
+    "TOOL_OUTCOME_UNKNOWN",
+    `The call was made again, and again its outcome is unknown: ${message} Do not repeat it; ` +
+      "find out by other means whether it took effect, or ask a person.",
+  );
+}
+
+function isEmptyAnswer({ response }: Review): boolean {
+  return response === null || (typeof response === "object" && Object.keys(response).length === 0);
+}

@@ -1,0 +1,43 @@
+import type { Config } from "../config/env.ts";
+import { createSql } from "../db/sql_client.ts";
+import { authenticate } from "../http/authenticate.ts";
+import { createHttpHandler } from "../http/http_handler.ts";
+import { parseBody } from "../http/parse_body.ts";
+import { traceparentOf } from "../http/trace_context.ts";
+import type { Logger } from "../log/logger.ts";
+import { createTask } from "../tasks/create_task.ts";
+import { createTaskRequest } from "../tasks/create_task_request.ts";
+import { createProjectAnnouncer } from "./announce_project.ts";
+
+/** The door through which clients create tasks. */
+export interface CreateTaskApp {
+  fetch(request: Request): Promise<Response>;
+  /** Closes the connections to the database. */
+  close(): Promise<void>;
+}
+
+/** Composes `supaswarm-create-task`: who is it, what do they want, one use case, an answer. */
+export function createCreateTaskApp(config: Config, log: Logger): CreateTaskApp {
+  const sql = createSql(config.databaseUrl, {
+    maxConnections: 2,
+    applicationName: "supaswarm-create-task",
+  });
+  const announceProject = createProjectAnnouncer(sql, config.apiKeys.url);
+
+  const fetch = createHttpHandler({ methods: ["POST"], log }, async (request, { requestId }) => {
+    const caller = await authenticate(request, config.apiKeys, ["user", "service"]);
+    const body = await parseBody(request, createTaskRequest);
+    await announceProject();
+    const { answer, isNew } = await createTask(sql, body, {
+      userId: caller.kind === "user" ? caller.userId : null,
+      traceparent: traceparentOf(request),
+    });
+    log("info", "task.requested", {
+      request_id: requestId,
+      task_id: answer.task_id,
+      is_new: isNew,
+    });
+    return Response.json(answer, { status: isNew ? 201 : 200 });
+  });
+  return { fetch, close: () => sql.end({ timeout: 1 }) };
+}

@@ -1,0 +1,54 @@
+import type { Config } from "../config/env.ts";
+import { createSql } from "../db/sql_client.ts";
+import { createHttpHandler } from "../http/http_handler.ts";
+import type { Logger } from "../log/logger.ts";
+import { isolateClock } from "../worker/clock.ts";
+import { createLifetime } from "../worker/lifetime.ts";
+import { createSqlTaskStore } from "../worker/sql_task_store.ts";
+import { createSupervisor } from "../worker/supervisor.ts";
+import { Worker } from "../worker/worker.ts";
+import { createProjectAnnouncer } from "./announce_project.ts";
+import { runInBackground } from "./run_in_background.ts";
+import { createWakeGuard } from "./wake_guard.ts";
+import { createWorkerPorts } from "./worker_ports.ts";
+
+/** The worker's door, and what has to happen when its isolate ends. */
+export interface WorkerApp {
+  fetch(request: Request): Promise<Response>;
+  /** Hands running tasks back; for `beforeunload`. */
+  unload(): void;
+}
+
+/**
+ * Composes `supaswarm-worker`: a wake is answered at once with 202 and the worker's id; the work
+ * goes on in the background, by one worker an isolate.
+ */
+export function createWorkerApp(config: Config, log: Logger): WorkerApp {
+  const sql = createSql(config.databaseUrl, {
+    maxConnections: 4,
+    applicationName: "supaswarm-worker",
+  });
+  const store = createSqlTaskStore(sql, {
+    leaseSeconds: config.worker.leaseSeconds,
+    clock: isolateClock,
+  });
+  const lifetime = createLifetime(config.worker.wallClockSeconds);
+  const ports = createWorkerPorts({ config, store, log });
+  const supervisor = createSupervisor({
+    createWorker: () =>
+      new Worker({ id: crypto.randomUUID(), ports, settings: config.worker, lifetime }),
+    runInBackground,
+    isOpen: () => lifetime.phaseAt(isolateClock.nowMs()) === "open",
+    log,
+  });
+  const guard = createWakeGuard(config.apiKeys, store);
+  const announceProject = createProjectAnnouncer(sql, config.apiKeys.url);
+
+  const fetch = createHttpHandler({ methods: ["POST"], log }, async (request) => {
+    await guard(request);
+    const workerId = supervisor.wake();
+    runInBackground(announceProject().catch(() => {}));
+    return Response.json({ worker_id: workerId }, { status: 202 });
+  });
+  return { fetch, unload: () => runInBackground(supervisor.unload()) };
+}

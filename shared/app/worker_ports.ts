@@ -1,0 +1,50 @@
+import type { Config } from "../config/env.ts";
+import { createSql } from "../db/sql_client.ts";
+import { createModelCaller } from "../llm/call_model.ts";
+import { createModelAdapter } from "../llm/create_model_adapter.ts";
+import { createModelKeyResolver } from "../llm/resolve_model_key.ts";
+import type { Logger } from "../log/logger.ts";
+import { createGuardedFetch } from "../net/guarded_fetch.ts";
+import { createToolGateway } from "../tools/gateway.ts";
+import { createArtifactStorage } from "../worker/artifact_storage.ts";
+import { isolateClock } from "../worker/clock.ts";
+import { createTaskModel } from "../worker/create_task_model.ts";
+import type { TaskPorts } from "../worker/task_ports.ts";
+import type { TaskStore } from "../worker/task_store.ts";
+
+/** What the worker's ports are made from. */
+export interface WorkerPortsOptions {
+  readonly config: Config;
+  readonly store: TaskStore;
+  readonly log: Logger;
+}
+
+/** Wires a worker to models, tools and Storage. Nothing connects before it is used. */
+export function createWorkerPorts({ config, store, log }: WorkerPortsOptions): TaskPorts {
+  const { apiKeys, allowLoopback, worker } = config;
+  const supabaseUrl = apiKeys.url;
+  const secretKey = serviceKeyOf(apiKeys.secretKeys);
+  // Its own connections: a slow tool must not hold up checkpoints and heartbeats.
+  const sql = createSql(config.databaseUrl, {
+    maxConnections: 4,
+    applicationName: "supaswarm-worker-tools",
+  });
+  const guardedFetch = createGuardedFetch({ allowLoopback });
+  const callModel = createModelCaller({
+    resolveKey: createModelKeyResolver(sql),
+    createAdapter: (endpoint) => createModelAdapter(endpoint, { fetch: guardedFetch }),
+  });
+  return {
+    store,
+    callModel: createTaskModel(callModel, worker.modelTimeoutSeconds),
+    gateway: createToolGateway({ sql, supabaseUrl, secretKey, allowLoopback, log }),
+    artifacts: createArtifactStorage({ url: supabaseUrl, secretKey }),
+    clock: isolateClock,
+    log,
+  };
+}
+
+/** The key named `default`, else the first. */
+function serviceKeyOf(secretKeys: Readonly<Record<string, string>>): string {
+  return secretKeys.default ?? Object.values(secretKeys)[0] ?? "";
+}

@@ -1,0 +1,111 @@
+import type { z } from "zod";
+import { SwarmError } from "../errors/swarm_error.ts";
+import { ENV_VARIABLES, type EnvVariable, type keySet } from "./env_variables.ts";
+
+type Variables = typeof ENV_VARIABLES;
+type ValueOf<V> = V extends EnvVariable<infer T> ? T : never;
+type Values = { readonly [Name in keyof Variables]: ValueOf<Variables[Name]> | undefined };
+
+/** How requests to this project are authenticated. */
+export interface ApiKeys {
+  readonly url: string;
+  readonly publishableKeys: Readonly<Record<string, string>>;
+  readonly secretKeys: Readonly<Record<string, string>>;
+  /** A key set, or the address that serves it. */
+  readonly jwks: z.infer<typeof keySet> | URL;
+}
+
+/** How a worker paces itself. */
+export interface WorkerSettings {
+  readonly slots: number;
+  readonly leaseSeconds: number;
+  readonly heartbeatSeconds: number;
+  readonly wallClockSeconds: number;
+  readonly idleSeconds: number;
+  readonly modelTimeoutSeconds: number;
+}
+
+/** Everything that the environment decides. */
+export interface Config {
+  readonly databaseUrl: string;
+  readonly apiKeys: ApiKeys;
+  readonly allowLoopback: boolean;
+  readonly worker: WorkerSettings;
+}
+
+/**
+ * Reads and checks the whole environment; the only reader of it.
+ *
+ * @param read Answers a variable's text. @default Deno.env.get
+ * @throws CONFIG_INVALID naming the variable, what is wrong and the wanted form.
+ */
+export function readConfig(
+  read: (name: string) => string | undefined = (name) => Deno.env.get(name),
+): Config {
+  const values = readValues(read);
+  const url = required("SUPABASE_URL", values.SUPABASE_URL);
+  const worker = readWorkerSettings(values);
+  return {
+    databaseUrl: required("SUPABASE_DB_URL", values.SUPABASE_DB_URL),
+    apiKeys: {
+      url,
+      publishableKeys: values.SUPABASE_PUBLISHABLE_KEYS ?? {},
+      secretKeys: required("SUPABASE_SECRET_KEYS", values.SUPABASE_SECRET_KEYS),
+      jwks: values.SUPABASE_JWKS ?? new URL(`${url}/auth/v1/.well-known/jwks.json`),
+    },
+    allowLoopback: required("SUPASWARM_ALLOW_LOOPBACK", values.SUPASWARM_ALLOW_LOOPBACK),
+    worker,
+  };
+}
+
+function readWorkerSettings(values: Values): WorkerSettings {
+  const settings = {
+    slots: required("SUPASWARM_WORKER_SLOTS", values.SUPASWARM_WORKER_SLOTS),
+    leaseSeconds: required("SUPASWARM_LEASE_SECONDS", values.SUPASWARM_LEASE_SECONDS),
+    heartbeatSeconds: required("SUPASWARM_HEARTBEAT_SECONDS", values.SUPASWARM_HEARTBEAT_SECONDS),
+    wallClockSeconds: required(
+      "SUPASWARM_WALL_CLOCK_SECONDS",
+      values.SUPASWARM_WALL_CLOCK_SECONDS,
+    ),
+    idleSeconds: required("SUPASWARM_IDLE_SECONDS", values.SUPASWARM_IDLE_SECONDS),
+    modelTimeoutSeconds: required(
+      "SUPASWARM_MODEL_TIMEOUT_SECONDS",
+      values.SUPASWARM_MODEL_TIMEOUT_SECONDS,
+    ),
+  };
+  if (settings.heartbeatSeconds * 2 > settings.leaseSeconds) {
+    throw invalid(
+      "SUPASWARM_HEARTBEAT_SECONDS",
+      `is ${settings.heartbeatSeconds}, more than half of SUPASWARM_LEASE_SECONDS ` +
+        `(${settings.leaseSeconds})`,
+      `at most ${Math.floor(settings.leaseSeconds / 2)}`,
+    );
+  }
+  return settings;
+}
+
+function readValues(read: (name: string) => string | undefined): Values {
+  const entries = Object.entries(ENV_VARIABLES).map(([name, definition]) => {
+    // An empty variable counts as unset, as `.env` files leave them.
+    const text = read(name) || definition.defaultText;
+    if (text === null) return [name, undefined];
+    const parsed = definition.schema.safeParse(text);
+    if (parsed.success) return [name, parsed.data];
+    const problem = definition.isSecret ? "is malformed" : `is ${JSON.stringify(text)}`;
+    throw invalid(name, problem, definition.wanted);
+  });
+  // Each value was parsed by the schema that stands under its own name.
+  return Object.fromEntries(entries) as Values;
+}
+
+function required<T>(name: keyof Variables, value: T | undefined): T {
+  if (value !== undefined) return value;
+  throw invalid(name, "is not set", ENV_VARIABLES[name].wanted);
+}
+
+function invalid(name: string, problem: string, wanted: string): SwarmError {
+  return new SwarmError("CONFIG_INVALID", `Cannot read the configuration: ${name} ${problem}`, {
+    hint: `Set ${name} to ${wanted}.`,
+    details: { variable: name },
+  });
+}

@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import { SwarmError } from "../errors/swarm_error.ts";
+import { readConfig } from "./env.ts";
+import { ENV_VARIABLES } from "./env_variables.ts";
+
+const COMPLETE: Record<string, string> = {
+  SUPABASE_URL: "http://127.0.0.1:54321/",
+  SUPABASE_DB_URL: "postgresql://postgres:hunter2@127.0.0.1:5432/postgres",
+  SUPABASE_PUBLISHABLE_KEYS: '{"default":"sb_publishable_x"}',
+  SUPABASE_SECRET_KEYS: '{"default":"sb_secret_x"}',
+};
+
+function read(overrides: Record<string, string | undefined> = {}) {
+  const values = { ...COMPLETE, ...overrides };
+  return readConfig((name) => values[name]);
+}
+
+function problemOf(overrides: Record<string, string | undefined>): SwarmError {
+  try {
+    read(overrides);
+  } catch (error) {
+    assert.ok(error instanceof SwarmError);
+    assert.equal(error.code, "CONFIG_INVALID");
+    return error;
+  }
+  throw new assert.AssertionError({ message: "the configuration was accepted" });
+}
+
+Deno.test("readConfig() fills the defaults and trims the address", () => {
+  const config = read();
+
+  assert.equal(config.apiKeys.url, "http://127.0.0.1:54321");
+  assert.equal(config.allowLoopback, false);
+  assert.equal(config.worker.leaseSeconds, 30);
+  assert.ok(config.apiKeys.jwks instanceof URL);
+  assert.equal(
+    config.apiKeys.jwks.href,
+    "http://127.0.0.1:54321/auth/v1/.well-known/jwks.json",
+  );
+});
+
+Deno.test("readConfig() names a missing variable and the wanted form", () => {
+  const error = problemOf({ SUPABASE_URL: undefined });
+
+  assert.match(error.message, /SUPABASE_URL is not set/);
+  assert.match(error.hint ?? "", /http or https address/);
+});
+
+Deno.test("readConfig() takes an empty variable as unset", () => {
+  assert.equal(read({ SUPASWARM_WORKER_SLOTS: "" }).worker.slots, 8);
+});
+
+Deno.test("readConfig() refuses a malformed number with its value and range", () => {
+  for (const text of ["ten", "-1", "1.5", "0", "1e9", " 5"]) {
+    const error = problemOf({ SUPASWARM_WORKER_SLOTS: text });
+
+    assert.ok(error.message.includes(`SUPASWARM_WORKER_SLOTS is ${JSON.stringify(text)}`));
+    assert.match(error.hint ?? "", /from 1 to 100/);
+  }
+});
+
+Deno.test("readConfig() never repeats a malformed secret", () => {
+  for (const name of ["SUPABASE_DB_URL", "SUPABASE_SECRET_KEYS"]) {
+    const error = problemOf({ [name]: "hunter2" });
+
+    assert.ok(!JSON.stringify(error.toBody()).includes("hunter2"), name);
+  }
+});
+
+Deno.test("readConfig() refuses key JSON of the wrong shape instead of emptying it", () => {
+  problemOf({ SUPABASE_SECRET_KEYS: "[1]" });
+  problemOf({ SUPABASE_SECRET_KEYS: '{"default": 5}' });
+  problemOf({ SUPABASE_JWKS: '{"key": []}' });
+});
+
+Deno.test("readConfig() accepts a bare array of keys as key set", () => {
+  const config = read({ SUPABASE_JWKS: '[{"kty":"EC","kid":"a"}]' });
+
+  assert.deepEqual(config.apiKeys.jwks, { keys: [{ kty: "EC", kid: "a" }] });
+});
+
+Deno.test("readConfig() refuses a heartbeat longer than half the lease", () => {
+  const error = problemOf({ SUPASWARM_LEASE_SECONDS: "10", SUPASWARM_HEARTBEAT_SECONDS: "6" });
+
+  assert.match(error.hint ?? "", /at most 5/);
+});
+
+Deno.test("every variable says what it is for and which form it takes", () => {
+  for (const [name, definition] of Object.entries(ENV_VARIABLES)) {
+    assert.ok(definition.purpose.endsWith("."), name);
+    assert.ok(definition.wanted.length > 0, name);
+  }
+});

@@ -1,0 +1,66 @@
+import type { ApiKeys } from "../config/env.ts";
+import { SwarmError } from "../errors/swarm_error.ts";
+
+/** Imported when first needed: a worker that is woken by the database never needs it. */
+const loadServer = () => import("@supabase/server/core");
+
+type VerifyAuth = Awaited<ReturnType<typeof loadServer>>["verifyAuth"];
+
+/** Who sent a request. */
+export type Caller =
+  | { readonly kind: "user"; readonly userId: string }
+  /** A holder of a secret key: the project itself. */
+  | { readonly kind: "service" };
+
+/** Kinds of caller that a door lets in. */
+export type CallerKind = Caller["kind"];
+
+/**
+ * Finds out who sent the request: a user by the JWT in `Authorization`, the service by a secret
+ * key in `apikey`. A publishable key alone is nobody.
+ *
+ * @throws UNAUTHORIZED when no accepted credential came, or a wrong one.
+ * @throws FORBIDDEN when the token is genuine but not a signed-in user's.
+ * @throws CONFIG_INVALID when the project's keys could not have let anybody in.
+ */
+export async function authenticate(
+  request: Request,
+  keys: ApiKeys,
+  accepted: readonly CallerKind[],
+): Promise<Caller> {
+  const modes = accepted.map((kind) => kind === "user" ? "user" as const : "secret:*" as const);
+  const { verifyAuth } = await loadServer();
+  const { data, error } = await verifyAuth(request, { auth: modes, env: environmentOf(keys) });
+  if (error !== null) throw refusal(error);
+  if (data.userClaims === null) return { kind: "service" };
+  if (data.userClaims.role !== "authenticated") {
+    throw new SwarmError("FORBIDDEN", "Cannot act: the token does not belong to a signed-in user", {
+      hint: "Sign in and send the session's access token.",
+    });
+  }
+  return { kind: "user", userId: data.userClaims.id };
+}
+
+type Environment = NonNullable<Parameters<VerifyAuth>[1]["env"]>;
+
+function environmentOf(keys: ApiKeys): Environment {
+  return {
+    url: keys.url,
+    publishableKeys: { ...keys.publishableKeys },
+    secretKeys: { ...keys.secretKeys },
+    jwks: keys.jwks,
+  };
+}
+
+type AuthFailure = NonNullable<Awaited<ReturnType<VerifyAuth>>["error"]>;
+
+function refusal(error: AuthFailure): SwarmError {
+  const code = error.status === 401 ? "UNAUTHORIZED" : "CONFIG_INVALID";
+  const reason = error.message.replace(/^\[@supabase\/server\]\s*/, "");
+  return new SwarmError(code, `Cannot authenticate the request: ${reason}`, {
+    cause: error,
+    hint: "Send a user's access token as `Authorization: Bearer …` with the publishable key in " +
+      "`apikey`, or a secret key in `apikey`.",
+    details: { reason: error.code },
+  });
+}

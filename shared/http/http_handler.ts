@@ -1,0 +1,59 @@
+import { SwarmError } from "../errors/swarm_error.ts";
+import type { Logger } from "../log/logger.ts";
+import { CORS_HEADERS, preflightResponse } from "./cors.ts";
+import { errorResponse } from "./error_response.ts";
+
+/** What every handler is told about its request. */
+export interface HttpContext {
+  /** Stands in the answer's `x-request-id` and in the log. */
+  readonly requestId: string;
+}
+
+/** Which requests a handler takes, and where it logs. */
+export interface HttpOptions {
+  readonly methods: readonly string[];
+  readonly log: Logger;
+}
+
+/** Answers one request; throws a `SwarmError` to refuse it. */
+export type HttpHandler = (request: Request, context: HttpContext) => Promise<Response>;
+
+/**
+ * Wraps a handler with what every door of the product does: preflight, method check, request id,
+ * CORS headers, and the error envelope for whatever it throws.
+ */
+export function createHttpHandler(
+  options: HttpOptions,
+  handle: HttpHandler,
+): (request: Request) => Promise<Response> {
+  return async (request) => {
+    if (request.method === "OPTIONS") return preflightResponse(options.methods);
+    const requestId = requestIdOf(request);
+    const response = await answer(request, { requestId });
+    response.headers.set("x-request-id", requestId);
+    for (const [name, value] of CORS_HEADERS) response.headers.set(name, value);
+    return response;
+  };
+
+  async function answer(request: Request, context: HttpContext): Promise<Response> {
+    try {
+      checkMethod(request, options.methods);
+      return await handle(request, context);
+    } catch (error) {
+      return errorResponse(error, { log: options.log, requestId: context.requestId });
+    }
+  }
+}
+
+function checkMethod(request: Request, methods: readonly string[]): void {
+  if (methods.includes(request.method)) return;
+  throw new SwarmError("METHOD_NOT_ALLOWED", `Cannot answer ${request.method} here`, {
+    hint: `Use ${methods.join(" or ")}.`,
+    details: { allowed: [...methods] },
+  });
+}
+
+function requestIdOf(request: Request): string {
+  const given = request.headers.get("x-request-id") ?? "";
+  return /^[\w.-]{8,64}$/.test(given) ? given : crypto.randomUUID();
+}

@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import { z } from "zod";
+import { SwarmError } from "../errors/swarm_error.ts";
+import { createHttpHandler, type HttpHandler } from "./http_handler.ts";
+import { parseBody } from "./parse_body.ts";
+
+function door(handle: HttpHandler) {
+  const lines: string[] = [];
+  const log = (_level: string, event: string, fields = {}) => {
+    lines.push(JSON.stringify({ event, ...fields }));
+  };
+  return { serve: createHttpHandler({ methods: ["POST"], log }, handle), lines };
+}
+
+function post(body: BodyInit, headers: Record<string, string> = {}): Request {
+  return new Request("http://localhost/", { method: "POST", body, headers });
+}
+
+const schema = z.strictObject({ agent: z.string(), input: z.string() });
+const echo: HttpHandler = async (request) => Response.json(await parseBody(request, schema));
+
+Deno.test("every answer carries the request's id and lets any origin read it", async () => {
+  const { serve } = door(echo);
+
+  const ok = await serve(post('{"agent":"a","input":"b"}', { "x-request-id": "req-12345" }));
+  const refused = await serve(post("nonsense"));
+
+  assert.equal(ok.headers.get("x-request-id"), "req-12345");
+  assert.match(refused.headers.get("x-request-id") ?? "", /^[0-9a-f-]{36}$/);
+  assert.equal(refused.headers.get("access-control-allow-origin"), "*");
+});
+
+Deno.test("a preflight is answered without asking the handler", async () => {
+  const { serve } = door(() => Promise.reject(new Error("asked")));
+
+  const answer = await serve(new Request("http://localhost/", { method: "OPTIONS" }));
+
+  assert.equal(answer.status, 204);
+  assert.match(answer.headers.get("access-control-allow-headers") ?? "", /apikey/);
+});
+
+Deno.test("another method is refused with those that serve", async () => {
+  const { serve } = door(echo);
+
+  const answer = await serve(new Request("http://localhost/"));
+
+  assert.equal(answer.status, 405);
+  assert.deepEqual((await answer.json()).error.details, { allowed: ["POST"] });
+});
+
+Deno.test("a body that is empty, not JSON, unfit or too large is BODY_INVALID", async () => {
+  const { serve } = door(echo);
+  const bodies = ["", "{", "[]", '{"agent":1}', '{"agent":"a","input":"b","x":1}'];
+
+  for (const body of [...bodies, `"${"x".repeat(1_100_000)}"`]) {
+    const answer = await serve(post(body));
+
+    assert.equal(answer.status, 400, body.slice(0, 40));
+    assert.equal((await answer.json()).error.code, "BODY_INVALID");
+  }
+});
+
+Deno.test("each unfit field of a body is named by its path", async () => {
+  const { serve } = door(echo);
+
+  const answer = await serve(post('{"agent":1,"input":null}'));
+
+  const { issues } = (await answer.json()).error.details;
+  assert.deepEqual(issues.map((issue: string) => issue.split(":")[0]), ["agent", "input"]);
+});
+
+Deno.test("a refusal answers with its status, hint and Retry-After", async () => {
+  const { serve } = door(() => {
+    throw new SwarmError("MODEL_RATE_LIMITED", "Slow down", {
+      hint: "Wait",
+      retryAfterSeconds: 1.2,
+    });
+  });
+
+  const answer = await serve(post(""));
+
+  assert.equal(answer.status, 429);
+  assert.equal(answer.headers.get("retry-after"), "2");
+  assert.deepEqual(await answer.json(), {
+    error: { code: "MODEL_RATE_LIMITED", message: "Slow down", hint: "Wait" },
+  });
+});
+
+Deno.test("an unexpected error tells nothing of itself, neither in the answer nor in the log", async () => {
+  const { serve, lines } = door(() => {
+    throw new Error("password hunter2 rejected");
+  });
+
+  const answer = await serve(post(""));
+  const text = await answer.text();
+
+  assert.equal(answer.status, 500);
+  assert.match(text, /INTERNAL/);
+  assert.ok(!text.includes("hunter2"));
+  assert.ok(!lines.join().includes("hunter2"));
+  assert.match(lines.join(), /"cause":"Error"/);
+});

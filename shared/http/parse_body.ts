@@ -1,0 +1,55 @@
+import type { z } from "zod";
+import { SwarmError } from "../errors/swarm_error.ts";
+import { describeIssues } from "../describe_issues.ts";
+
+/** Largest request body that is read. */
+const MAX_BODY_BYTES = 1_048_576;
+
+/**
+ * Reads a request's JSON body and checks it against `schema`.
+ *
+ * @throws BODY_INVALID when the body is too large, not JSON, or does not fit; `details.issues`
+ * lists each place that is wrong.
+ */
+export async function parseBody<T>(request: Request, schema: z.ZodType<T>): Promise<T> {
+  const body = parseJson(await readText(request));
+  const parsed = schema.safeParse(body);
+  if (parsed.success) return parsed.data;
+  const issues = describeIssues(parsed.error);
+  throw new SwarmError("BODY_INVALID", `Cannot read the body: ${issues.join("; ")}`, {
+    hint: "Correct the named fields and send the request again.",
+    details: { issues },
+  });
+}
+
+async function readText(request: Request): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let byteCount = 0;
+  for await (const chunk of request.body ?? []) {
+    byteCount += chunk.byteLength;
+    if (byteCount > MAX_BODY_BYTES) throw tooLarge();
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    const problem = text.trim() === "" ? "it is empty" : "it is not JSON";
+    throw new SwarmError("BODY_INVALID", `Cannot read the body: ${problem}`, {
+      cause,
+      hint: "Send a JSON object with content-type application/json.",
+    });
+  }
+}
+
+function tooLarge(): SwarmError {
+  return new SwarmError(
+    "BODY_INVALID",
+    `Cannot read the body: it is larger than ${MAX_BODY_BYTES} bytes`,
+    { hint: "Put large inputs in Storage and pass their path." },
+  );
+}

@@ -1,0 +1,26 @@
+import type { ReviewCall } from "../agent/planned_call.ts";
+import { stillUnknownResult } from "../agent/unknown_outcome.ts";
+import type { TaskEnd } from "./task_end.ts";
+import type { TaskRun } from "./task_run.ts";
+
+/** Asks a person and parks the task until the answer; goes on at once when it is there. */
+export async function askPerson(
+  { intent, question, options, context }: ReviewCall,
+  { lease, transcript, ports }: TaskRun,
+): Promise<TaskEnd | null> {
+  await transcript.begin([intent]);
+  const outcome = await ports.store.requestReview(lease, {
+    seq: intent.seq,
+    question,
+    options,
+    context,
+  });
+  if (outcome !== "continue") return outcome;
+  if (intent.kind === "system") {
+    await transcript.refresh([intent]);
+  } else {
+    // This call was asked about before, and its worker died again: it is not tried a third time.
+    transcript.end({ ...intent, ...stillUnknownResult("its worker ended before the answer.") });
+  }
+  return null;
+}

@@ -1,0 +1,37 @@
+import type { CallIntent, SubtaskCall } from "../agent/planned_call.ts";
+import type { TaskEnd } from "./task_end.ts";
+import type { TaskRun } from "./task_run.ts";
+
+/**
+ * Creates the subtasks of a turn in one transaction. A handoff that is not allowed ends its step
+ * with the error, for the model to read.
+ *
+ * @returns the steps whose subtasks exist.
+ * @throws DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED, TASK_CANCELLED
+ */
+export async function spawnSubtasks(
+  calls: readonly SubtaskCall[],
+  { lease, transcript, ports }: TaskRun,
+): Promise<readonly number[]> {
+  await transcript.begin(calls.map(({ intent }) => intent));
+  const subtasks = calls.map(({ intent, agent, input }) => ({ seq: intent.seq, agent, input }));
+  const outcomes = await ports.store.spawn(lease, subtasks);
+  const refused = outcomes.filter(({ error }) => error !== null).map(({ seq }) => seq);
+  const isRefused = ({ intent }: SubtaskCall) => refused.includes(intent.seq);
+  if (refused.length > 0) {
+    await transcript.refresh(calls.filter(isRefused).map(({ intent }) => intent));
+  }
+  return calls.filter((call) => !isRefused(call)).map(({ intent }) => intent.seq);
+}
+
+/** Waits for the subtasks of a turn; goes on at once when the last has ended meanwhile. */
+export async function parkForSubtasks(
+  awaited: readonly CallIntent[],
+  { lease, transcript, ports }: TaskRun,
+): Promise<TaskEnd | null> {
+  await transcript.flush();
+  const outcome = await ports.store.park(lease);
+  if (outcome !== "continue") return outcome;
+  await transcript.refresh(awaited);
+  return null;
+}

@@ -1,0 +1,76 @@
+import type { z } from "zod";
+import { toSwarmError } from "../db/to_swarm_error.ts";
+import { SwarmError } from "../errors/swarm_error.ts";
+import type { Clock } from "./clock.ts";
+
+/** A query that runs only when it is called, so that it can be run again. */
+export type Query = () => PromiseLike<readonly unknown[]>;
+
+/** Runs a query, checks its rows, and puts a failure into words: "cannot" + `action`. */
+export type RunQuery = <T>(action: string, row: z.ZodType<T>, query: Query) => Promise<T[]>;
+
+/** How long a query is waited for, and tried again. */
+export interface QueryRunnerOptions {
+  /** Patience ends with the lease: after that, what was to be written may no longer be. */
+  readonly leaseSeconds: number;
+  readonly clock: Clock;
+}
+
+/** A connection that dies may take its pending answer along; nothing waits longer than this. */
+const ANSWER_TIMEOUT_MS = 15_000;
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 2_000;
+
+/**
+ * Makes two ways of running a query: `once`, and `patiently`, which repeats it while the database
+ * does not answer. Only what may be run twice may be run patiently: writes under a lease are, as
+ * a repeated one finds its work done or its lease gone.
+ *
+ * @throws DATABASE_UNAVAILABLE from `once` at the first failure, from `patiently` at the last.
+ */
+export function createQueryRunner(
+  { leaseSeconds, clock }: QueryRunnerOptions,
+): { readonly once: RunQuery; readonly patiently: RunQuery } {
+  const once: RunQuery = async (action, row, query) => {
+    try {
+      return row.array().parse([...await withTimeout(query)]);
+    } catch (error) {
+      throw toSwarmError(error, action);
+    }
+  };
+
+  const patiently: RunQuery = async (action, row, query) => {
+    const giveUpAtMs = clock.nowMs() + leaseSeconds * 1_000;
+    for (let pauseMs = FIRST_PAUSE_MS;; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+      try {
+        return await once(action, row, query);
+      } catch (error) {
+        const isWorthWaiting = error instanceof SwarmError &&
+          error.code === "DATABASE_UNAVAILABLE" && clock.nowMs() + pauseMs < giveUpAtMs;
+        if (!isWorthWaiting) throw error;
+        await clock.sleep(pauseMs);
+      }
+    }
+  };
+
+  return { once, patiently };
+}
+
+async function withTimeout(query: Query): Promise<readonly unknown[]> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(
+        new SwarmError("DATABASE_UNAVAILABLE", "Cannot reach the database: it does not answer", {
+          hint: "Try again in a few seconds.",
+          details: { reason: "ANSWER_TIMEOUT" },
+        }),
+      );
+    }, ANSWER_TIMEOUT_MS);
+  });
+  try {
+    return await Promise.race([query(), timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,116 @@
+import type { RunnableCall, SaveCall, SkillCall } from "../agent/planned_call.ts";
+import { errorResult, textResult } from "../agent/step_result.ts";
+import { SwarmError } from "../errors/swarm_error.ts";
+import { nearestNames } from "../nearest_names.ts";
+import { byteLength, MAX_DATA_BYTES, referenceTo, textOf } from "./large_values.ts";
+import { runTool } from "./run_tool.ts";
+import type { StepRecord } from "./task_store.ts";
+import { artifactPath, type TaskRun } from "./task_run.ts";
+
+/**
+ * Runs calls side by side. What needs nothing from outside is settled at once; each of the others
+ * is written as soon as it ends, the last together with whatever the task does next.
+ */
+export async function runCalls(calls: readonly RunnableCall[], run: TaskRun): Promise<void> {
+  const { transcript } = run;
+  const outside = calls.filter((call) => {
+    const record = settleAtOnce(call);
+    if (record !== null) transcript.end(record);
+    return record === null;
+  });
+  if (outside.length === 0) return;
+
+  await transcript.begin(outside.map(({ intent }) => intent));
+  transcript.markTried(outside.map(({ intent }) => intent.seq));
+  let runningCount = outside.length;
+  const outcomes = await Promise.allSettled(outside.map(async (call) => {
+    const record = await runOne(call, run).finally(() => runningCount--);
+    if (record === null) return;
+    transcript.end(record);
+    if (runningCount > 0) await transcript.flush();
+  }));
+  const failed = outcomes.find((outcome) => outcome.status === "rejected");
+  if (failed !== undefined) throw failed.reason;
+}
+
+function settleAtOnce(call: RunnableCall): StepRecord | null {
+  if (call.kind === "settled") return { ...call.intent, ...call.result };
+  if (call.kind !== "save" || isFile(call) || !fitsIntermediateData(call)) return null;
+  return {
+    ...call.intent,
+    ...textResult(`Saved as ${call.key}.`, { key: call.key }),
+    data: { [call.key]: call.value },
+  };
+}
+
+function fitsIntermediateData({ value }: SaveCall): boolean {
+  return byteLength(JSON.stringify(value)) <= MAX_DATA_BYTES;
+}
+
+/** A text under a file's name, such as `report.md`, is meant to be opened as a file, too. */
+function isFile({ key, value }: SaveCall): boolean {
+  return typeof value === "string" && /\.[A-Za-z0-9]+$/.test(key);
+}
+
+function runOne(call: RunnableCall, run: TaskRun): Promise<StepRecord | null> {
+  switch (call.kind) {
+    case "settled":
+      return Promise.resolve({ ...call.intent, ...call.result });
+    case "tool":
+      return runTool(call, run);
+    case "skill":
+      return readSkill(call, run);
+    case "save":
+      return saveObject(call, run);
+  }
+}
+
+async function readSkill(call: SkillCall, { lease, ports }: TaskRun): Promise<StepRecord> {
+  const { intent, skillId, resource } = call;
+  const skill = await ports.store.loadSkill(lease.taskId, skillId);
+  if (skill === null) {
+    return { ...intent, ...errorResult("SKILL_NOT_FOUND", `You have no skill "${skillId}".`) };
+  }
+  const paths = Object.keys(skill.resources).sort();
+  if (resource === null) {
+    const note = (path: string) => skill.scripts.includes(path) ? " (to read; it cannot run)" : "";
+    const list = paths.map((path) => `\n- ${path}${note(path)}`).join("");
+    const resources = list === "" ? "" : `\n\n## Resources you can read with load_skill${list}`;
+    const text = `# Skill: ${skill.name}\n\n${skill.instructions}${resources}`;
+    return { ...intent, ...textResult(text, { skill_id: skillId }) };
+  }
+  const text = Object.hasOwn(skill.resources, resource) ? skill.resources[resource] : undefined;
+  if (text !== undefined) {
+    return { ...intent, ...textResult(text, { skill_id: skillId, resource }) };
+  }
+  const nearest = nearestNames(resource, paths);
+  const known = (nearest.length > 0 ? nearest : paths).join(", ") || "none";
+  const message = `The skill ${skillId} has no resource "${resource}". It has: ${known}.`;
+  return { ...intent, ...errorResult("SKILL_RESOURCE_NOT_FOUND", message) };
+}
+
+/** Keeps a value as an object in Storage, and in the task's data when it fits. */
+async function saveObject(call: SaveCall, { context, ports }: TaskRun): Promise<StepRecord> {
+  const { intent, key, value } = call;
+  const text = textOf(value);
+  const path = artifactPath(context, filenameOf(call));
+  try {
+    const { bytes } = referenceTo(path, text);
+    await ports.artifacts.put({ path, text, contentType: contentTypeOf(call) });
+    const result = textResult(`Saved ${bytes} bytes at ${path}.`, { key, storage_path: path });
+    const data = fitsIntermediateData(call) ? { data: { [key]: value } } : {};
+    return { ...intent, ...result, ...data, storage_path: path };
+  } catch (error) {
+    if (!(error instanceof SwarmError) || error.code !== "OUTPUT_TOO_LARGE") throw error;
+    return { ...intent, ...errorResult(error.code, `${error.message}. ${error.hint ?? ""}`) };
+  }
+}
+
+function filenameOf({ key, value }: SaveCall): string {
+  if (/\.[A-Za-z0-9]+$/.test(key)) return key;
+  return typeof value === "string" ? `${key}.txt` : `${key}.json`;
+}
+
+function contentTypeOf({ value }: SaveCall): string {
+  return typeof value === "string" ? "text/plain; charset=utf-8" : "application/json";
+}

@@ -1,0 +1,105 @@
+import { decide, type Decision } from "../agent/decide.ts";
+import type { StepIntent } from "../agent/planned_call.ts";
+import { taskContext } from "../agent/task_context.ts";
+import { describeIssues } from "../describe_issues.ts";
+import { SwarmError } from "../errors/swarm_error.ts";
+import type { AgentToolset } from "../tools/tool_port.ts";
+import { askPerson } from "./ask_person.ts";
+import { finishTask } from "./finish_task.ts";
+import { parkForSubtasks, spawnSubtasks } from "./hand_off.ts";
+import { runCalls } from "./run_calls.ts";
+import { modelIntent, runModelCall } from "./run_model_call.ts";
+import { failTask, settleFailure } from "./settle_failure.ts";
+import { StopReason } from "./stop_reason.ts";
+import type { TaskEnd } from "./task_end.ts";
+import type { TaskControl, TaskPorts } from "./task_ports.ts";
+import { callerOf, type TaskRun } from "./task_run.ts";
+import type { ClaimedTask } from "./task_store.ts";
+import { Transcript } from "./transcript.ts";
+
+/**
+ * Runs a claimed task until it ends, parks, or has to be let go: asks the pure core what comes
+ * next, does it, and writes down what came of it.
+ *
+ * Never throws: whatever goes wrong becomes the task's error, a retry, or a lease that runs out.
+ */
+export async function runTask(
+  { context: rawContext, ...lease }: ClaimedTask,
+  ports: TaskPorts,
+  control: TaskControl,
+): Promise<TaskEnd> {
+  const parsed = taskContext.safeParse(rawContext);
+  const steps = parsed.success ? parsed.data.steps : [];
+  const transcript = new Transcript(ports.store, lease, steps);
+  const base = { lease, transcript, ports, control };
+  try {
+    if (!parsed.success) throw unreadable(describeIssues(parsed.error));
+    return await advance({ ...base, context: parsed.data });
+  } catch (error) {
+    return await settleFailure(error, base);
+  }
+}
+
+async function advance(run: TaskRun): Promise<TaskEnd> {
+  const toolset = await openTask(run);
+  const spawned = new Set<number>();
+  while (true) {
+    const { steps, untried } = run.transcript;
+    const decision = decide({ context: run.context, steps, toolset, untried, spawned });
+    if (isNewStep(decision) && run.control.isClosing()) throw new StopReason("yield");
+    const end = await carryOut(decision, run, spawned);
+    if (end !== null) return end;
+  }
+}
+
+/** Writes the first step while the tools are being looked up: nothing waits for the other. */
+async function openTask(run: TaskRun): Promise<AgentToolset> {
+  const firstIntents: StepIntent[] = run.transcript.steps.length === 0 ? [modelIntent(1, run)] : [];
+  const [toolset] = await Promise.all([
+    run.ports.gateway.listAgentTools(callerOf(run.context), run.control.signal),
+    run.transcript.begin(firstIntents),
+  ]);
+  return toolset;
+}
+
+/** What takes long, or has an effect outside the database. */
+function isNewStep({ kind }: Decision): boolean {
+  return kind === "call_model" || kind === "run_calls" || kind === "spawn";
+}
+
+async function carryOut(
+  decision: Decision,
+  run: TaskRun,
+  spawned: Set<number>,
+): Promise<TaskEnd | null> {
+  switch (decision.kind) {
+    case "call_model":
+      await runModelCall(decision, run);
+      return null;
+    case "run_calls":
+      await runCalls(decision.calls, run);
+      return null;
+    case "spawn":
+      for (const seq of await spawnSubtasks(decision.calls, run)) spawned.add(seq);
+      return null;
+    case "review":
+      return await askPerson(decision.call, run);
+    case "park":
+      return await parkForSubtasks(decision.awaited, run);
+    case "finish":
+      return await finishTask(decision, run);
+    case "fail":
+      return await failTask(decision.error, run);
+  }
+}
+
+function unreadable(issues: readonly string[]): SwarmError {
+  return new SwarmError(
+    "STEP_CONFLICT",
+    "Cannot go on with the task: its transcript is malformed",
+    {
+      hint: "Create the task again; the steps show what it has done.",
+      details: { issues: issues.slice(0, 10) },
+    },
+  );
+}

@@ -1,0 +1,132 @@
+import { fenceData } from "../agent/fence_data.ts";
+import type { ToolCall } from "../agent/planned_call.ts";
+import { errorResult, type StepResult } from "../agent/step_result.ts";
+import { stillUnknownResult } from "../agent/unknown_outcome.ts";
+import { SwarmError } from "../errors/swarm_error.ts";
+import { hasExceededRetries, toolErrorMessage } from "../tools/retry_message.ts";
+import type { ToolCallOutcome } from "../tools/tool_port.ts";
+import {
+  byteLength,
+  headOf,
+  headText,
+  MAX_INLINE_BYTES,
+  referenceTo,
+  textOf,
+} from "./large_values.ts";
+import type { StepRecord } from "./task_store.ts";
+import { artifactPath, callerOf, type TaskRun } from "./task_run.ts";
+
+/** How long a call waits for its rate limit; a longer wait is the model's to plan around. */
+const MAX_RATE_LIMIT_WAIT_SECONDS = 20;
+
+type Answer = Extract<ToolCallOutcome, { kind: "answered" }>;
+
+/**
+ * Calls a registry tool through the gateway.
+ *
+ * @returns The ended step; null when nobody knows whether the call took effect, and a person has
+ * to be asked.
+ */
+export async function runTool(call: ToolCall, run: TaskRun): Promise<StepRecord | null> {
+  const outcome = await callWithinRateLimit(call, run);
+  if (outcome instanceof SwarmError) {
+    return { ...call.intent, ...errorResult(outcome.code, outcome.message) };
+  }
+  if (outcome.kind === "unknown") {
+    const wasAllowed = run.context.reviews.some(({ seq }) => seq === call.intent.seq);
+    return wasAllowed ? { ...call.intent, ...stillUnknownResult(outcome.message) } : null;
+  }
+  return { ...call.intent, ...await shorten(call, answeredResult(call, outcome, run), run) };
+}
+
+/** Waits out a short rate limit: nothing was called, so nothing is repeated. */
+async function callWithinRateLimit(
+  call: ToolCall,
+  run: TaskRun,
+): Promise<ToolCallOutcome | SwarmError> {
+  const { ports: { gateway, clock }, control: { signal } } = run;
+  const giveUpAtMs = clock.nowMs() + MAX_RATE_LIMIT_WAIT_SECONDS * 1_000;
+  while (true) {
+    try {
+      return await gateway.call(requestOf(call, run), signal);
+    } catch (error) {
+      if (!(error instanceof SwarmError) || error.code !== "TOOL_RATE_LIMITED") throw error;
+      const waitMs = (error.retryAfterSeconds ?? 1) * 1_000;
+      if (clock.nowMs() + waitMs > giveUpAtMs) return error;
+      await clock.sleep(waitMs, signal);
+      // Whoever stops the task may go by the result: the call was not made.
+      if (signal.aborted) return error;
+    }
+  }
+}
+
+function requestOf(call: ToolCall, { lease, context }: TaskRun) {
+  return {
+    tool: call.tool,
+    arguments: call.arguments,
+    caller: callerOf(context),
+    stepSeq: call.intent.seq,
+    attempt: call.attempt,
+    idempotencyKey: `${lease.taskId}:${call.intent.seq}`,
+    traceparent: context.task.traceparent,
+  };
+}
+
+function answeredResult(call: ToolCall, answer: Answer, run: TaskRun): StepResult {
+  const trail = { execution_id: answer.executionId, feedback_token: answer.feedbackToken };
+  if (!answer.isError) {
+    const structured = answer.structured === undefined ? {} : { structured: answer.structured };
+    return {
+      state: "done",
+      output: { text: answer.text, ...structured, is_error: false, ...trail },
+    };
+  }
+  const failure = {
+    tool: call.tool,
+    arguments: call.arguments,
+    error: fenceData(answer.text, `${call.tool.server}/${call.tool.toolName}`),
+    errorCode: answer.errorCode,
+    attempt: call.attempt,
+    request: textOf(run.context.task.master_input),
+  };
+  const code = hasExceededRetries(failure) ? "EXCEEDED_RETRIES" : answer.errorCode ?? "TOOL_FAILED";
+  return errorResult(code, answer.text, { ...trail, advice: toolErrorMessage(failure) });
+}
+
+/** A large result is kept in Storage; the step holds its head. */
+async function shorten(
+  call: ToolCall,
+  { state, output }: StepResult,
+  { context, ports }: TaskRun,
+): Promise<ShortResult> {
+  if (byteLength(JSON.stringify(output)) <= MAX_INLINE_BYTES) return { state, output };
+  // What is structured repeats the text in another form; without it the text may fit.
+  const { text, structured: _, ...rest } = output;
+  const whole = typeof text === "string" ? text : "";
+  if (byteLength(whole) <= MAX_INLINE_BYTES) return { state, output: { ...rest, text: whole } };
+
+  const path = artifactPath(context, `_step-${call.intent.seq}.txt`);
+  try {
+    const reference = referenceTo(path, whole);
+    await ports.artifacts.put({ path, text: whole, contentType: "text/plain; charset=utf-8" });
+    const short = {
+      ...rest,
+      text: headText(reference),
+      bytes: reference.bytes,
+      storage_path: path,
+    };
+    return { state, output: short, storage_path: path };
+  } catch (error) {
+    if (!(error instanceof SwarmError)) throw error;
+    // The tool has run: its result may shrink, but must not be lost for want of a place.
+    const note = "[cut here: the rest could not be kept; ask for less at once]";
+    return {
+      state,
+      output: { ...rest, text: `${headOf(whole)}\n${note}`, error_code: error.code },
+    };
+  }
+}
+
+interface ShortResult extends StepResult {
+  readonly storage_path?: string;
+}

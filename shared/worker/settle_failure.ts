@@ -1,0 +1,109 @@
+import { type ErrorBody, SwarmError } from "../errors/swarm_error.ts";
+import { StopReason } from "./stop_reason.ts";
+import type { TaskEnd } from "./task_end.ts";
+import type { TaskRun } from "./task_run.ts";
+import type { RetryPolicy } from "./task_store.ts";
+
+/** What settling needs of a run; its context may have been unreadable. */
+export type FailedRun = Omit<TaskRun, "context">;
+
+/**
+ * Decides what becomes of a task whose run was stopped or failed, and does it. Results that are
+ * not yet written are written first: they were paid for.
+ *
+ * Never throws: when even this fails, the lease runs out and another worker goes on.
+ */
+export async function settleFailure(error: unknown, run: FailedRun): Promise<TaskEnd> {
+  try {
+    const { signal } = run.control;
+    const cause: unknown = signal.aborted ? signal.reason : error;
+    return cause instanceof StopReason ? await stop(cause, run) : await fail(cause, run);
+  } catch (problem) {
+    return endOfLease(toTaskError(problem), run);
+  }
+}
+
+/** Ends the task with an error that no further try can mend. */
+export async function failTask(error: ErrorBody, run: FailedRun): Promise<TaskEnd> {
+  await keepResults(run);
+  return toEnd(await run.ports.store.fail(run.lease, error, NEVER));
+}
+
+const NEVER: RetryPolicy = { retry: "never", retryAfterSeconds: null };
+
+async function stop({ kind }: StopReason, run: FailedRun): Promise<TaskEnd> {
+  switch (kind) {
+    case "lost":
+      return "lost";
+    case "cancelled":
+      return await cancel(run);
+    case "yield":
+      await keepResults(run);
+      await run.ports.store.yield(run.lease);
+      return "yielded";
+  }
+}
+
+async function fail(cause: unknown, run: FailedRun): Promise<TaskEnd> {
+  const error = toTaskError(cause);
+  if (error.code === "LEASE_LOST" || error.code === "DATABASE_UNAVAILABLE") {
+    return endOfLease(error, run);
+  }
+  if (error.code === "TASK_CANCELLED") return await cancel(run);
+  run.ports.log("warn", "task.failing", {
+    task_id: run.lease.taskId,
+    code: error.code,
+    origin: originOf(error),
+  });
+  await keepResults(run);
+  return toEnd(await run.ports.store.fail(run.lease, error.toBody(), policyFor(error)));
+}
+
+/** A cancellation that shows here needs no word: what follows is recorded as cancelled. */
+async function keepResults({ transcript }: FailedRun): Promise<void> {
+  try {
+    await transcript.flush();
+  } catch (error) {
+    if (!(error instanceof SwarmError) || error.code !== "TASK_CANCELLED") throw error;
+  }
+}
+
+/** A finish of a task that is to be cancelled is recorded as cancelled. */
+async function cancel({ lease, ports }: FailedRun): Promise<TaskEnd> {
+  return await ports.store.finish(lease, null, null);
+}
+
+function endOfLease(error: SwarmError, { lease, ports }: FailedRun): TaskEnd {
+  ports.log("warn", "task.let_go", { task_id: lease.taskId, code: error.code });
+  return "lost";
+}
+
+function policyFor(error: SwarmError): RetryPolicy {
+  if (!error.isRetryable) return NEVER;
+  const retryAfterSeconds = error.retryAfterSeconds ?? null;
+  const isRateLimit = error.code === "MODEL_RATE_LIMITED" || error.code === "TOOL_RATE_LIMITED";
+  return { retry: isRateLimit ? "rate_limited" : "backoff", retryAfterSeconds };
+}
+
+/** An error without a code could hold anything, so its text goes nowhere. */
+function toTaskError(cause: unknown): SwarmError {
+  if (cause instanceof SwarmError) return cause;
+  const name = cause instanceof Error ? cause.name : typeof cause;
+  return new SwarmError("INTERNAL", "Cannot go on with the task: the worker failed unexpectedly", {
+    cause,
+    hint: "The task is tried again; look for its id in the function's log.",
+    details: { error: name },
+  });
+}
+
+/** Where an unexpected error arose, without its text. */
+function originOf({ code, cause }: SwarmError): string | undefined {
+  if (code !== "INTERNAL" || !(cause instanceof Error)) return undefined;
+  const frames = cause.stack?.split("\n").filter((line) => /^\s+at /.test(line)) ?? [];
+  return [cause.name, ...frames.slice(0, 3).map((line) => line.trim())].join(" < ");
+}
+
+function toEnd(status: string): TaskEnd {
+  if (status === "failed" || status === "cancelled") return status;
+  return "retried";
+}

@@ -1,0 +1,183 @@
+import { z } from "zod";
+import type { Sql } from "../db/sql_client.ts";
+import { jsonValue } from "../json_schema.ts";
+import { toStorableJson, toStorableText } from "../storable_json.ts";
+import type { Clock } from "./clock.ts";
+import { createQueryRunner } from "./query_runner.ts";
+import type { TaskStore } from "./task_store.ts";
+
+/** How a store keeps its leases and its patience. */
+export interface SqlTaskStoreOptions {
+  /** Seconds that each write to a task renews its lease by. */
+  readonly leaseSeconds: number;
+  readonly clock: Clock;
+}
+
+const claimedRow = z.object({ task_id: z.string(), epoch: z.string(), context: z.unknown() });
+const leaseRow = z.object({ task_id: z.string(), state: z.enum(["held", "lost", "cancelled"]) });
+const stepRow = z.object({
+  seq: z.int(),
+  state: z.enum(["started", "done", "failed"]),
+  output: jsonValue.nullable(),
+});
+const recordRow = z.object({ is_cancelled: z.boolean() });
+const spawnRow = z.object({ seq: z.int(), error: jsonValue.nullable() });
+const parkRow = z.object({ outcome: z.enum(["parked", "continue", "cancelled"]) });
+const finishRow = z.object({ status: z.enum(["completed", "cancelled"]) });
+const statusRow = z.object({ status: z.string() });
+const tokenRow = z.object({ is_token: z.boolean() });
+const anyRow = z.unknown();
+const skillRow = z.object({
+  skill: z.object({
+    skill_id: z.string(),
+    name: z.string(),
+    instructions: z.string().nullable(),
+    resources: z.record(z.string(), z.string()).nullable(),
+    metadata: z.object({ scripts: z.array(z.object({ path: z.string() })) }).nullable().catch(null),
+  }).nullable(),
+});
+
+/** The task store over the functions of schema `private`, each one call and one transaction. */
+export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): TaskStore {
+  const { leaseSeconds } = options;
+  const { once, patiently } = createQueryRunner(options);
+
+  return {
+    async claim(workerId, limit) {
+      const rows = await once("claim tasks", claimedRow, () =>
+        sql`
+        select task_id, epoch, context
+        from private.claim_tasks(${workerId}, ${limit}::int, ${leaseSeconds}::int)`);
+      return rows.map(({ task_id, epoch, context }) => ({ taskId: task_id, epoch, context }));
+    },
+
+    async heartbeat(workerId, leases) {
+      const held = leases.map(({ taskId, epoch }) => ({ task_id: taskId, epoch }));
+      const rows = await once("renew leases", leaseRow, () =>
+        sql`
+        select task_id, state
+        from private.heartbeat(${workerId}, ${sql.json(held)}, ${leaseSeconds}::int)`);
+      return rows.map(({ task_id, state }) => ({ taskId: task_id, state }));
+    },
+
+    begin({ taskId, epoch }, intents) {
+      return patiently("begin steps", stepRow, () =>
+        sql`
+        select seq, state, output
+        from private.begin_steps(
+          ${taskId}::uuid, ${epoch}::bigint, ${leaseSeconds}::int, ${json(intents)})`);
+    },
+
+    async record({ taskId, epoch }, results, next) {
+      const [row] = await patiently("record steps", recordRow, () =>
+        sql`
+        select private.record_steps(
+          ${taskId}::uuid, ${epoch}::bigint, ${leaseSeconds}::int,
+          ${json(results)}, ${json(next)}) as is_cancelled`);
+      return { isCancelled: row?.is_cancelled ?? false };
+    },
+
+    spawn({ taskId, epoch }, subtasks) {
+      return patiently("create subtasks", spawnRow, () =>
+        sql`
+        select seq, error
+        from private.spawn_subtasks(
+          ${taskId}::uuid, ${epoch}::bigint, ${leaseSeconds}::int, ${json(subtasks)})`);
+    },
+
+    async requestReview({ taskId, epoch }, { seq, question, options, context }) {
+      const rows = await patiently("ask for a review", parkRow, () =>
+        sql`
+        select private.request_review(
+          ${taskId}::uuid, ${epoch}::bigint, ${seq}::int, ${toStorableText(question)},
+          ${nullable(options)}::jsonb, ${nullable(context)}::jsonb) as outcome`);
+      return first(rows).outcome;
+    },
+
+    async park({ taskId, epoch }) {
+      const rows = await patiently("park the task", parkRow, () =>
+        sql`
+        select private.park_task(${taskId}::uuid, ${epoch}::bigint) as outcome`);
+      return first(rows).outcome;
+    },
+
+    async finish({ taskId, epoch }, output, reference) {
+      const rows = await patiently("finish the task", finishRow, () =>
+        sql`
+        select private.finish_task(
+          ${taskId}::uuid, ${epoch}::bigint, ${json(output)}::jsonb,
+          ${nullable(reference)}::jsonb) as status`);
+      return first(rows).status;
+    },
+
+    async fail({ taskId, epoch }, error, { retry, retryAfterSeconds }) {
+      const rows = await patiently("fail the task", statusRow, () =>
+        sql`
+        select status
+        from private.fail_task(
+          ${taskId}::uuid, ${epoch}::bigint, ${json(error)}, ${retry},
+          ${retryAfterSeconds}::numeric)`);
+      return first(rows).status;
+    },
+
+    async yield({ taskId, epoch }) {
+      await patiently("hand back the task", anyRow, () =>
+        sql`
+        select private.yield_task(${taskId}::uuid, ${epoch}::bigint)`);
+    },
+
+    async broadcastDelta({ taskId, epoch }, seq, text) {
+      await once("broadcast text", anyRow, () =>
+        sql`
+        select private.broadcast_delta(${taskId}::uuid, ${epoch}::bigint, ${seq}::int, ${
+          toStorableText(text)
+        })`);
+    },
+
+    async loadSkill(taskId, skillId) {
+      const rows = await patiently("load the skill", skillRow, () =>
+        sql`
+        select private.load_skill(${taskId}::uuid, ${toStorableText(skillId)}) as skill`);
+      const { skill } = first(rows);
+      if (skill === null) return null;
+      return {
+        skillId: skill.skill_id,
+        name: skill.name,
+        instructions: skill.instructions ?? "",
+        resources: skill.resources ?? {},
+        scripts: skill.metadata?.scripts.map(({ path }) => path) ?? [],
+      };
+    },
+
+    async stopWorker(workerId) {
+      await once("stop the worker", anyRow, () => sql`select private.stop_worker(${workerId})`);
+    },
+
+    async wakeSuccessor() {
+      await once("wake a successor", anyRow, () => sql`select private.wake_worker()`);
+    },
+
+    async isWakeToken(token) {
+      const rows = await once("check the wake token", tokenRow, () =>
+        sql`
+        select private.is_wake_token(${token}) as is_token`);
+      return first(rows).is_token;
+    },
+  };
+
+  /** Rows of ours are plain JSON; postgres.js wants an index signature that interfaces lack. */
+  function json(value: unknown) {
+    return sql.json(toStorableJson(jsonValue.parse(value)));
+  }
+
+  function nullable(value: unknown) {
+    return value === null ? null : json(value);
+  }
+}
+
+function first<T>(rows: readonly T[]): T {
+  const [row] = rows;
+  // A `select function()` always answers with one row.
+  if (row === undefined) throw new TypeError("the database answered without a row");
+  return row;
+}

@@ -1,0 +1,19 @@
+/** Why a running task has to let go. */
+export type StopKind =
+  /** Another worker has it now; nothing may be written. */
+  | "lost"
+  /** Its job was cancelled. */
+  | "cancelled"
+  /** This worker ends; another goes on from the checkpoint. */
+  | "yield";
+
+/** Reason of the signal that stops a task. */
+export class StopReason extends Error {
+  readonly kind: StopKind;
+
+  constructor(kind: StopKind) {
+    super(`The task has to stop: ${kind}`);
+    this.name = "StopReason";
+    this.kind = kind;
+  }
+}

@@ -1,0 +1,49 @@
+import type { Prompt } from "../agent/decide.ts";
+import type { ModelOutput, TaskContext } from "../agent/task_context.ts";
+import type { JsonObject } from "../json.ts";
+import type { Logger } from "../log/logger.ts";
+import type { ToolGateway } from "../tools/tool_port.ts";
+import type { ArtifactStorage } from "./artifact_storage.ts";
+import type { Clock } from "./clock.ts";
+import type { TaskStore } from "./task_store.ts";
+
+/** What a model is asked on behalf of a task. */
+export interface TaskModelCall {
+  readonly context: TaskContext;
+  readonly prompt: Prompt;
+  readonly onDelta: (text: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/** A model's answer in the form in which steps store it. */
+export interface TaskModelAnswer {
+  readonly output: ModelOutput;
+  /** `{provider_id, model, input_tokens, cached_input_tokens, output_tokens, key_source}` */
+  readonly usage: JsonObject;
+}
+
+/**
+ * Asks the model of a task's agent.
+ *
+ * @throws MODEL_KEY_MISSING, PROVIDER_NOT_FOUND, MODEL_POLICY_DENIED and the codes of a
+ * `ModelAdapter`; the reason of an aborted signal.
+ */
+export type CallTaskModel = (call: TaskModelCall) => Promise<TaskModelAnswer>;
+
+/** All that running a task needs from outside. */
+export interface TaskPorts {
+  readonly store: TaskStore;
+  readonly callModel: CallTaskModel;
+  readonly gateway: ToolGateway;
+  readonly artifacts: ArtifactStorage;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** How the worker steers a task that runs. */
+export interface TaskControl {
+  /** Aborts what is in flight; its reason is a {@linkcode StopReason}. */
+  readonly signal: AbortSignal;
+  /** True when no further step may begin, since the worker's time is nearly up. */
+  readonly isClosing: () => boolean;
+}

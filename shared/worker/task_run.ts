@@ -1,0 +1,24 @@
+import type { TaskContext } from "../agent/task_context.ts";
+import type { ToolCaller } from "../tools/tool_port.ts";
+import type { TaskControl, TaskPorts } from "./task_ports.ts";
+import type { Lease } from "./task_store.ts";
+import type { Transcript } from "./transcript.ts";
+
+/** A task while a worker runs it. */
+export interface TaskRun {
+  readonly lease: Lease;
+  readonly context: TaskContext;
+  readonly transcript: Transcript;
+  readonly ports: TaskPorts;
+  readonly control: TaskControl;
+}
+
+/** As whom the task calls tools: its owner, never the service. */
+export function callerOf({ task, agent }: TaskContext): ToolCaller {
+  return { userId: task.created_by, agentId: agent?.id ?? null, taskId: task.id };
+}
+
+/** Where the task keeps an object. Names of the task's own making begin with an underscore. */
+export function artifactPath({ task }: TaskContext, filename: string): string {
+  return `${task.master_task_id}/${task.id}/${filename}`;
+}

@@ -1,0 +1,135 @@
+import type { StepIntent } from "../agent/planned_call.ts";
+import type { ErrorBody } from "../errors/swarm_error.ts";
+import type { JsonObject, JsonValue } from "../json.ts";
+
+/** The right to write to a task. A later claim has a higher epoch and ends this one. */
+export interface Lease {
+  readonly taskId: string;
+  /** Opaque; only compared for equality. */
+  readonly epoch: string;
+}
+
+/** A task that a worker has got to run. */
+export interface ClaimedTask extends Lease {
+  /** What the database knows of the task; checked by who runs it. */
+  readonly context: unknown;
+}
+
+/** What has become of a lease. */
+export interface LeaseState {
+  readonly taskId: string;
+  readonly state: "held" | "lost" | "cancelled";
+}
+
+/** A step as it is stored. */
+export interface StoredStep {
+  readonly seq: number;
+  readonly state: "started" | "done" | "failed";
+  readonly output: JsonValue;
+}
+
+/** An ended step as it is written. */
+export interface StepRecord extends StepIntent {
+  readonly state: "done" | "failed";
+  readonly output: JsonObject;
+  /** Tokens of a model call. */
+  readonly usage?: JsonObject;
+  /** Goes into the task's intermediate data in the same transaction. */
+  readonly data?: JsonObject;
+  /** A stored object, added to the task's paths in the same transaction. */
+  readonly storage_path?: string;
+}
+
+/** A subtask that a `create_subtask` step asks for. */
+export interface SubtaskRequest {
+  readonly seq: number;
+  readonly agent: string;
+  readonly input: JsonValue;
+}
+
+/** A created subtask, or why it may not be created; its step has then ended with the error. */
+export interface SpawnOutcome {
+  readonly seq: number;
+  readonly error: JsonValue;
+}
+
+/** A question to a person. */
+export interface ReviewRequest {
+  readonly seq: number;
+  readonly question: string;
+  readonly options: JsonValue;
+  readonly context: JsonValue;
+}
+
+/** `continue`: what the task wanted to wait for is there already. */
+export type ParkOutcome = "parked" | "continue" | "cancelled";
+
+/** Whether, and how, a failed task is tried again. */
+export interface RetryPolicy {
+  /** `rate_limited` does not count as an attempt. */
+  readonly retry: "never" | "backoff" | "rate_limited";
+  /** What the other side asked for. */
+  readonly retryAfterSeconds: number | null;
+}
+
+/** A skill with its instructions and resources. */
+export interface Skill {
+  readonly skillId: string;
+  readonly name: string;
+  readonly instructions: string;
+  /** Text resources by relative path. */
+  readonly resources: Readonly<Record<string, string>>;
+  /** Paths of resources that are programs: nothing runs them. */
+  readonly scripts: readonly string[];
+}
+
+/**
+ * The tasks as a worker may change them: one call, one transaction.
+ *
+ * Every call that takes a lease throws `LEASE_LOST` when it is no longer held; such a call has
+ * changed nothing. All throw `DATABASE_UNAVAILABLE` when the database does not answer.
+ */
+export interface TaskStore {
+  claim(workerId: string, limit: number): Promise<readonly ClaimedTask[]>;
+  /** Renews leases; also says that the worker is alive, so call it without leases too. */
+  heartbeat(workerId: string, leases: readonly Lease[]): Promise<readonly LeaseState[]>;
+  /**
+   * Writes intents; steps that exist come back as they are.
+   *
+   * @throws STEPS_EXCEEDED, BUDGET_EXCEEDED, PRICE_UNKNOWN
+   */
+  begin(lease: Lease, intents: readonly StepIntent[]): Promise<readonly StoredStep[]>;
+  /**
+   * The checkpoint: results and the next intents. A step that has ended stays as it is.
+   *
+   * @throws STEPS_EXCEEDED, BUDGET_EXCEEDED, PRICE_UNKNOWN
+   */
+  record(
+    lease: Lease,
+    results: readonly StepRecord[],
+    next: readonly StepIntent[],
+  ): Promise<{ readonly isCancelled: boolean }>;
+  /** @throws DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED, TASK_CANCELLED */
+  spawn(lease: Lease, subtasks: readonly SubtaskRequest[]): Promise<readonly SpawnOutcome[]>;
+  requestReview(lease: Lease, review: ReviewRequest): Promise<ParkOutcome>;
+  /** Waits for subtasks. */
+  park(lease: Lease): Promise<ParkOutcome>;
+  /** `reference` is what a parent gets instead of a large output. */
+  finish(
+    lease: Lease,
+    output: JsonValue,
+    reference: JsonObject | null,
+  ): Promise<"completed" | "cancelled">;
+  /** @returns the status that the task now has. */
+  fail(lease: Lease, error: ErrorBody, policy: RetryPolicy): Promise<string>;
+  /** Hands the task back with its checkpoint; not an attempt. */
+  yield(lease: Lease): Promise<void>;
+  /** Sends streamed text to the task's channels; never stored. */
+  broadcastDelta(lease: Lease, seq: number, text: string): Promise<void>;
+  /** One of the agent's own active skills, or null. */
+  loadSkill(taskId: string, skillId: string): Promise<Skill | null>;
+  stopWorker(workerId: string): Promise<void>;
+  /** Asks for another worker, in an isolate of its own. */
+  wakeSuccessor(): Promise<void>;
+  isWakeToken(token: string): Promise<boolean>;
+}

@@ -1,0 +1,130 @@
+import type { StepIntent } from "../agent/planned_call.ts";
+import { modelOutput, type Step } from "../agent/task_context.ts";
+import { SwarmError } from "../errors/swarm_error.ts";
+import type { JsonValue } from "../json.ts";
+import type { Lease, StepRecord, StoredStep, TaskStore } from "./task_store.ts";
+
+/**
+ * A task's steps as they stand, kept in step with the store.
+ *
+ * Results are gathered and written together with the next intents, so that a step costs one round
+ * trip. A result that has not been written is lost with the worker, and its step runs again;
+ * nothing with an effect begins before the results it rests on are written.
+ */
+export class Transcript {
+  readonly #store: TaskStore;
+  readonly #lease: Lease;
+  readonly #steps: Map<number, Step>;
+  readonly #untried = new Set<number>();
+  #unsaved: StepRecord[] = [];
+
+  constructor(store: TaskStore, lease: Lease, steps: readonly Step[]) {
+    this.#store = store;
+    this.#lease = lease;
+    this.#steps = new Map(steps.map((step) => [step.seq, step]));
+  }
+
+  /** All steps by rising number. */
+  get steps(): readonly Step[] {
+    return [...this.#steps.values()].sort((a, b) => a.seq - b.seq);
+  }
+
+  /** Started steps of which this delivery knows that they have not run. */
+  get untried(): ReadonlySet<number> {
+    return this.#untried;
+  }
+
+  /**
+   * Writes the intents of steps that are about to run, together with the results not yet written.
+   * Steps that exist already are left out.
+   *
+   * @throws TASK_CANCELLED when the task is to end instead.
+   */
+  async begin(intents: readonly StepIntent[]): Promise<void> {
+    const fresh = intents.filter(({ seq }) => !this.#steps.has(seq));
+    if (fresh.length === 0) return await this.flush();
+    if (this.#unsaved.length === 0) await this.#store.begin(this.#lease, fresh);
+    else await this.#record(fresh);
+    for (const intent of fresh) {
+      this.#steps.set(intent.seq, toStep({ ...intent, state: "started", output: null }));
+      this.#untried.add(intent.seq);
+    }
+  }
+
+  /** Marks steps as running: from now on nobody can know that they have not run. */
+  markTried(seqs: readonly number[]): void {
+    for (const seq of seqs) this.#untried.delete(seq);
+  }
+
+  /** Takes a result; it is written at the next {@linkcode flush} or {@linkcode begin}. */
+  end(record: StepRecord): void {
+    this.#steps.set(record.seq, toStep(record));
+    this.#untried.delete(record.seq);
+    this.#unsaved.push(record);
+  }
+
+  /** Takes over what the store itself has written into a step. */
+  adopt(intent: StepIntent, { state, output }: StoredStep): void {
+    this.#steps.set(intent.seq, toStep({ ...intent, state, output }));
+    this.#untried.delete(intent.seq);
+  }
+
+  /** Reads steps again that the store may have ended meanwhile. */
+  async refresh(intents: readonly StepIntent[]): Promise<void> {
+    for (const stored of await this.#store.begin(this.#lease, intents)) {
+      const intent = intents.find(({ seq }) => seq === stored.seq);
+      if (intent !== undefined) this.adopt(intent, stored);
+    }
+  }
+
+  /** Adds a stored object's path to the newest result that is not yet written, if there is one. */
+  attachPath(path: string): void {
+    const newest = this.#unsaved.pop();
+    if (newest !== undefined) this.#unsaved.push({ ...newest, storage_path: path });
+  }
+
+  /**
+   * Writes the results not yet written.
+   *
+   * @throws TASK_CANCELLED when the task is to end instead.
+   */
+  async flush(): Promise<void> {
+    if (this.#unsaved.length > 0) await this.#record([]);
+  }
+
+  async #record(next: readonly StepIntent[]): Promise<void> {
+    const results = this.#unsaved;
+    this.#unsaved = [];
+    const { isCancelled } = await this.#recordOrKeep(results, next);
+    if (isCancelled) throw new SwarmError("TASK_CANCELLED", "The task is being cancelled");
+  }
+
+  /** A cap that forbids the next step must not cost the results of the last. */
+  async #recordOrKeep(results: readonly StepRecord[], next: readonly StepIntent[]) {
+    try {
+      return await this.#store.record(this.#lease, results, next);
+    } catch (error) {
+      if (next.length > 0 && isRefusal(error)) {
+        await this.#store.record(this.#lease, results, []);
+      }
+      throw error;
+    }
+  }
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof SwarmError && error.code !== "LEASE_LOST" &&
+    error.code !== "DATABASE_UNAVAILABLE";
+}
+
+interface StepParts extends StepIntent {
+  readonly state: Step["state"];
+  readonly output: JsonValue;
+}
+
+function toStep({ seq, kind, state, name, call_id, input, output }: StepParts): Step {
+  if (kind === "model") {
+    return { kind, seq, state, output: state === "started" ? null : modelOutput.parse(output) };
+  }
+  return { kind, seq, state, name: name ?? "", call_id: call_id ?? "", input, output };
+}

@@ -1,0 +1,341 @@
+import assert from "node:assert/strict";
+import { SwarmError } from "../../shared/errors/swarm_error.ts";
+import type { TaskStore } from "../../shared/worker/task_store.ts";
+import { waitFor } from "../wait_for.ts";
+import { toolNamed } from "./agent_states.ts";
+import {
+  answered,
+  ask,
+  type ModelScript,
+  Swarm,
+  type TestWorker,
+  turnNumber,
+} from "./swarm_fixture.ts";
+
+const complete = { calls: [ask("complete_task", { output: "done" })] };
+const never = () => new Promise<never>(() => {});
+
+/** A store whose worker dies at the `fatal`-th write: from then on nothing is heard of it. */
+function dyingAt(fatal: number, store: TaskStore): TaskStore {
+  let writes = 0;
+  const step = <T>(write: () => Promise<T>): Promise<T> => ++writes > fatal ? never() : write();
+  return {
+    ...store,
+    claim: (id, limit) => writes > fatal ? never() : store.claim(id, limit),
+    heartbeat: (id, leases) => writes > fatal ? never() : store.heartbeat(id, leases),
+    begin: (lease, intents) => step(() => store.begin(lease, intents)),
+    record: (lease, results, next) => step(() => store.record(lease, results, next)),
+    finish: (lease, output, reference) => step(() => store.finish(lease, output, reference)),
+  };
+}
+
+/** Two tool calls and an answer; counts what really ran. */
+function job() {
+  const ran: string[] = [];
+  const model: ModelScript = (call) => {
+    const turn = turnNumber(call);
+    ran.push(`model ${turn}`);
+    return turn < 2 ? { calls: [ask("read", { turn })] } : complete;
+  };
+  const parts = {
+    model,
+    tools: [toolNamed("read", { isReadOnly: true })],
+    callTool: (request: { readonly arguments: { readonly turn?: unknown } }) => {
+      ran.push(`tool ${request.arguments.turn}`);
+      return answered("fine");
+    },
+    leaseSeconds: 1,
+    heartbeatSeconds: 0.3,
+  };
+  return { ran, parts };
+}
+
+Deno.test("no fault loses a task or runs a finished step again", async (t) => {
+  const swarm = await Swarm.open();
+  const abandoned: TestWorker[] = [];
+  try {
+    for (const fatal of [0, 1, 2, 3, 4, 5, 6]) {
+      await t.step(
+        `a worker that dies at its write ${fatal + 1} costs at most one step`,
+        async () => {
+          const { ran, parts } = job();
+          abandoned.push(
+            swarm.startWorker({ ...parts, store: (store) => dyingAt(fatal, store) }),
+          );
+          const taskId = await swarm.createTask();
+          await swarm.until(taskId, "running");
+          const before = await waitForSilence(ran);
+
+          const rescuer = swarm.startWorker(parts);
+          const task = await swarm.until(taskId, "completed", 15_000);
+
+          assert.equal(task.attempts, 0);
+          const again = ran.length - new Set(ran).size;
+          assert.ok(again <= 1, `${before} steps before, then ${JSON.stringify(ran)}`);
+          assert.deepEqual(
+            (await swarm.steps(taskId)).map(({ state }) => state),
+            ["done", "done", "done", "done", "done", "done"],
+          );
+          await rescuer.stop();
+        },
+      );
+    }
+
+    await t.step(
+      "a call that may have taken effect asks a person before it runs again",
+      async () => {
+        const keys: string[] = [];
+        const model: ModelScript = (call) =>
+          turnNumber(call) === 0 ? { calls: [ask("pay", { amount: 5 })] } : complete;
+        const base = { model, tools: [toolNamed("pay")], leaseSeconds: 1, heartbeatSeconds: 0.3 };
+        abandoned.push(swarm.startWorker({
+          ...base,
+          store: (store) => dyingAt(2, store),
+          callTool: ({ idempotencyKey }) => {
+            keys.push(idempotencyKey);
+            return answered("paid");
+          },
+        }));
+        const taskId = await swarm.createTask();
+        await waitFor(() => keys.length === 1);
+
+        const rescuer = swarm.startWorker({
+          ...base,
+          callTool: ({ idempotencyKey }) => {
+            keys.push(idempotencyKey);
+            return answered("paid");
+          },
+        });
+        await swarm.until(taskId, "needs_human_review", 15_000);
+        assert.equal(keys.length, 1);
+        await swarm.sql`select public.respond_to_review(${taskId}::uuid, true, '{}', null)`;
+        await swarm.until(taskId, "completed");
+
+        assert.deepEqual(keys, [`${taskId}:2`, `${taskId}:2`]);
+        await rescuer.stop();
+      },
+    );
+
+    await t.step(
+      "an outcome that the gateway does not know asks a person; no means no",
+      async () => {
+        let callCount = 0;
+        const worker = swarm.startWorker({
+          tools: [toolNamed("pay")],
+          model: (call) => turnNumber(call) === 0 ? { calls: [ask("pay")] } : complete,
+          callTool: () => {
+            callCount++;
+            const ids = { executionId: crypto.randomUUID(), feedbackToken: "f" };
+            return { kind: "unknown", message: "The connection was cut.", ...ids };
+          },
+        });
+        const taskId = await swarm.createTask();
+        await swarm.until(taskId, "needs_human_review");
+
+        await swarm.sql`select public.respond_to_review(${taskId}::uuid, false, '{}', 'leave it')`;
+        await swarm.until(taskId, "completed");
+
+        const [, pay] = await swarm.steps(taskId);
+        assert.equal(pay?.output.error_code, "TOOL_OUTCOME_UNKNOWN");
+        assert.match(String(pay?.output.text), /leave it/);
+        assert.equal(callCount, 1);
+        await worker.stop();
+      },
+    );
+
+    await t.step("an outcome that stays unknown after a yes is told to the model", async () => {
+      const worker = swarm.startWorker({
+        tools: [toolNamed("pay")],
+        model: (call) => turnNumber(call) === 0 ? { calls: [ask("pay")] } : complete,
+        callTool: () => {
+          const ids = { executionId: crypto.randomUUID(), feedbackToken: "f" };
+          return { kind: "unknown", message: "The connection was cut.", ...ids };
+        },
+      });
+      const taskId = await swarm.createTask();
+      await swarm.until(taskId, "needs_human_review");
+
+      await swarm.sql`select public.respond_to_review(${taskId}::uuid, true, '{}', null)`;
+      await swarm.until(taskId, "completed");
+
+      const [, pay] = await swarm.steps(taskId);
+      assert.match(String(pay?.output.text), /again its outcome is unknown/);
+      await worker.stop();
+    });
+
+    await t.step("a worker that lost its lease stops and can write nothing", async () => {
+      let refusals = 0;
+      let stopped = false;
+      const zombie = swarm.startWorker({
+        leaseSeconds: 1,
+        heartbeatSeconds: 60,
+        model: async ({ signal }) => {
+          await waitFor(() => signal.aborted, { timeoutMs: 4_000 }).catch(() => {});
+          stopped = signal.aborted;
+          return { calls: [ask("complete_task", { output: "zombie" })] };
+        },
+        store: (store) => ({
+          ...store,
+          record: (lease, results, next) =>
+            store.record(lease, results, next).catch((error) => {
+              if (error instanceof SwarmError && error.code === "LEASE_LOST") refusals++;
+              throw error;
+            }),
+        }),
+        slots: 1,
+      });
+      const taskId = await swarm.createTask();
+      await swarm.until(taskId, "running");
+
+      const rescuer = swarm.startWorker({ model: () => complete });
+      const task = await swarm.until(taskId, "completed", 15_000);
+      await waitFor(() => refusals > 0 || stopped, { what: "the zombie to be refused" });
+
+      assert.equal(task.output, "done");
+      assert.equal((await swarm.task(taskId)).output, "done");
+      await Promise.all([zombie.stop(), rescuer.stop()]);
+    });
+
+    await t.step("cancelling aborts what is in flight, within a heartbeat", async () => {
+      let wasAborted = false;
+      const worker = swarm.startWorker({
+        heartbeatSeconds: 0.3,
+        model: ({ signal }) =>
+          new Promise((_, reject) => {
+            signal.addEventListener("abort", () => {
+              wasAborted = true;
+              reject(signal.reason);
+            });
+          }),
+      });
+      const taskId = await swarm.createTask();
+      await waitFor(async () => (await swarm.steps(taskId)).length === 1);
+
+      await swarm.sql`select public.cancel_task(${taskId}::uuid)`;
+      await swarm.until(taskId, "cancelled", 3_000);
+
+      assert.ok(wasAborted);
+      await worker.stop();
+    });
+
+    await t.step("a worker whose time is up hands its tasks on, at no attempt", async () => {
+      let callCount = 0;
+      const first = swarm.startWorker({
+        wallClockSeconds: 2,
+        model: ({ signal }) => {
+          callCount++;
+          return new Promise((_, reject) => {
+            signal.addEventListener("abort", () => reject(signal.reason));
+          });
+        },
+      });
+      const taskId = await swarm.createTask();
+
+      await first.ended;
+      const handedBack = await swarm.task(taskId);
+      const second = swarm.startWorker({ model: () => complete });
+      const task = await swarm.until(taskId, "completed");
+
+      assert.equal(handedBack.status, "pending");
+      assert.equal(handedBack.deliveries, 0);
+      assert.equal(task.attempts, 0);
+      assert.equal(callCount, 1);
+      await second.stop();
+    });
+
+    await t.step(
+      "a worker that closes begins no further step, so no call is in doubt",
+      async () => {
+        const first = swarm.startWorker({
+          wallClockSeconds: 2,
+          tools: [toolNamed("pay")],
+          model: async () => {
+            await new Promise((resolve) => setTimeout(resolve, 1_550));
+            return { calls: [ask("pay")] };
+          },
+          callTool: () => answered("paid"),
+        });
+        const taskId = await swarm.createTask();
+        await first.ended;
+
+        const steps = await swarm.steps(taskId);
+        const second = swarm.startWorker({
+          tools: [toolNamed("pay")],
+          model: () => complete,
+          callTool: () => answered("paid"),
+        });
+        await swarm.until(taskId, "completed");
+
+        assert.deepEqual(steps.map(({ kind, state }) => [kind, state]), [["model", "done"]]);
+        await second.stop();
+      },
+    );
+
+    await t.step("a database that does not answer for a while costs nothing", async () => {
+      let outages = 6;
+      const outage = () => {
+        outages--;
+        return new SwarmError("DATABASE_UNAVAILABLE", "Cannot reach the database");
+      };
+      const worker = swarm.startWorker({
+        model: () => complete,
+        store: (store) => ({
+          ...store,
+          claim: (id, limit) => outages > 3 ? Promise.reject(outage()) : store.claim(id, limit),
+          heartbeat: (id, leases) =>
+            outages > 0 ? Promise.reject(outage()) : store.heartbeat(id, leases),
+        }),
+      });
+
+      const task = await swarm.until(await swarm.createTask(), "completed", 15_000);
+
+      assert.equal(task.attempts, 0);
+      await worker.stop();
+    });
+
+    await t.step("an error without a code fails the task without its text", async () => {
+      const worker = swarm.startWorker({
+        model: () => {
+          throw new Error("the key is hunter2");
+        },
+      });
+      const taskId = await swarm.createTask();
+      await waitFor(async () => (await swarm.task(taskId)).attempts > 0);
+
+      const [event] = await swarm.sql`
+        select payload::text as payload from public.task_events
+        where task_id = ${taskId}::uuid and type = 'task.retried'`;
+      assert.match(String(event?.payload), /INTERNAL/);
+      assert.ok(!String(event?.payload).includes("hunter2"));
+      await worker.stop();
+      await swarm.sql`select public.cancel_task(${taskId}::uuid)`;
+    });
+
+    await t.step("an idle worker ends by itself, and says so", async () => {
+      const worker = swarm.startWorker({ idleSeconds: 0.2 });
+
+      await worker.ended;
+
+      const [row] = await swarm.sql`
+        select stopped_at is not null as is_stopped from private.workers
+        where id = ${worker.worker.id}`;
+      assert.ok(row === undefined || row.is_stopped === true);
+    });
+  } finally {
+    await Promise.all(abandoned.map(({ worker }) => Promise.race([worker.unload(), pause()])));
+    await swarm.close();
+  }
+});
+
+async function waitForSilence(ran: readonly string[]): Promise<number> {
+  let seen = -1;
+  while (seen !== ran.length) {
+    seen = ran.length;
+    await pause();
+  }
+  return seen;
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 300));
+}

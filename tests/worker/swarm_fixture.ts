@@ -1,0 +1,267 @@
+import type { ModelOutput } from "../../shared/agent/task_context.ts";
+import { createSql, type Sql } from "../../shared/db/sql_client.ts";
+import type { JsonObject, JsonValue } from "../../shared/json.ts";
+import type { AgentTool, ToolCallOutcome, ToolCallRequest } from "../../shared/tools/tool_port.ts";
+import type { Artifact } from "../../shared/worker/artifact_storage.ts";
+import { isolateClock } from "../../shared/worker/clock.ts";
+import { createLifetime } from "../../shared/worker/lifetime.ts";
+import { createSqlTaskStore } from "../../shared/worker/sql_task_store.ts";
+import type { TaskModelCall, TaskPorts } from "../../shared/worker/task_ports.ts";
+import type { TaskStore } from "../../shared/worker/task_store.ts";
+import { Worker } from "../../shared/worker/worker.ts";
+import { openDatabase } from "../../scripts/stack/database/open_database.ts";
+import { waitFor } from "../wait_for.ts";
+
+/** What a scripted model answers: text, calls, or a failure. */
+export type ModelScript = (call: TaskModelCall) => Promise<ModelTurn> | ModelTurn;
+
+/** One answer of a scripted model. */
+export interface ModelTurn {
+  readonly text?: string;
+  readonly calls?: readonly ScriptedCall[];
+}
+
+/** A tool call of a scripted model. */
+export interface ScriptedCall {
+  readonly name: string;
+  readonly arguments: JsonObject | null;
+}
+
+/** What a scripted gateway answers to a call. */
+export type ToolScript = (
+  request: ToolCallRequest,
+  signal: AbortSignal,
+) => Promise<ToolCallOutcome> | ToolCallOutcome;
+
+/** What a worker of a test is made of; each part has a default that does nothing. */
+export interface WorkerParts {
+  readonly model?: ModelScript;
+  readonly tools?: readonly AgentTool[];
+  readonly callTool?: ToolScript;
+  readonly store?: (store: TaskStore) => TaskStore;
+  readonly wallClockSeconds?: number;
+  readonly leaseSeconds?: number;
+  readonly heartbeatSeconds?: number;
+  readonly idleSeconds?: number;
+  readonly slots?: number;
+}
+
+/** A running worker and what it has put outside the database. */
+export interface TestWorker {
+  readonly worker: Worker;
+  readonly artifacts: Artifact[];
+  readonly ended: Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** A task as tests look at it. */
+export interface TaskRow {
+  readonly status: string;
+  readonly output: JsonValue;
+  readonly error: { readonly code: string; readonly message: string } | null;
+  readonly attempts: number;
+  readonly deliveries: number;
+  readonly storage_paths: readonly string[];
+  readonly intermediate_data: JsonObject;
+}
+
+/** A step as tests look at it. */
+export interface StepRow {
+  readonly seq: number;
+  readonly kind: string;
+  readonly state: string;
+  readonly name: string | null;
+  readonly output: { readonly [key: string]: JsonValue };
+}
+
+const PROJECT_ROOT = new URL("../../", import.meta.url).pathname;
+const LEASE_SECONDS = 5;
+
+/** A database with the project's migrations, and workers on it with scripted models and tools. */
+export class Swarm {
+  readonly sql: Sql;
+  readonly store: TaskStore;
+  readonly #stopDatabase: () => Promise<void>;
+  readonly url: string;
+
+  private constructor(url: string, stopDatabase: () => Promise<void>) {
+    this.url = url;
+    this.#stopDatabase = stopDatabase;
+    this.sql = createSql(url, { maxConnections: 3, applicationName: "test" });
+    this.store = createSqlTaskStore(this.sql, {
+      leaseSeconds: LEASE_SECONDS,
+      clock: isolateClock,
+    });
+  }
+
+  static async open(): Promise<Swarm> {
+    const database = await openDatabase({
+      db: "pglite",
+      dataDir: "",
+      ephemeral: true,
+      projectRoot: PROJECT_ROOT,
+      log: () => {},
+    });
+    const swarm = new Swarm(database.url, () => database.stop());
+    await swarm.#addAgents();
+    return swarm;
+  }
+
+  async close(): Promise<void> {
+    await this.sql.end({ timeout: 1 });
+    await this.#stopDatabase();
+  }
+
+  /** Agents `planner` and `reader` on a provider that needs no key. */
+  async #addAgents(): Promise<void> {
+    await this.sql`
+      with provider as (
+        insert into public.llm_providers
+          (name, display_name, api, base_url, default_model, requires_api_key)
+        values ('scripted', 'Scripted', 'openai', 'http://127.0.0.1:9', 'script-1', false)
+        returning id
+      )
+      insert into public.agents (name, slug, description, system_prompt, provider_id)
+      select name, name, name || ' of the test', 'You are ' || name, provider.id
+      from provider, unnest(array['test-planner', 'test-reader']) as name`;
+  }
+
+  async createTask(
+    input: JsonValue = "Do it",
+    agent = "test-planner",
+    budget?: JsonObject,
+  ): Promise<string> {
+    const [row] = await this.sql`
+      select task_id from private.create_task(
+        ${agent}, ${this.sql.json(input)},
+        p_budget => ${budget === undefined ? null : this.sql.json(budget)}::jsonb)`;
+    return String(row?.task_id);
+  }
+
+  async task(taskId: string): Promise<TaskRow> {
+    const [row] = await this.sql`
+      select status, output, error, attempts, deliveries, intermediate_data,
+        to_jsonb(storage_paths) as storage_paths
+      from public.tasks where id = ${taskId}::uuid`;
+    return row as unknown as TaskRow;
+  }
+
+  async steps(taskId: string): Promise<readonly StepRow[]> {
+    const rows = await this.sql`
+      select seq, kind, state, name, coalesce(output, '{}') as output
+      from public.task_steps where task_id = ${taskId}::uuid order by seq`;
+    return rows as unknown as StepRow[];
+  }
+
+  async events(taskId: string): Promise<readonly string[]> {
+    const rows = await this.sql`
+      select type from public.task_events where task_id = ${taskId}::uuid order by id`;
+    return rows.map((row) => String(row.type));
+  }
+
+  /** Waits until the task has the status. */
+  async until(taskId: string, status: string, timeoutMs = 10_000): Promise<TaskRow> {
+    return await waitFor(async () => {
+      const task = await this.task(taskId);
+      return task.status === status ? task : null;
+    }, { timeoutMs, what: `task to be ${status}` }).catch(async (cause) => {
+      const seen = JSON.stringify([await this.task(taskId), await this.steps(taskId)]);
+      throw new Error(`The task is not ${status}: ${seen}`, { cause });
+    });
+  }
+
+  /** Starts a worker of its own connections. */
+  startWorker(parts: WorkerParts = {}): TestWorker {
+    const sql = createSql(this.url, { maxConnections: 3, applicationName: "test-worker" });
+    const leaseSeconds = parts.leaseSeconds ?? LEASE_SECONDS;
+    const store = createSqlTaskStore(sql, { leaseSeconds, clock: isolateClock });
+    const artifacts: Artifact[] = [];
+    const startedAtMs = performance.now();
+    const clock = { ...isolateClock, nowMs: () => performance.now() - startedAtMs };
+    const ports: TaskPorts = {
+      store: parts.store?.(store) ?? store,
+      callModel: async (call) => toAnswer(await (parts.model ?? (() => ({ text: "" })))(call)),
+      gateway: {
+        listAgentTools: () => Promise.resolve({ tools: parts.tools ?? [], unavailable: [] }),
+        call: async (request, signal) => {
+          if (parts.callTool === undefined) throw new TypeError("no tool was expected");
+          return await parts.callTool(request, signal);
+        },
+      },
+      artifacts: {
+        put: (artifact) => {
+          artifacts.push(artifact);
+          return Promise.resolve();
+        },
+      },
+      clock,
+      log: () => {},
+    };
+    const worker = new Worker({
+      id: crypto.randomUUID(),
+      ports,
+      settings: {
+        slots: parts.slots ?? 8,
+        leaseSeconds,
+        heartbeatSeconds: parts.heartbeatSeconds ?? 1,
+        wallClockSeconds: parts.wallClockSeconds ?? 3_600,
+        idleSeconds: parts.idleSeconds ?? 60,
+        modelTimeoutSeconds: 60,
+      },
+      lifetime: createLifetime(parts.wallClockSeconds ?? 3_600),
+    });
+    const ended = worker.run().finally(() => sql.end({ timeout: 1 }));
+    return {
+      worker,
+      artifacts,
+      ended,
+      async stop() {
+        await worker.unload();
+        await ended;
+      },
+    };
+  }
+}
+
+/** A tool result that went well. */
+export function answered(text: string, parts: Partial<JsonObject> = {}): ToolCallOutcome {
+  return {
+    kind: "answered",
+    text,
+    isError: false,
+    executionId: crypto.randomUUID(),
+    feedbackToken: "feedback",
+    ...parts,
+  } as ToolCallOutcome;
+}
+
+/** A call in a scripted model's answer. */
+export function ask(name: string, args: JsonObject | null = {}): ScriptedCall {
+  return { name, arguments: args };
+}
+
+/** How many assistant turns the model has seen: which answer is due. */
+export function turnNumber({ prompt }: TaskModelCall): number {
+  return prompt.messages.filter(({ role }) => role === "assistant").length;
+}
+
+function toAnswer({ text = "", calls = [] }: ModelTurn) {
+  const output: ModelOutput = {
+    text,
+    tool_calls: calls.map((call, index) => ({
+      call_id: `call_${index}`,
+      name: call.name,
+      arguments: call.arguments,
+    })),
+    finish_reason: calls.length > 0 ? "tool_calls" : "stop",
+  };
+  const usage = {
+    provider_id: null,
+    model: "script-1",
+    input_tokens: 10,
+    cached_input_tokens: 0,
+    output_tokens: 5,
+    key_source: "none",
+  };
+  return { output, usage };
+}
