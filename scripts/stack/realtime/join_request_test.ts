@@ -1,0 +1,49 @@
+import { deepEqual, equal, ok } from "node:assert/strict";
+import { parseBroadcastPush, parseJoinRequest, parsePresencePush } from "./join_request.ts";
+
+Deno.test("a join without a config is public, without acknowledgements and with presence", () => {
+  const request = parseJoinRequest({});
+
+  ok(request);
+  deepEqual(
+    [request.isPrivate, request.isAcknowledged, request.isSelfReceiver, request.isPresenceEnabled],
+    [false, false, false, true],
+  );
+  deepEqual([request.changes, request.replay, request.token], [[], null, null]);
+});
+
+Deno.test("presence is off only when the client says so", () => {
+  const enabled = [{ enabled: false }, { enabled: true }, { key: "k" }].map((presence) =>
+    parseJoinRequest({ config: { presence } })?.isPresenceEnabled
+  );
+
+  deepEqual(enabled, [false, true, true]);
+});
+
+Deno.test("an empty presence key becomes one of its own", () => {
+  const keys = ["", "ada"].map((key) =>
+    parseJoinRequest({ config: { presence: { key } } })?.presenceKey
+  );
+
+  ok(keys[0]);
+  equal(keys[1], "ada");
+});
+
+Deno.test("change bindings keep the fields that the reply must echo", () => {
+  const binding = { event: "*", schema: "public", table: "t", filter: "id=eq.1", extra: 1 };
+
+  deepEqual(
+    parseJoinRequest({ config: { postgres_changes: [binding, null] } })?.changes,
+    [binding],
+  );
+});
+
+Deno.test("a malformed join, broadcast or presence push reads as null", () => {
+  equal(parseJoinRequest({ config: "x" }), null);
+  equal(parseBroadcastPush({ payload: {} }), null);
+  equal(parsePresencePush({ event: "track", payload: "x" }), null);
+  deepEqual(parsePresencePush({ event: "TRACK", payload: { a: 1 } }), {
+    event: "track",
+    payload: { a: 1 },
+  });
+});

@@ -1,0 +1,111 @@
+import { createSql, type Sql } from "../../shared/db/sql_client.ts";
+import type { Logger } from "../../shared/log/logger.ts";
+import { openDatabase } from "../../scripts/stack/database/open_database.ts";
+import { startRealtime } from "../../scripts/stack/realtime/realtime.ts";
+import { loadSupabaseJs, type SupabaseClient } from "../deps.ts";
+
+/** A Realtime server over an ephemeral embedded database, behind HTTP. */
+export interface RealtimeFixture extends AsyncDisposable {
+  readonly url: string;
+  readonly sql: Sql;
+  /** The names of all events that were logged. */
+  readonly logged: readonly string[];
+  readonly publishableKey: string;
+  readonly secretKey: string;
+  /** A token for that user; the fake issuer signs nothing, it remembers. */
+  token(sub: string, options?: { readonly role?: string; readonly lifeSeconds?: number }): string;
+  /** A real client, closed with the fixture. */
+  client(options?: ClientOptions): Promise<SupabaseClient>;
+  /** Ends the Realtime server and starts another one on the same address. */
+  restartServer(): Promise<void>;
+}
+
+/** How a client connects. */
+export interface ClientOptions {
+  /** Answers the token of the moment; without it the client has its key alone. */
+  readonly accessToken?: () => string;
+  /** @default the publishable key */
+  readonly key?: string;
+  /** @default "2.0.0" */
+  readonly vsn?: "1.0.0" | "2.0.0";
+}
+
+const PUBLISHABLE_KEY = "sb_publishable_fixture";
+const SECRET_KEY = "sb_secret_fixture";
+
+/** Starts the fixture; `setUpSql` runs as a migration would. */
+export async function startRealtimeFixture(
+  setUpSql: string,
+  options: { readonly statementLimitMs?: number } = {},
+): Promise<RealtimeFixture> {
+  const logged: string[] = [];
+  const log: Logger = (_level, event) => void logged.push(event);
+  const database = await openDatabase({
+    db: "pglite",
+    dataDir: "",
+    ephemeral: true,
+    log,
+    ...options,
+  });
+  const sql = createSql(database.url, { maxConnections: 4, applicationName: "realtime-test" });
+  await sql.unsafe(setUpSql);
+
+  const issued = new Map<string, Record<string, unknown>>();
+  const serverOptions = {
+    database,
+    verifyToken: (token: string) => Promise.resolve(issued.get(token) ?? null),
+    publishableKey: PUBLISHABLE_KEY,
+    secretKey: SECRET_KEY,
+    log,
+  };
+  let realtime = await startRealtime(serverOptions);
+  const http = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+    (request) => realtime.fetch(request),
+  );
+  const url = `http://127.0.0.1:${http.addr.port}`;
+  const clients: SupabaseClient[] = [];
+  const { createClient } = await loadSupabaseJs();
+
+  return {
+    url,
+    sql,
+    logged,
+    publishableKey: PUBLISHABLE_KEY,
+    secretKey: SECRET_KEY,
+    token: (sub, { role = "authenticated", lifeSeconds = 3600 } = {}) => {
+      const exp = Math.floor(Date.now() / 1000) + lifeSeconds;
+      const claims = { sub, role, exp, jti: crypto.randomUUID() };
+      const token = `${btoa('{"alg":"none"}')}.${btoa(JSON.stringify(claims))}.`;
+      issued.set(token, claims);
+      return token;
+    },
+    client: async ({ accessToken, key = PUBLISHABLE_KEY, vsn = "2.0.0" } = {}) => {
+      const client = createClient(url, key, {
+        realtime: { vsn },
+        ...(accessToken === undefined
+          ? { auth: { persistSession: false, autoRefreshToken: false } }
+          : { accessToken: () => Promise.resolve(accessToken()) }),
+      });
+      clients.push(client);
+      // The first join must not be faster than the client's own look at its session.
+      await client.realtime.setAuth();
+      return client;
+    },
+    restartServer: async () => {
+      await realtime.stop();
+      realtime = await startRealtime(serverOptions);
+    },
+    [Symbol.asyncDispose]: async () => {
+      for (const client of clients) {
+        await client.removeAllChannels();
+        await client.realtime.disconnect();
+      }
+      await realtime.stop();
+      await http.shutdown();
+      // A connection that broke with a restart of the database never ends by itself.
+      await sql.end({ timeout: 1 });
+      await database.stop();
+    },
+  };
+}
