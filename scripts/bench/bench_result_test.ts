@@ -1,0 +1,20 @@
+import assert from "node:assert/strict";
+import { judge, percentile } from "./bench_result.ts";
+
+Deno.test("judge() meets a target at its bound and misses it beyond", () => {
+  assert.ok(judge("x", { a_ms: 5 }, { a_ms: { max: 5 } }).met);
+  assert.ok(!judge("x", { a_ms: 5.1 }, { a_ms: { max: 5 } }).met);
+  assert.ok(!judge("x", { rate: 1 }, { rate: { min: 2 } }).met);
+});
+
+Deno.test("judge() misses a target that nothing measured", () => {
+  assert.ok(!judge("x", {}, { a_ms: { max: 5 } }).met);
+});
+
+Deno.test("percentile() takes a value that occurred", () => {
+  const values = [5, 1, 4, 2, 3];
+
+  assert.equal(percentile(values, 0.5), 3);
+  assert.equal(percentile(values, 1), 5);
+  assert.throws(() => percentile([], 0.5), RangeError);
+});

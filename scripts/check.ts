@@ -1,0 +1,92 @@
+/** `deno task check`: everything that reading the code can tell. */
+import { join } from "node:path";
+import { ENV_VARIABLES } from "../shared/config/env_variables.ts";
+import { CLOSED_SETS } from "../shared/db/database.types.ts";
+import { ERROR_CODES } from "../shared/errors/codes.ts";
+import { effectsInCore, misdirectedImports } from "./check/import_direction.ts";
+import { undocumented } from "./check/documented.ts";
+import { unknownErrorCodes } from "./check/error_codes.ts";
+import { runCommand } from "./cli/run_command.ts";
+import { moduleGraph, type ProjectModule } from "./deploy/module_graph.ts";
+import { PROJECT_ROOT } from "./project_root.ts";
+import { findFunctions } from "./stack/functions/find_functions.ts";
+import { green, red, writeLine } from "./terminal.ts";
+
+await runCommand(
+  {
+    name: "deno task check",
+    summary: "Checks format, lint, types, import direction, error codes and generated files.",
+    options: {},
+  },
+  async () => {
+    const results = [
+      await deno("format", "fmt", "--check"),
+      await deno("lint", "lint"),
+      await deno("types", "check", "scripts", "shared", "supabase", "tests"),
+      await list("import direction", importProblems),
+      await list("error codes", errorCodeProblems),
+      await list("documentation", documentationProblems),
+      await deno("generated types", "run", "-A", "scripts/types_generate.ts", "--check"),
+      await deno("generated index", "run", "-A", "scripts/generate_internal_servers.ts", "--check"),
+    ];
+    if (results.includes(false)) throw new Error("The check found problems");
+  },
+);
+
+/** Runs Deno; what it says is shown when it fails. */
+async function deno(name: string, ...args: string[]): Promise<boolean> {
+  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args,
+    cwd: PROJECT_ROOT,
+  }).output();
+  const text = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
+  return report(name, success ? [] : [text.trim()]);
+}
+
+async function list(name: string, find: () => Promise<string[]>): Promise<boolean> {
+  return report(name, await find());
+}
+
+function report(name: string, problems: readonly string[]): boolean {
+  writeLine(`${problems.length === 0 ? green("ok") : red("failed")} ${name}`);
+  for (const problem of problems) writeLine(problem);
+  return problems.length === 0;
+}
+
+async function importProblems(): Promise<string[]> {
+  const modules = new Map<string, ProjectModule>();
+  for (const name of (await findFunctions(PROJECT_ROOT)).keys()) {
+    for (const module of await moduleGraph(PROJECT_ROOT, `supabase/functions/${name}/index.ts`)) {
+      modules.set(module.path, module);
+    }
+  }
+  const problems = misdirectedImports([...modules.values()]);
+  for (const path of modules.keys()) {
+    if (!path.endsWith(".ts")) continue;
+    problems.push(...effectsInCore(path, await Deno.readTextFile(join(PROJECT_ROOT, path))));
+  }
+  return problems;
+}
+
+async function errorCodeProblems(): Promise<string[]> {
+  const folder = join(PROJECT_ROOT, "supabase/migrations");
+  const problems: string[] = [];
+  for await (const { name } of Deno.readDir(folder)) {
+    problems.push(...unknownErrorCodes(name, await Deno.readTextFile(join(folder, name))));
+  }
+  return problems;
+}
+
+async function documentationProblems(): Promise<string[]> {
+  const lists = [
+    { page: "docs/errors.md", names: Object.keys(ERROR_CODES) },
+    { page: "docs/reference/environment.md", names: Object.keys(ENV_VARIABLES) },
+    { page: "docs/reference/events.md", names: [...CLOSED_SETS.task_events.type, "model.delta"] },
+    { page: "docs/state-machine.md", names: CLOSED_SETS.tasks.status },
+  ];
+  const texts = new Map<string, string>();
+  for (const { page } of lists) {
+    texts.set(page, await Deno.readTextFile(join(PROJECT_ROOT, page)));
+  }
+  return undocumented(lists, (page) => texts.get(page) ?? "");
+}

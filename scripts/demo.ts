@@ -1,0 +1,44 @@
+/**
+ * `deno task demo`: the main job, end to end, on a stack of its own: a signed-in user's agents read
+ * a folder through an MCP server behind a key, hand off, ask a person, report; a second job is
+ * cancelled. What it claims at the end is computed from evidence.
+ */
+import { resolve } from "node:path";
+import { runCommand } from "./cli/run_command.ts";
+import { runDemo } from "./demo/run_demo.ts";
+import { TraceView } from "./demo/trace_view.ts";
+import { PROJECT_ROOT } from "./project_root.ts";
+import { green, red, writeLine } from "./terminal.ts";
+
+await runCommand(
+  {
+    name: "deno task demo",
+    summary: "Runs a multi-agent job over a folder of Markdown files, end to end.",
+    options: {
+      db: { type: "string", placeholder: "pglite|native|URL", help: "Database. Default: pglite." },
+      json: { type: "boolean", help: "Prints one line of JSON instead of the trace." },
+    },
+    positionals: "[folder]",
+  },
+  async ({ values, positionals }) => {
+    const view = values.json ? null : new TraceView();
+    const result = await runDemo({
+      db: values.db ?? "pglite",
+      folder: await Deno.realPath(resolve(positionals[0] ?? `${PROJECT_ROOT}/docs`)),
+      view,
+    });
+    if (values.json) {
+      writeLine(JSON.stringify(result));
+    } else {
+      for (const [name, isMet] of Object.entries(result.criteria)) {
+        writeLine(`${isMet ? green("proven") : red("not proven")}  ${name.replaceAll("_", " ")}`);
+      }
+      writeLine(
+        `${result.tasks} tasks, ${result.steps} steps, ${result.events} events on ${result.model}; ` +
+          `pickup ${result.pickup_ms_p50} ms (median), boot ${result.boot_ms} ms, ` +
+          `all in ${result.total_ms} ms`,
+      );
+    }
+    if (!result.ok) throw new Error("The demo did not prove all it should");
+  },
+);

@@ -1,0 +1,178 @@
+import { createSql, type Sql } from "../../shared/db/sql_client.ts";
+import { PROJECT_ROOT } from "../project_root.ts";
+import { type Stack, startStack } from "../stack/stack.ts";
+import { readEnvironment } from "../stack/stack_environment.ts";
+import { chooseModel, type DemoModel } from "./choose_model.ts";
+import * as evidence from "./evidence.ts";
+import { type FileServer, refusesWithoutKey, startFileServer } from "./file_server.ts";
+import { findExposures } from "./find_exposures.ts";
+import { giveModelKey, registerFileServer, setOllamaAddress, useProvider } from "./operator.ts";
+import { REVIEW_WORDS, runCancelledJob, runReportJob } from "./run_jobs.ts";
+import type { TraceView } from "./trace_view.ts";
+import { type DemoUser, type FollowedJob, isRefused, signUp } from "./user_client.ts";
+
+/** What the demo runs on. */
+export interface DemoOptions {
+  /** `pglite`, `native` or a URL. */
+  readonly db: string;
+  /** Absolute path of the folder of Markdown files. */
+  readonly folder: string;
+  /** Null: nobody watches. */
+  readonly view: TraceView | null;
+}
+
+/** The demo's result, as its last line of JSON. */
+export interface DemoResult extends evidence.DemoFigures {
+  readonly ok: boolean;
+  readonly criteria: evidence.DemoCriteria;
+  readonly total_ms: number;
+  readonly boot_ms: number;
+  /** The report as the user downloaded it from Storage. */
+  readonly report: string;
+  readonly model: string;
+}
+
+/** What both jobs leave behind for the evidence. */
+interface DemoRun {
+  readonly stack: Stack;
+  readonly sql: Sql;
+  readonly files: FileServer;
+  readonly user: DemoUser;
+  readonly stranger: DemoUser;
+  readonly reportJob: FollowedJob;
+  readonly cancelledJob: FollowedJob;
+  readonly secrets: readonly string[];
+  readonly logLines: readonly string[];
+  readonly view: TraceView | null;
+}
+
+/**
+ * Runs both jobs on an ephemeral stack and judges the evidence.
+ *
+ * @throws Error when a part does not start or a job comes to nothing.
+ */
+export async function runDemo({ db, folder, view }: DemoOptions): Promise<DemoResult> {
+  const startedAtMs = performance.now();
+  const logLines: string[] = [];
+  await using cleanUp = new AsyncDisposableStack();
+
+  view?.say("Booting Postgres, REST, Auth, Storage, Realtime and the edge functions …");
+  const [stack, files] = await Promise.all([
+    startStack({
+      db,
+      port: 0,
+      ephemeral: true,
+      dataDir: "",
+      projectRoot: PROJECT_ROOT,
+      watch: false,
+      onLog: (line) => logLines.push(JSON.stringify(line)),
+    }).then((started) => (cleanUp.defer(() => started.stop()), started)),
+    startFileServer(folder).then((started) => (cleanUp.defer(() => started.stop()), started)),
+  ]);
+  const sql = createSql(stack.dbUrl, { maxConnections: 1, applicationName: "demo" });
+  cleanUp.defer(() => sql.end());
+  const model = chooseModel(await readEnvironment(PROJECT_ROOT));
+  const modelKey = await setUp(sql, files, model);
+  view?.say(`Up after ${stack.bootMs} ms at ${stack.apiUrl}. The model is ${model.provider}.`);
+
+  const project = { apiUrl: stack.apiUrl, publishableKey: stack.publishableKey };
+  const [user, stranger] = await Promise.all([signUp(project, "ada"), signUp(project, "eve")]);
+  cleanUp.defer(() => void user.client.realtime.disconnect());
+  cleanUp.defer(() => void stranger.client.realtime.disconnect());
+  const context = { project, user, folder, view };
+  view?.begin(`A report on ${folder}`);
+  const reportJob = await runReportJob(context);
+  view?.begin("The same job again, cancelled in the middle");
+  const cancelledJob = await runCancelledJob(context);
+
+  const secrets = [files.apiKey, stack.secretKey, user.accessToken, ...modelKey];
+  const run = {
+    stack,
+    sql,
+    files,
+    user,
+    stranger,
+    reportJob,
+    cancelledJob,
+    secrets,
+    logLines,
+    view,
+  };
+  const criteria = await judge(run);
+  const report = await downloadReport(run);
+  view?.begin("The report, from Storage");
+  if (view !== null) { for (const line of report.split("\n").slice(0, 12)) view.say(`  ${line}`); }
+  view?.say("");
+  return {
+    ok: Object.values(criteria).every((isMet) => isMet) && report !== "",
+    criteria,
+    ...await evidence.readFigures(sql),
+    total_ms: Math.round(performance.now() - startedAtMs),
+    boot_ms: stack.bootMs,
+    report,
+    model: model.provider,
+  };
+}
+
+/** What an operator does before the first job. Returns the model's key, if the demo made one. */
+async function setUp(sql: Sql, files: FileServer, model: DemoModel): Promise<string[]> {
+  await registerFileServer(sql, files);
+  if (model.provider === "demo") return [await giveModelKey(sql)];
+  if (model.provider === "ollama") {
+    await setOllamaAddress(sql, (await readEnvironment(PROJECT_ROOT)).OLLAMA_HOST ?? "");
+  }
+  await useProvider(sql, model.provider);
+  return [];
+}
+
+async function judge(run: DemoRun): Promise<evidence.DemoCriteria> {
+  const { sql, files, user, reportJob, cancelledJob } = run;
+  const jobId = reportJob.taskId;
+  const { data } = await user.client.auth.getUser();
+  return {
+    handoff: await evidence.provesHandoff(sql, jobId),
+    authenticated_mcp: await evidence.provesAuthenticatedMcp(sql, {
+      jobId,
+      refusesWithoutKey: await refusesWithoutKey(files.url),
+    }),
+    skill_loading: await evidence.provesSkillLoading(sql, jobId),
+    human_review: await evidence.provesHumanReview(sql, {
+      jobId,
+      userId: data.user?.id ?? "",
+      words: REVIEW_WORDS,
+    }),
+    cancellation: await evidence.provesCancellation(sql, cancelledJob.taskId),
+    realtime_trace: await evidence.provesRealtimeTrace(sql, {
+      jobId,
+      received: reportJob.received,
+      isStrangerRefused: await isRefused(run.stranger, jobId),
+    }),
+    zero_credential_exposure: await hasNoExposure(run),
+  };
+}
+
+async function hasNoExposure(run: DemoRun): Promise<boolean> {
+  const { sql, secrets, logLines, reportJob, cancelledJob, stack, view } = run;
+  const found = await findExposures(sql, secrets, [
+    { where: "logs", text: logLines.join("\n") },
+    { where: "broadcasts", text: JSON.stringify([reportJob.received, cancelledJob.received]) },
+    {
+      where: "model requests",
+      text: stack.models.journal.entries().map(({ body }) => body).join("\n"),
+    },
+  ]);
+  for (const place of found) view?.say(`A secret stands in: ${place}`);
+  return found.length === 0;
+}
+
+/** As the user, through the Storage API. @throws Error when there is none. */
+async function downloadReport({ user, reportJob }: DemoRun): Promise<string> {
+  const { data: task, error } = await user.client.from("tasks").select("storage_paths")
+    .eq("id", reportJob.taskId).single();
+  if (error !== null) throw new Error(`Reading the job failed: ${error.message}`);
+  const path = (task.storage_paths as string[]).find((name) => name.endsWith(".md"));
+  if (path === undefined) throw new Error("The job stored no report");
+  const download = await user.client.storage.from("supaswarm-data").download(path);
+  if (download.error !== null) throw new Error(`Downloading ${path}: ${download.error.message}`);
+  return await download.data.text();
+}

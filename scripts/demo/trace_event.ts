@@ -1,0 +1,14 @@
+import { z } from "zod";
+
+/** An event of the trace, as a broadcast carries it; design of the payload: docs/reference/events.md. */
+export const traceEventSchema = z.object({
+  task_id: z.string(),
+  master_task_id: z.string(),
+  /** Null for streamed text, which is not stored. */
+  seq: z.number().nullable(),
+  at: z.string(),
+  data: z.record(z.string(), z.unknown()),
+});
+
+/** An event with its type, which is the broadcast's event. */
+export type TraceEvent = z.infer<typeof traceEventSchema> & { readonly type: string };

@@ -1,0 +1,89 @@
+import { bold, cyan, dim, green, red, writeLine, yellow } from "../terminal.ts";
+import type { TraceEvent } from "./trace_event.ts";
+
+const MAX_TEXT_LENGTH = 100;
+
+/** Prints the trace of a job as a person reads it: when, who, what. */
+export class TraceView {
+  #startedAtMs = performance.now();
+  readonly #names = new Map<string, string>();
+  readonly #counts = new Map<string, number>();
+
+  show(event: TraceEvent): void {
+    const { type, data, task_id } = event;
+    if (type === "task.created") this.#name(task_id, String(data.agent));
+    const line = describe(type, data);
+    if (line === null) return;
+    const seconds = ((performance.now() - this.#startedAtMs) / 1000).toFixed(2).padStart(6);
+    writeLine(`${dim(`${seconds}s`)}  ${cyan(this.#nameOf(event).padEnd(9))}  ${line}`);
+  }
+
+  say(text: string): void {
+    writeLine(bold(text));
+  }
+
+  /** Prints a heading; times count from here. */
+  begin(title: string): void {
+    this.say(`\n${title}`);
+    this.#startedAtMs = performance.now();
+  }
+
+  /** The master's first event comes before anybody can have subscribed to its channel. */
+  #nameOf({ task_id, master_task_id }: TraceEvent): string {
+    return this.#names.get(task_id) ?? (task_id === master_task_id ? "planner" : "task");
+  }
+
+  /** Agents that work on several tasks are numbered: reader 1, reader 2, … */
+  #name(taskId: string, agent: string): void {
+    if (this.#names.has(taskId)) return;
+    const count = (this.#counts.get(agent) ?? 0) + 1;
+    this.#counts.set(agent, count);
+    this.#names.set(taskId, agent === "planner" ? agent : `${agent} ${count}`);
+  }
+}
+
+function describe(type: string, data: TraceEvent["data"]): string | null {
+  switch (type) {
+    case "model.completed":
+      return data.text ? `${dim("thinks")}  ${short(data.text)}` : null;
+    case "tool.started":
+      return `${dim("calls")}   ${data.name} ${short(JSON.stringify(data.arguments ?? {}))}`;
+    case "tool.completed":
+      return `${green("has")}     ${data.name}: ${short(data.text)}`;
+    case "tool.failed":
+      return `${red("fails")}   ${data.name}: ${short(data.error_code ?? data.text)}`;
+    case "skill.loaded":
+      return `${green("loads")}   skill ${data.skill_id}`;
+    case "data.saved":
+      return `${green("saves")}   ${data.key}${
+        data.storage_path ? ` at ${data.storage_path}` : ""
+      }`;
+    case "subtask.created":
+      return `${yellow("hands")}   off to ${data.agent}`;
+    case "subtask.finished":
+      return `${green("gets")}    ${data.agent}'s result: ${data.status}`;
+    case "review.requested":
+      return `${yellow("asks")}    ${short(data.question)}`;
+    case "review.answered":
+      return `${green("hears")}   ${data.approved ? "approved" : "not approved"}: ${
+        short(data.comments)
+      }`;
+    case "task.parked":
+      return `${dim("waits")}   ${data.status}`;
+    case "task.retried":
+      return `${yellow("retries")} ${short(JSON.stringify(data.error))}`;
+    case "task.completed":
+      return green("completed");
+    case "task.failed":
+      return `${red("failed")}  ${short(JSON.stringify(data.error))}`;
+    case "task.cancelled":
+      return yellow("cancelled");
+    default:
+      return null;
+  }
+}
+
+function short(value: unknown): string {
+  const text = String(value ?? "").replace(/\s+/g, " ").trim();
+  return text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH - 1)}…` : text;
+}

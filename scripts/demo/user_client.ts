@@ -1,0 +1,135 @@
+import { createClient, type SupabaseClient } from "@supabase/supabase-js";
+import { z } from "zod";
+import { type TraceEvent, traceEventSchema } from "./trace_event.ts";
+
+const createdSchema = z.object({
+  task_id: z.string(),
+  channels: z.object({ task: z.string(), master: z.string() }),
+});
+
+/** Where the platform is, as a client knows it. */
+export interface Project {
+  readonly apiUrl: string;
+  readonly publishableKey: string;
+}
+
+/** A signed-in user with the real `supabase-js` client. */
+export interface DemoUser {
+  readonly client: SupabaseClient;
+  readonly accessToken: string;
+}
+
+/** Signs up a user. @throws Error when the platform refuses. */
+export async function signUp(project: Project, name: string): Promise<DemoUser> {
+  const client = createClient(project.apiUrl, project.publishableKey, {
+    auth: { persistSession: false, autoRefreshToken: false },
+  });
+  const { data, error } = await client.auth.signUp({
+    email: `${name}@example.test`,
+    password: crypto.randomUUID(),
+  });
+  if (error !== null) throw error;
+  if (data.session === null) throw new Error("Signing up gave no session");
+  return { client, accessToken: data.session.access_token };
+}
+
+/** A job as its owner follows it. */
+export interface FollowedJob {
+  readonly taskId: string;
+  /** What came over Realtime, in order of arrival. */
+  readonly received: readonly TraceEvent[];
+  /** Resolves with the first event that satisfies `isWanted`, received before or after the call. */
+  until(isWanted: (event: TraceEvent) => boolean, what: string): Promise<TraceEvent>;
+  leave(): Promise<void>;
+}
+
+/** Creates a job over HTTP and subscribes to its private channel. */
+export async function createJob(
+  project: Project,
+  user: DemoUser,
+  { input, onEvent }: {
+    readonly input: Readonly<Record<string, string>>;
+    readonly onEvent?: (event: TraceEvent) => void;
+  },
+): Promise<FollowedJob> {
+  const answer = await fetch(`${project.apiUrl}/functions/v1/supaswarm-create-task`, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      apikey: project.publishableKey,
+      authorization: `Bearer ${user.accessToken}`,
+    },
+    body: JSON.stringify({ agent: "planner", input }),
+  });
+  if (answer.status !== 201) throw new Error(`Creating the task answered ${await answer.text()}`);
+  const { task_id, channels } = createdSchema.parse(await answer.json());
+  return await follow(user.client, { taskId: task_id, topic: channels.master, onEvent });
+}
+
+async function follow(
+  client: SupabaseClient,
+  { taskId, topic, onEvent }: {
+    readonly taskId: string;
+    readonly topic: string;
+    readonly onEvent: ((event: TraceEvent) => void) | undefined;
+  },
+): Promise<FollowedJob> {
+  const received: TraceEvent[] = [];
+  const waiting = new Set<() => void>();
+  const channel = client.channel(topic, { config: { private: true } })
+    .on("broadcast", { event: "*" }, ({ event, payload }) => {
+      const traced = { type: event, ...traceEventSchema.parse(payload) };
+      received.push(traced);
+      onEvent?.(traced);
+      for (const check of waiting) check();
+    });
+  await subscribed(channel);
+  return {
+    taskId,
+    received,
+    until: (isWanted, what) =>
+      new Promise((resolve, reject) => {
+        const end = (settle: () => void) => {
+          clearTimeout(timer);
+          waiting.delete(check);
+          settle();
+        };
+        const check = () => {
+          const found = received.find(isWanted);
+          if (found !== undefined) end(() => resolve(found));
+        };
+        const timer = setTimeout(
+          () => end(() => reject(new Error(`Waited ${EVENT_LIMIT_MS} ms for ${what} in vain`))),
+          EVENT_LIMIT_MS,
+        );
+        waiting.add(check);
+        check();
+      }),
+    leave: async () => void await client.removeChannel(channel),
+  };
+}
+
+/** Long enough for a real model that thinks. */
+const EVENT_LIMIT_MS = 300_000;
+
+async function subscribed(channel: ReturnType<SupabaseClient["channel"]>): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    channel.subscribe((status, error) => {
+      if (status === "SUBSCRIBED") resolve();
+      if (status === "CHANNEL_ERROR" || status === "TIMED_OUT") reject(error ?? new Error(status));
+    });
+  });
+}
+
+/** True when Realtime refuses the user the channel of somebody else's job. */
+export async function isRefused(user: DemoUser, taskId: string): Promise<boolean> {
+  const channel = user.client.channel(`supaswarm:master:${taskId}`, { config: { private: true } });
+  try {
+    await subscribed(channel);
+    return false;
+  } catch {
+    return true;
+  } finally {
+    await user.client.removeChannel(channel);
+  }
+}

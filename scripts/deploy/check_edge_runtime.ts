@@ -1,0 +1,44 @@
+import { join } from "node:path";
+import { moduleGraph } from "./module_graph.ts";
+
+/** Supabase's edge runtime is compatible with this version of Deno. */
+const EDGE_DENO = "deno@2.1.4";
+
+/** What the edge runtime lacks or blocks, beside what its older Deno does not know. */
+const BLOCKED: readonly RegExp[] = [
+  /\bDeno\.(Command|exit|kill|addSignalListener|dlopen|run)\b/,
+  /\bDeno\.\w+Sync\b/,
+  /\bDeno\.(rename|copyFile|chmod|chown|symlink|link|utime|truncate|watchFs)\b/,
+  /\bnew Worker\b/,
+  /\bwith\s*\{\s*type:\s*"(text|bytes)"/,
+];
+
+/** Checks the functions' types with the edge runtime's Deno, and that no blocked API is used. */
+export async function checkEdgeRuntime(
+  projectRoot: string,
+  functionNames: readonly string[],
+): Promise<string[]> {
+  const entries = functionNames.map((name) => `supabase/functions/${name}/index.ts`);
+  const { success, stderr } = await new Deno.Command("npx", {
+    // The lock file's format is newer than this Deno.
+    args: ["-y", EDGE_DENO, "check", "--no-lock", ...entries],
+    cwd: projectRoot,
+    env: { DENO_TLS_CA_STORE: "system" },
+    stdout: "null",
+    stderr: "piped",
+  }).output();
+  const problems = success ? [] : [`${EDGE_DENO} check:\n${new TextDecoder().decode(stderr)}`];
+
+  const paths = new Set<string>();
+  for (const entry of entries) {
+    for (const { path } of await moduleGraph(projectRoot, entry)) paths.add(path);
+  }
+  for (const path of paths) {
+    const source = await Deno.readTextFile(join(projectRoot, path));
+    for (const pattern of BLOCKED) {
+      const found = source.match(pattern);
+      if (found) problems.push(`${path} uses ${found[0]}, which the edge runtime does not allow`);
+    }
+  }
+  return problems;
+}

@@ -1,0 +1,63 @@
+import { join } from "node:path";
+import type { Deployment } from "./management_api.ts";
+import { startManagementApi } from "./management_api.ts";
+import { moduleGraph } from "./module_graph.ts";
+import { runSupabaseCli } from "./supabase_cli.ts";
+
+/**
+ * Deploys all functions with the real CLI to a stand-in API and returns what is wrong: a warning,
+ * a function that did not arrive, a file that its code needs and that was not sent, or one that
+ * was sent and that its code does not need.
+ */
+export async function checkFunctions(
+  projectRoot: string,
+  functionNames: readonly string[],
+): Promise<string[]> {
+  const api = startManagementApi();
+  const home = await Deno.makeTempDir({ prefix: "supaswarm-deploy-" });
+  try {
+    const profile = join(home, "profile.yaml");
+    await Deno.writeTextFile(
+      profile,
+      `name: mock\napi_url: ${api.url}\ndashboard_url: ${api.url}\nproject_host: mock.local\n`,
+    );
+    const run = await runSupabaseCli(
+      // deno-fmt-ignore
+      ["functions", "deploy", "--use-api", "--yes", "--profile", profile,
+        "--workdir", projectRoot, `--remote=${api.projectRef}`],
+      { SUPABASE_ACCESS_TOKEN: `sbp_${"0".repeat(40)}`, SUPABASE_HOME: home },
+    );
+    const problems = run.succeeded ? [] : [`The CLI failed:\n${run.output.trim()}`];
+    problems.push(...warnings(run.output));
+    for (const name of functionNames) {
+      problems.push(...await checkDeployment(projectRoot, name, api.deployments));
+    }
+    return problems;
+  } finally {
+    await api.stop();
+    await Deno.remove(home, { recursive: true });
+  }
+}
+
+/** The CLI exits with 0 after "WARN: failed to read file", so its words count. */
+function warnings(output: string): string[] {
+  return output.split("\n").map((line) => line.trim())
+    .filter((line) => /WARN/.test(line) && !/Docker is not running/.test(line));
+}
+
+async function checkDeployment(
+  projectRoot: string,
+  name: string,
+  deployments: readonly Deployment[],
+): Promise<string[]> {
+  const deployment = deployments.find(({ slug }) => slug === name);
+  if (deployment === undefined) return [`${name} was not deployed`];
+  const entry = `supabase/functions/${name}/index.ts`;
+  const needed = new Set((await moduleGraph(projectRoot, entry)).map(({ path }) => path));
+  needed.add("deno.json");
+  const sent = new Set(deployment.files);
+  return [
+    ...[...needed].filter((path) => !sent.has(path)).map((path) => `${name} lacks ${path}`),
+    ...[...sent].filter((path) => !needed.has(path)).map((path) => `${name} leaks ${path}`),
+  ];
+}

@@ -1,0 +1,78 @@
+/** What the CLI uploaded for one function. */
+export interface Deployment {
+  readonly slug: string;
+  /** Paths relative to the project's root. */
+  readonly files: readonly string[];
+}
+
+/** A stand-in for Supabase's Management API that takes deployments and keeps what it got. */
+export interface ManagementApi {
+  readonly url: string;
+  /** The project that it knows: twenty lower-case letters, as the CLI demands. */
+  readonly projectRef: string;
+  readonly deployments: readonly Deployment[];
+  stop(): Promise<void>;
+}
+
+const PROJECT_REF = "abcdefghijklmnopqrst";
+
+/** Starts the stand-in on a free port of 127.0.0.1. */
+export function startManagementApi(): ManagementApi {
+  const deployments: Deployment[] = [];
+  const server = Deno.serve(
+    { port: 0, hostname: "127.0.0.1", onListen() {} },
+    async (request) => {
+      const url = new URL(request.url);
+      const route = `${request.method} ${url.pathname.replace(`/v1/projects/${PROJECT_REF}`, "")}`;
+      switch (route) {
+        case "GET ":
+          return Response.json(PROJECT);
+        case "GET /functions":
+          return Response.json([]);
+        case "PUT /functions":
+          return Response.json({ functions: [] });
+        case "POST /functions/deploy": {
+          const slug = url.searchParams.get("slug") ?? "";
+          deployments.push({ slug, files: uploadedFiles(await request.formData()) });
+          return Response.json(deployedFunction(slug), { status: 201 });
+        }
+        default:
+          return Response.json({ message: `No such route: ${route}` }, { status: 404 });
+      }
+    },
+  );
+  return {
+    url: `http://127.0.0.1:${server.addr.port}`,
+    projectRef: PROJECT_REF,
+    deployments,
+    stop: () => server.shutdown(),
+  };
+}
+
+const PROJECT = {
+  id: PROJECT_REF,
+  ref: PROJECT_REF,
+  organization_id: "organisation",
+  organization_slug: "organisation",
+  name: "supaswarm",
+  region: "eu-central-1",
+  created_at: "2026-01-01T00:00:00Z",
+  status: "ACTIVE_HEALTHY",
+  database: { host: "db", version: "17", postgres_engine: "17", release_channel: "ga" },
+};
+
+function uploadedFiles(form: FormData): string[] {
+  return form.getAll("file").flatMap((part) => part instanceof File ? [part.name] : []).sort();
+}
+
+function deployedFunction(slug: string) {
+  return {
+    id: slug,
+    slug,
+    name: slug,
+    status: "ACTIVE",
+    version: 1,
+    created_at: 1,
+    updated_at: 1,
+  };
+}

@@ -1,0 +1,34 @@
+/** The version of the Supabase CLI that the project is checked with. */
+const CLI = "supabase@3.1.0";
+
+/** What a run of the CLI printed, and how it ended. */
+export interface CliRun {
+  readonly succeeded: boolean;
+  /** Stdout and stderr, one after the other. */
+  readonly output: string;
+  readonly stdout: string;
+}
+
+/** Runs the real Supabase CLI from npm; it may answer no question and send no telemetry. */
+export async function runSupabaseCli(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<CliRun> {
+  const { success, stdout, stderr } = await new Deno.Command("npx", {
+    args: ["-y", CLI, ...args, "--agent", "no"],
+    env: { SUPABASE_TELEMETRY_DISABLED: "1", DO_NOT_TRACK: "1", ...env },
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).output();
+  const decoder = new TextDecoder();
+  const text = decoder.decode(stdout);
+  return { succeeded: success, stdout: text, output: text + decoder.decode(stderr) };
+}
+
+/** The CLI's flag for a database on this machine, which speaks no TLS. */
+export function remoteFlag(databaseUrl: string): string {
+  const url = new URL(databaseUrl);
+  url.searchParams.set("sslmode", "disable");
+  return `--remote=${url}`;
+}

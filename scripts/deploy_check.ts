@@ -1,0 +1,57 @@
+/**
+ * `deno task deploy:check`: what a deployment to a hosted project would do, tried with the real
+ * CLI: the functions against a stand-in of the Management API, the migrations against native
+ * Postgres as the role that a hosted project gives.
+ */
+import { runCommand } from "./cli/run_command.ts";
+import { checkDatabase } from "./deploy/check_database.ts";
+import { checkEdgeRuntime } from "./deploy/check_edge_runtime.ts";
+import { checkFunctions } from "./deploy/check_functions.ts";
+import { startNativeCluster } from "./native/native_cluster.ts";
+import { findNativePrefix } from "./native/native_prefix.ts";
+import { PROJECT_ROOT } from "./project_root.ts";
+import { findFunctions } from "./stack/functions/find_functions.ts";
+import { green, red, writeLine, writeProgress } from "./terminal.ts";
+
+await runCommand(
+  {
+    name: "deno task deploy:check",
+    summary: "Checks with the real Supabase CLI that the project deploys.",
+    options: { json: { type: "boolean", help: "Prints one line {ok, problems}." } },
+  },
+  async ({ values }) => {
+    const names = [...(await findFunctions(PROJECT_ROOT)).keys()];
+    const problems = [
+      ...await part("functions deploy", () => checkFunctions(PROJECT_ROOT, names)),
+      ...await part("edge runtime", () => checkEdgeRuntime(PROJECT_ROOT, names)),
+      ...await part("database", checkOnNativePostgres),
+    ];
+
+    if (values.json) writeLine(JSON.stringify({ ok: problems.length === 0, problems }));
+    else for (const problem of problems) writeLine(`${red("problem")}: ${problem}`);
+    if (problems.length > 0) {
+      throw new Error(`${problems.length} problems would break a deployment`);
+    }
+    if (!values.json) {
+      writeLine(`${green("ok")}: ${names.length} functions and the migrations deploy`);
+    }
+  },
+);
+
+async function part(name: string, check: () => Promise<string[]>): Promise<string[]> {
+  writeProgress(`checking ${name} …`);
+  return await check();
+}
+
+async function checkOnNativePostgres(): Promise<string[]> {
+  const dataDir = await Deno.makeTempDir({ prefix: "supaswarm-deploy-" });
+  // The server may run as another user, who must be able to reach the folder.
+  await Deno.chmod(dataDir, 0o755);
+  const cluster = await startNativeCluster({ prefix: await findNativePrefix(), dataDir, port: 0 });
+  try {
+    return await checkDatabase(PROJECT_ROOT, cluster.url);
+  } finally {
+    await cluster.stop();
+    await Deno.remove(dataDir, { recursive: true });
+  }
+}

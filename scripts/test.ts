@@ -1,0 +1,38 @@
+/**
+ * `deno task test` and `deno task test:postgres`: all tests that need nothing but this checkout,
+ * or those on native Postgres. The last line is `N passed, N failed`.
+ */
+import { runCommand } from "./cli/run_command.ts";
+import { PROJECT_ROOT } from "./project_root.ts";
+import { findNativePrefix } from "./native/native_prefix.ts";
+import { writeLine } from "./terminal.ts";
+import { runSuite, type TestSuite } from "./test/run_suite.ts";
+
+const NATIVE_TESTS = "tests/postgres";
+
+await runCommand(
+  {
+    name: "deno task test",
+    summary: "Runs the tests on the embedded database, or those on native Postgres.",
+    options: {
+      postgres: { type: "boolean", help: "Runs the tests on native Postgres." },
+      filter: { type: "string", placeholder: "TEXT", help: "Only tests whose name has this text." },
+    },
+    positionals: "[file or folder …]",
+  },
+  async ({ values, positionals }) => {
+    // Said before the tests start, rather than once by each of them.
+    if (values.postgres) await findNativePrefix();
+    const suite: Pick<TestSuite, "paths" | "ignore"> = values.postgres
+      ? { paths: [NATIVE_TESTS], ignore: [] }
+      : { paths: ["scripts", "shared", "tests"], ignore: [NATIVE_TESTS, "tests/fixtures"] };
+    const { passed, failed } = await runSuite({
+      projectRoot: PROJECT_ROOT,
+      ...suite,
+      ...positionals.length > 0 ? { paths: positionals } : {},
+      ...values.filter === undefined ? {} : { filter: values.filter },
+    });
+    writeLine(`${passed} passed, ${failed} failed`);
+    if (failed > 0 || passed === 0) Deno.exit(1);
+  },
+);

@@ -1,0 +1,40 @@
+/** A check constraint of the form `column in (…)`. */
+export interface ClosedSetRow {
+  readonly table_name: string;
+  readonly column_name: string;
+  /** As `pg_get_constraintdef` prints it. */
+  readonly definition: string;
+}
+
+/** Lists the constraints that close a text column of schema `public` to some labels. */
+export const CLOSED_SET_QUERY = `
+  select relation.relname as table_name, attribute.attname as column_name,
+    pg_get_constraintdef(con.oid) as definition
+  from pg_constraint as con
+  join pg_class as relation on relation.oid = con.conrelid
+  join pg_attribute as attribute on attribute.attrelid = relation.oid and con.conkey = array[attribute.attnum]
+  where con.contype = 'c'
+    and relation.relnamespace = 'public'::regnamespace
+    and pg_get_constraintdef(con.oid) ~ '= ANY \\(+ARRAY\\['
+  order by 1, 2`;
+
+/** The sets as TypeScript source: `CLOSED_SETS.tasks.status` is a tuple of the column's labels. */
+export function closedSetsSource(rows: readonly ClosedSetRow[]): string {
+  const tables = new Map<string, string[]>();
+  for (const { table_name, column_name, definition } of rows) {
+    const labels = [...definition.matchAll(/'((?:[^']|'')*)'::/g)].map(([, label = ""]) =>
+      JSON.stringify(label.replaceAll("''", "'"))
+    );
+    const columns = tables.get(table_name) ?? [];
+    columns.push(`    ${column_name}: [${labels.join(", ")}],`);
+    tables.set(table_name, columns);
+  }
+  const body = [...tables].map(([table, columns]) => `  ${table}: {\n${columns.join("\n")}\n  },`);
+  return [
+    "/** The labels that check constraints allow, by table and column. */",
+    "export const CLOSED_SETS = {",
+    ...body,
+    "} as const;",
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,24 @@
+import { createSql } from "../../shared/db/sql_client.ts";
+import { PROJECT_ROOT } from "../../scripts/project_root.ts";
+import { openDatabase } from "../../scripts/stack/database/open_database.ts";
+import { applyMigrations } from "../../scripts/stack/migrations/apply_migrations.ts";
+import { pgtapFiles, runPgtapFile } from "./pgtap.ts";
+
+Deno.test("SQL on the embedded database", async (test) => {
+  const database = await openDatabase({
+    db: "pglite",
+    dataDir: "",
+    ephemeral: true,
+    log: () => {},
+  });
+  try {
+    await applyMigrations(database, PROJECT_ROOT);
+    const sql = createSql(database.url, { maxConnections: 1, applicationName: "pgtap" });
+    for (const file of await pgtapFiles()) {
+      await test.step(file.claim, () => runPgtapFile(sql, file));
+    }
+    await sql.end();
+  } finally {
+    await database.stop();
+  }
+});
