@@ -1,0 +1,33 @@
+/**
+ * Keeps a database that goes away from ending the process: postgres.js 3.4.9 then writes to the
+ * socket that it has just set to null, in a timer where nobody can catch the TypeError. The query
+ * itself is rejected properly, so that nothing is lost with the error. Every other uncaught error
+ * still ends the process.
+ *
+ * Works in the main process and in workers; installing it twice is harmless.
+ *
+ * @param onSwallowed Told of each swallowed error, for the log.
+ * @returns A function that takes the protection away.
+ */
+export function protectProcess(onSwallowed: (error: Error) => void): () => void {
+  const swallow = (event: Event, error: unknown) => {
+    if (!isLostConnectionError(error)) return;
+    event.preventDefault();
+    onSwallowed(error);
+  };
+  const onError = (event: ErrorEvent) => swallow(event, event.error);
+  const onRejection = (event: PromiseRejectionEvent) => swallow(event, event.reason);
+  globalThis.addEventListener("error", onError);
+  globalThis.addEventListener("unhandledrejection", onRejection);
+  return () => {
+    globalThis.removeEventListener("error", onError);
+    globalThis.removeEventListener("unhandledrejection", onRejection);
+  };
+}
+
+/** True for the TypeError that postgres.js throws when its socket is gone. */
+export function isLostConnectionError(error: unknown): error is TypeError {
+  return error instanceof TypeError &&
+    /of null \(reading '(write|end|destroy)'\)/.test(error.message) &&
+    /postgres[^\n]*connection\.js/.test(error.stack ?? "");
+}

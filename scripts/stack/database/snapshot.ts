@@ -1,0 +1,128 @@
+import { join } from "node:path";
+import type { Logger } from "./database_port.ts";
+
+const MANIFEST = "manifest.json";
+const DATA = "data";
+const KEPT_SNAPSHOTS = 6;
+
+/** A file's or folder's place in a snapshot; folders have no size. */
+interface ManifestEntry {
+  readonly path: string;
+  readonly sizeBytes: number | null;
+}
+
+/** Where a snapshot is kept and how it is made. */
+export interface SnapshotOptions {
+  readonly cacheDir: string;
+  /** Names the content: the same key always means the same data. */
+  readonly key: string;
+  /** Fills the given new folder with a database that is closed cleanly. */
+  readonly build: (dataDir: string) => Promise<void>;
+  readonly log: Logger;
+}
+
+/**
+ * Makes `target` a copy of the snapshot `key`, building the snapshot when it is missing or
+ * damaged. Safe against other processes doing the same, and against a kill at any moment:
+ * snapshot and target appear whole, by a rename, or not at all.
+ */
+export async function copySnapshot(options: SnapshotOptions, target: string): Promise<void> {
+  const snapshot = join(options.cacheDir, `database-${options.key}`);
+  if (await exists(snapshot) && await tryCopy(snapshot, target, options.log)) return;
+  await Deno.mkdir(options.cacheDir, { recursive: true });
+  using lock = await Deno.open(`${snapshot}.lock`, { create: true, write: true });
+  // Building takes seconds and much memory: concurrent starts wait for one of them.
+  await lock.lock(true);
+  if (await exists(snapshot) && await tryCopy(snapshot, target, options.log)) return;
+  await Deno.remove(snapshot, { recursive: true }).catch(() => {});
+  await buildSnapshot(options, snapshot);
+  if (!await tryCopy(snapshot, target, options.log)) {
+    throw new Error(`Cannot copy the new snapshot ${snapshot} to ${target}`);
+  }
+}
+
+async function buildSnapshot(options: SnapshotOptions, snapshot: string): Promise<void> {
+  const draft = join(options.cacheDir, `draft-${crypto.randomUUID()}`);
+  const startedAt = performance.now();
+  try {
+    await Deno.mkdir(draft, { recursive: true });
+    await options.build(join(draft, DATA));
+    const manifest = await listEntries(join(draft, DATA));
+    await Deno.writeTextFile(join(draft, MANIFEST), JSON.stringify(manifest));
+    await renameUnlessThere(draft, snapshot);
+  } finally {
+    await Deno.remove(draft, { recursive: true }).catch(() => {});
+  }
+  const duration = Math.round(performance.now() - startedAt);
+  options.log("info", "database.snapshot_built", { key: options.key, duration_ms: duration });
+  await removeOldSnapshots(options.cacheDir);
+}
+
+/** False when the snapshot is not what its manifest says. */
+async function tryCopy(snapshot: string, target: string, log: Logger): Promise<boolean> {
+  const draft = `${target}.draft-${crypto.randomUUID()}`;
+  try {
+    const manifest = JSON.parse(
+      await Deno.readTextFile(join(snapshot, MANIFEST)),
+    ) as ManifestEntry[];
+    await Deno.mkdir(draft, { recursive: true, mode: 0o700 });
+    for (const { path } of manifest.filter((entry) => entry.sizeBytes === null)) {
+      await Deno.mkdir(join(draft, path), { mode: 0o700 });
+    }
+    const files = manifest.filter((entry) => entry.sizeBytes !== null);
+    await Promise.all(files.map((file) => copyFile(join(snapshot, DATA), draft, file)));
+    await renameUnlessThere(draft, target);
+    return true;
+  } catch (error) {
+    log("warn", "database.snapshot_unusable", { snapshot, reason: String(error) });
+    return false;
+  } finally {
+    await Deno.remove(draft, { recursive: true }).catch(() => {});
+  }
+}
+
+async function copyFile(from: string, to: string, file: ManifestEntry): Promise<void> {
+  await Deno.copyFile(join(from, file.path), join(to, file.path));
+  const { size } = await Deno.stat(join(to, file.path));
+  if (size !== file.sizeBytes) throw new RangeError(`${file.path} has ${size} bytes`);
+}
+
+/** Folders come before what they hold. */
+async function listEntries(root: string, folder = ""): Promise<ManifestEntry[]> {
+  const entries: ManifestEntry[] = [];
+  for await (const entry of Deno.readDir(join(root, folder))) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory) {
+      entries.push({ path, sizeBytes: null }, ...await listEntries(root, path));
+    } else {
+      entries.push({ path, sizeBytes: (await Deno.stat(join(root, path))).size });
+    }
+  }
+  return entries;
+}
+
+async function renameUnlessThere(draft: string, target: string): Promise<void> {
+  try {
+    await Deno.rename(draft, target);
+  } catch (error) {
+    // A concurrent start was first; its result is as good.
+    if (!await exists(target)) throw error;
+  }
+}
+
+async function removeOldSnapshots(cacheDir: string): Promise<void> {
+  const found: { path: string; madeAt: number }[] = [];
+  for await (const entry of Deno.readDir(cacheDir)) {
+    if (!entry.isDirectory || !entry.name.startsWith("database-")) continue;
+    const path = join(cacheDir, entry.name);
+    found.push({ path, madeAt: (await Deno.stat(path)).mtime?.getTime() ?? 0 });
+  }
+  found.sort((a, b) => b.madeAt - a.madeAt);
+  for (const { path } of found.slice(KEPT_SNAPSHOTS)) {
+    await Deno.remove(path, { recursive: true }).catch(() => {});
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await Deno.stat(path).then(() => true, () => false);
+}

@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { copySnapshot } from "./snapshot.ts";
+
+/** A cache in a temporary folder whose snapshots hold two files, and how often one was built. */
+async function withCache(test: (cache: TestCache) => Promise<void>): Promise<void> {
+  const folder = await Deno.makeTempDir();
+  let buildCount = 0;
+  const options = {
+    cacheDir: join(folder, "cache"),
+    key: "k",
+    log: () => {},
+    build: async (dataDir: string) => {
+      buildCount++;
+      await Deno.mkdir(join(dataDir, "base", "1"), { recursive: true });
+      await Deno.mkdir(join(dataDir, "empty"));
+      await Deno.writeTextFile(join(dataDir, "base", "1", "table"), "rows");
+      await Deno.writeTextFile(join(dataDir, "PG_VERSION"), "18");
+    },
+  };
+  try {
+    await test({ folder, options, buildCount: () => buildCount });
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+interface TestCache {
+  readonly folder: string;
+  readonly options: Parameters<typeof copySnapshot>[0];
+  readonly buildCount: () => number;
+}
+
+async function assertWhole(target: string): Promise<void> {
+  assert.equal(await Deno.readTextFile(join(target, "base", "1", "table")), "rows");
+  assert.equal(await Deno.readTextFile(join(target, "PG_VERSION")), "18");
+  assert.ok((await Deno.stat(join(target, "empty"))).isDirectory);
+}
+
+Deno.test("copySnapshot() builds a snapshot once and copies it each time", () =>
+  withCache(async ({ folder, options, buildCount }) => {
+    await copySnapshot(options, join(folder, "a"));
+    await copySnapshot(options, join(folder, "b"));
+
+    await assertWhole(join(folder, "a"));
+    await assertWhole(join(folder, "b"));
+    assert.equal(buildCount(), 1);
+  }));
+
+for (
+  const [damage, inflict] of [
+    ["a shortened file", (data: string) => Deno.truncate(join(data, "base", "1", "table"), 1)],
+    ["a missing file", (data: string) => Deno.remove(join(data, "PG_VERSION"))],
+    [
+      "an unreadable manifest",
+      (data: string) => Deno.writeTextFile(`${data}/../manifest.json`, "{"),
+    ],
+    ["no manifest", (data: string) => Deno.remove(`${data}/../manifest.json`)],
+  ] as const
+) {
+  Deno.test(`copySnapshot() builds a snapshot again that has ${damage}`, () =>
+    withCache(async ({ folder, options, buildCount }) => {
+      await copySnapshot(options, join(folder, "a"));
+      await inflict(join(options.cacheDir, "database-k", "data"));
+
+      await copySnapshot(options, join(folder, "b"));
+
+      await assertWhole(join(folder, "b"));
+      assert.equal(buildCount(), 2);
+    }));
+}
+
+Deno.test("copySnapshot() builds once for concurrent starts and leaves no drafts behind", () =>
+  withCache(async ({ folder, options, buildCount }) => {
+    const targets = ["a", "b", "c", "d"].map((name) => join(folder, name));
+
+    await Promise.all(targets.map((target) => copySnapshot(options, target)));
+
+    for (const target of targets) await assertWhole(target);
+    assert.equal(buildCount(), 1);
+    const left = [...Deno.readDirSync(folder), ...Deno.readDirSync(options.cacheDir)];
+    assert.deepEqual(left.filter((entry) => entry.name.includes("draft")), []);
+  }));
+
+Deno.test("copySnapshot() leaves neither snapshot nor target when building fails", () =>
+  withCache(async ({ folder, options }) => {
+    const failing = { ...options, build: () => Promise.reject(new Error("no disk")) };
+
+    await assert.rejects(copySnapshot(failing, join(folder, "a")), /no disk/);
+
+    const cached = [...Deno.readDirSync(options.cacheDir)].map((entry) => entry.name);
+    assert.deepEqual(cached, ["database-k.lock"]);
+    assert.deepEqual([...Deno.readDirSync(folder)].map((entry) => entry.name), ["cache"]);
+  }));

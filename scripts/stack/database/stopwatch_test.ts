@@ -1,0 +1,33 @@
+import assert from "node:assert/strict";
+import { Stopwatch } from "./stopwatch.ts";
+
+Deno.test("Stopwatch calls once when nothing resets it", async () => {
+  let callCount = 0;
+  const called = Promise.withResolvers<void>();
+  const stopwatch = new Stopwatch(1, 3, () => {
+    callCount++;
+    called.resolve();
+  });
+
+  stopwatch.start();
+  await called.promise;
+
+  assert.equal(callCount, 1);
+  stopwatch.stop();
+});
+
+Deno.test("Stopwatch counts from its last reset and not at all once stopped", async () => {
+  const stopwatch = new Stopwatch(1, 5, () => assert.fail("called"));
+  const ticks = Promise.withResolvers<void>();
+  let tickCount = 0;
+
+  stopwatch.start();
+  const timer = setInterval(() => {
+    stopwatch.reset();
+    if (++tickCount === 20) ticks.resolve();
+  }, 1);
+  await ticks.promise;
+  stopwatch.stop();
+
+  clearInterval(timer);
+});

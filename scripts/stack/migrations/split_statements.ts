@@ -1,0 +1,101 @@
+/** One statement of an SQL file. */
+export interface SqlStatement {
+  /** Without the semicolon and without surrounding blanks and comments in front of it. */
+  readonly text: string;
+  /** The line of the file on which `text` starts, from 1. */
+  readonly line: number;
+}
+
+/** Text that can hold a semicolon which ends no statement. Each pattern matches as a whole. */
+const QUOTED = [
+  /--[^\n]*/y,
+  /[eE]'(?:[^'\\]|\\[^]|'')*'/y,
+  /'(?:[^']|'')*'/y,
+  /"(?:[^"]|"")*"/y,
+  /\$(\w*)\$[^]*?\$\1\$/y,
+];
+const WORD = /[\p{L}_][\p{L}\p{N}_$]*/uy;
+const NUMBER = /\d[\p{L}\p{N}_$.]*/uy;
+const ROUTINE = /^create\s+(?:or\s+replace\s+)?(?:function|procedure)\b/i;
+
+/**
+ * Splits an SQL file at the semicolons that end a statement: not those in strings, quoted names,
+ * dollar quotes, comments, parentheses or `begin atomic … end` bodies. Text that only holds
+ * comments is no statement. Does not judge the SQL: an unclosed string simply runs to the end.
+ */
+export function splitStatements(sql: string): SqlStatement[] {
+  const statements: SqlStatement[] = [];
+  let start = 0;
+  const add = (end: number) => {
+    start = skipBlanks(sql, start);
+    const text = sql.slice(start, Math.max(start, end)).trimEnd();
+    if (text !== "") statements.push({ text, line: lineAt(sql, start) });
+  };
+  let parentheses = 0;
+  let atomicDepth = 0;
+  for (let at = 0; at < sql.length;) {
+    const token = readToken(sql, at);
+    if (token === "(") parentheses++;
+    else if (token === ")") parentheses = Math.max(0, parentheses - 1);
+    else if (token === ";" && parentheses === 0 && atomicDepth === 0) {
+      add(at);
+      start = at + 1;
+    } else if (isAtomicBoundary(token) && ROUTINE.test(sql.slice(skipBlanks(sql, start)))) {
+      atomicDepth = nextAtomicDepth(atomicDepth, token);
+    }
+    at += token.length;
+  }
+  add(sql.length);
+  return statements;
+}
+
+/** The line, from 1, of the character at `offset`. */
+export function lineAt(text: string, offset: number): number {
+  return text.slice(0, offset).split("\n").length;
+}
+
+/** The longest piece at `at` that is certain to be one thing. */
+function readToken(sql: string, at: number): string {
+  if (sql.startsWith("/*", at)) return sql.slice(at, blockCommentEnd(sql, at));
+  for (const pattern of [...QUOTED, WORD, NUMBER]) {
+    pattern.lastIndex = at;
+    const match = pattern.exec(sql);
+    if (match !== null) return match[0];
+  }
+  const rest = sql.charAt(at);
+  return rest === "'" || rest === '"' ? sql.slice(at) : rest;
+}
+
+/** Block comments nest in PostgreSQL. */
+function blockCommentEnd(sql: string, at: number): number {
+  let depth = 0;
+  for (let i = at; i < sql.length - 1; i++) {
+    const pair = sql.slice(i, i + 2);
+    if (pair !== "/*" && pair !== "*/") continue;
+    depth += pair === "/*" ? 1 : -1;
+    i++;
+    if (depth === 0) return i + 1;
+  }
+  return sql.length;
+}
+
+/** The first position from `at` on that is neither blank nor comment. */
+function skipBlanks(sql: string, at: number): number {
+  while (at < sql.length) {
+    const token = readToken(sql, at);
+    if (!/^(\s|--|\/\*)/.test(token)) return at;
+    at += token.length;
+  }
+  return at;
+}
+
+function isAtomicBoundary(token: string): boolean {
+  return /^(begin|case|end)$/i.test(token);
+}
+
+/** `case … end` may stand inside a body; `begin` opens one only when none is open. */
+function nextAtomicDepth(depth: number, token: string): number {
+  const word = token.toLowerCase();
+  if (word === "end") return Math.max(0, depth - 1);
+  return word === "begin" || depth > 0 ? depth + 1 : depth;
+}

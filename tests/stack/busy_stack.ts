@@ -1,0 +1,13 @@
+/** Started by database_folder_test.ts to be killed while its database runs a long statement. */
+import { createSql } from "../../shared/db/sql_client.ts";
+import { openDatabase } from "../../scripts/stack/database/open_database.ts";
+
+const [dataDir = ""] = Deno.args;
+const database = await openDatabase({ db: "pglite", dataDir, ephemeral: false, log: () => {} });
+const sql = createSql(database.url, { maxConnections: 2, applicationName: "busy-stack" });
+await sql`create table kept as select 1 as i`;
+const sleep = sql`select pg_sleep(100)`.execute();
+// The statement is on its way before the line that gets this process killed.
+await new Promise((resolve) => setTimeout(resolve, 200));
+await Deno.stdout.write(new TextEncoder().encode("busy\n"));
+await sleep;

@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { startCron } from "../../scripts/stack/scheduler/cron.ts";
+import { waitFor } from "../wait_for.ts";
+import { type DatabaseFixture, openDatabaseFixture } from "./database_fixture.ts";
+
+async function withCron(test: (fixture: DatabaseFixture) => Promise<void>): Promise<void> {
+  await using fixture = await openDatabaseFixture();
+  await fixture.sql`create extension if not exists pg_cron`;
+  const cron = startCron(fixture.database, () => {});
+  try {
+    await test(fixture);
+  } finally {
+    await cron.stop();
+  }
+}
+
+Deno.test("a job runs on its schedule and each run is recorded", () =>
+  withCron(async ({ sql }) => {
+    await sql`create table runs (at timestamptz default clock_timestamp())`;
+    await sql`select cron.schedule('tick', '1 second', 'insert into public.runs default values')`;
+
+    const rows = await waitFor(async () => {
+      const found = await sql`
+        select job.jobname, run.status, run.return_message, run.username,
+          run.end_time >= run.start_time as is_timed
+        from cron.job_run_details as run join cron.job as job using (jobid)
+        where run.status <> 'running'
+      `;
+      return found.length >= 2 ? found : null;
+    }, { what: "two runs" });
+
+    assert.deepEqual(rows[0], {
+      jobname: "tick",
+      status: "succeeded",
+      return_message: "INSERT 1",
+      username: "postgres",
+      is_timed: true,
+    });
+    await sql`select cron.unschedule('tick')`;
+  }));
+
+Deno.test("a job runs as the role that scheduled it, and its failure is recorded", () =>
+  withCron(async ({ sql }) => {
+    await sql.unsafe("create table secrets_of_postgres (i int)");
+    await sql.begin(async (tx) => {
+      await tx`grant usage on schema cron to service_role`;
+      await tx`set local role service_role`;
+      await tx`select cron.schedule('who', '1 second', 'select current_user::text')`;
+      await tx`select cron.schedule('peek', '1 second', 'select * from public.secrets_of_postgres')`;
+    });
+
+    const runs = await waitFor(async () => {
+      const found = await sql<{ jobname: string; status: string; return_message: string }[]>`
+        select distinct on (job.jobname) job.jobname, run.status, run.return_message
+        from cron.job_run_details as run join cron.job as job using (jobid)
+        where run.status <> 'running' order by job.jobname
+      `;
+      return found.length === 2 ? found : null;
+    }, { what: "a run of each" });
+
+    assert.deepEqual([...runs], [
+      {
+        jobname: "peek",
+        status: "failed",
+        return_message: "ERROR:  permission denied for table secrets_of_postgres",
+      },
+      { jobname: "who", status: "succeeded", return_message: "1 row" },
+    ]);
+  }));
+
+Deno.test("jobs go on after a restart of the database, and the run it cut short is closed", () =>
+  withCron(async (fixture) => {
+    const { sql } = fixture;
+    await sql`select cron.schedule('long', '1 second', 'select pg_sleep(2)')`;
+    await waitFor(() =>
+      sql`select from cron.job_run_details where status = 'running'`.then((r) => r.length > 0)
+    );
+    Deno.kill(await fixture.childPid(), "SIGKILL");
+    await waitFor(() => fixture.events.includes("database.restarted"), { what: "the restart" });
+
+    const closed = await waitFor(async () => {
+      const found = await sql`
+        select return_message from cron.job_run_details where status = 'failed'
+      `.catch(() => []);
+      return found.length > 0 ? found : null;
+    }, { timeoutMs: 30_000, what: "the closed run" });
+    await sql`select cron.unschedule('long')`;
+
+    assert.deepEqual([...closed], [{ return_message: "server restarted" }]);
+  }));

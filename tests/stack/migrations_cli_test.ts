@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { applyMigrations } from "../../scripts/stack/migrations/apply_migrations.ts";
+import { openDatabaseFixture } from "./database_fixture.ts";
+
+Deno.test("the Supabase CLI finds nothing pending after applyMigrations(), and can push more", async () => {
+  const root = await Deno.makeTempDir();
+  const migrations = join(root, "supabase", "migrations");
+  await Deno.mkdir(migrations, { recursive: true });
+  await Deno.writeTextFile(join(root, "supabase", "config.toml"), 'project_id = "cli-test"\n');
+  await Deno.writeTextFile(join(migrations, "20260101000000_first.sql"), "create table a (i int);");
+  await using fixture = await openDatabaseFixture();
+  const { url } = fixture.database;
+  await applyMigrations(fixture.database, root);
+
+  const nothing = await supabase(root, ["db", "push", "--dry-run", "--yes", `--remote=${url}`]);
+  await Deno.writeTextFile(
+    join(migrations, "20260102000000_second.sql"),
+    "create table b (i int);",
+  );
+  const pushed = await supabase(root, ["db", "push", "--yes", `--remote=${url}`]);
+  const list = await supabase(root, ["migration", "list", `--remote=${url}`]);
+  const report = await applyMigrations(fixture.database, root);
+
+  await Deno.remove(root, { recursive: true });
+  assert.match(nothing, /up to date/i);
+  assert.match(pushed, /20260102000000_second\.sql/);
+  for (const version of ["20260101000000", "20260102000000"]) {
+    assert.match(list, new RegExp(`${version}\\W+${version}`));
+  }
+  assert.deepEqual(report, { applied: [], edited: [], isSeeded: false });
+});
+
+/** Runs the real CLI and answers what it printed. */
+async function supabase(cwd: string, args: readonly string[]): Promise<string> {
+  const { success, stdout, stderr } = await new Deno.Command("npx", {
+    args: ["-y", "supabase@3.1.0", ...args],
+    cwd,
+    env: { SUPABASE_TELEMETRY_DISABLED: "1", DO_NOT_TRACK: "1" },
+  }).output();
+  const output = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
+  assert.ok(success, output);
+  return output;
+}

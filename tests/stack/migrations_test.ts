@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { SwarmError } from "../../shared/errors/swarm_error.ts";
+import { applyMigrations } from "../../scripts/stack/migrations/apply_migrations.ts";
+import { type DatabaseFixture, openDatabaseFixture } from "./database_fixture.ts";
+
+/** A project with these files under `supabase/`, and a database for it. */
+async function withProject(
+  files: Readonly<Record<string, string>>,
+  test: (project: { root: string; fixture: DatabaseFixture }) => Promise<void>,
+): Promise<void> {
+  const root = await Deno.makeTempDir();
+  await Deno.mkdir(join(root, "supabase", "migrations"), { recursive: true });
+  for (const [path, text] of Object.entries(files)) {
+    await Deno.writeTextFile(join(root, "supabase", path), text);
+  }
+  await using fixture = await openDatabaseFixture();
+  try {
+    await test({ root, fixture });
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+}
+
+const TWO_FILES = {
+  "migrations/20260102_second.sql": "insert into first values (2);",
+  "migrations/20260101_first.sql": "create table first (i int);\ninsert into first values (1);",
+  "migrations/README.md": "not a migration",
+  "seed.sql": "insert into first values (3);",
+};
+
+Deno.test("applyMigrations() applies files in order, then the seed, and records them", () =>
+  withProject(TWO_FILES, async ({ root, fixture }) => {
+    const report = await applyMigrations(fixture.database, root);
+
+    assert.deepEqual(report, { applied: ["20260101", "20260102"], edited: [], isSeeded: true });
+    assert.deepEqual([...await fixture.sql`select i from public.first`], [
+      { i: 1 },
+      { i: 2 },
+      { i: 3 },
+    ]);
+    const history = await fixture.sql`
+      select version, name, to_jsonb(statements) as statements
+      from supabase_migrations.schema_migrations order by version
+    `;
+    assert.deepEqual([...history], [
+      {
+        version: "20260101",
+        name: "first",
+        statements: ["create table first (i int)", "insert into first values (1)"],
+      },
+      { version: "20260102", name: "second", statements: ["insert into first values (2)"] },
+    ]);
+  }));
+
+Deno.test("applyMigrations() applies nothing twice and names files that were edited since", () =>
+  withProject(TWO_FILES, async ({ root, fixture }) => {
+    await applyMigrations(fixture.database, root);
+    const second = join("supabase", "migrations", "20260102_second.sql");
+    await Deno.writeTextFile(join(root, second), "insert into first values (20);");
+    await Deno.writeTextFile(join(root, "supabase", "seed.sql"), "insert into first values (30);");
+
+    const report = await applyMigrations(fixture.database, root);
+
+    assert.deepEqual(report, { applied: [], edited: [second], isSeeded: false });
+    const [row] = await fixture.sql`select count(*)::int as count from public.first`;
+    assert.deepEqual(row, { count: 3 });
+  }));
+
+Deno.test("applyMigrations() rolls a failing file back as a whole and names its line", () =>
+  withProject({
+    "migrations/1_good.sql": "create table good (i int);",
+    "migrations/2_bad.sql": [
+      "-- Comment",
+      "create table bad (i int);",
+      "",
+      "create function f() returns int language sql as $$ select 1; $$;",
+      "select i,",
+      "  missing",
+      "from bad;",
+    ].join("\n"),
+  }, async ({ root, fixture }) => {
+    const error = await applyMigrations(fixture.database, root).then(() => null, (e) => e);
+
+    assert.ok(error instanceof SwarmError);
+    const path = join("supabase", "migrations", "2_bad.sql");
+    assert.equal(
+      error.message,
+      `Cannot apply ${path}, line 6: column "missing" does not exist`,
+    );
+    const [state] = await fixture.sql`
+      select to_regclass('public.good') is not null as good,
+        to_regclass('public.bad') is not null as bad,
+        (select string_agg(version, ',') from supabase_migrations.schema_migrations) as versions
+    `;
+    assert.deepEqual(state, { good: true, bad: false, versions: "1" });
+  }));
+
+Deno.test("applyMigrations() refuses a database with a migration that the project has not", () =>
+  withProject(TWO_FILES, async ({ root, fixture }) => {
+    await applyMigrations(fixture.database, root);
+    await Deno.remove(join(root, "supabase", "migrations", "20260102_second.sql"));
+
+    await assert.rejects(
+      applyMigrations(fixture.database, root),
+      /the database has 20260102, which supabase\/migrations has not/,
+    );
+  }));
