@@ -1,3 +1,4 @@
+// deno-lint-ignore-file explicit-module-boundary-types -- the type of a loader is that of its package
 /**
  * Every third-party package that scripts use, named once and pinned. Each loader imports its
  * package when it is called, so a script downloads only what it runs.

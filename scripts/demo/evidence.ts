@@ -98,8 +98,9 @@ export async function provesCancellation(sql: Sql, jobId: string): Promise<boole
 }
 
 /**
- * Everything that was stored of the trace since the subscription came over Realtime, in order, the
- * agents' own words included; and a stranger was refused.
+ * Everything that was stored of the trace since the subscription came over Realtime once, the
+ * agents' own words included; and a stranger was refused. Events of tasks that run side by side
+ * come in the order of their commits, which need not be that of their ids.
  */
 export async function provesRealtimeTrace(
   sql: Sql,
@@ -110,11 +111,13 @@ export async function provesRealtimeTrace(
   },
 ): Promise<boolean> {
   const seqs = received.flatMap(({ seq }) => seq ?? []);
-  const first = seqs[0];
-  if (first === undefined) return false;
+  if (seqs.length === 0) return false;
+  const first = Math.min(...seqs);
+  const sorted = seqs.toSorted((a, b) => a - b);
   const stored = await sql<{ id: string }[]>`
     select id from public.task_events where master_task_id = ${jobId} and id >= ${first} order by id`;
-  const isWhole = stored.length > 0 && stored.every(({ id }, n) => Number(id) === seqs[n]);
+  const isWhole = stored.length === seqs.length &&
+    stored.every(({ id }, n) => Number(id) === sorted[n]);
   const types = new Set(received.map(({ type }) => type));
   const hasWords = received.some(({ type, data }) => type === "model.completed" && data.text);
   return isWhole && hasWords && isStrangerRefused &&

@@ -9,7 +9,7 @@ const BLOCKED: readonly RegExp[] = [
   /\bDeno\.(Command|exit|kill|addSignalListener|dlopen|run)\b/,
   /\bDeno\.\w+Sync\b/,
   /\bDeno\.(rename|copyFile|chmod|chown|symlink|link|utime|truncate|watchFs)\b/,
-  /\bnew Worker\b/,
+  /\bnew Worker\((new URL|["'`])/,
   /\bwith\s*\{\s*type:\s*"(text|bytes)"/,
 ];
 

@@ -133,17 +133,24 @@ security invoker
 set search_path = ''
 as $$
 declare
+  v_messages jsonb;
   v_claimed uuid[];
-  v_unclaimed jsonb;
 begin
+  -- A statement of its own: the one that follows sees the task of every message read here, however
+  -- recently it was committed.
+  select coalesce(jsonb_agg(jsonb_build_object(
+    'message_id', read.msg_id, 'task_id', read.message -> 'task_id', 'visible_at', read.vt
+  )), '[]')
+  into v_messages
+  from pgmq.read(p_queue, p_lease_seconds, p_limit) as read;
+
   with message as materialized (
-    select read.msg_id, (read.message ->> 'task_id')::uuid as task_id
-    from pgmq.read(p_queue, p_lease_seconds, p_limit) as read
+    select * from jsonb_to_recordset(v_messages) as read (message_id bigint, task_id uuid, visible_at timestamptz)
   ),
   claimable as materialized (
-    select task.id
+    select task.id, message.visible_at
     from public.tasks as task
-    join message on message.task_id = task.id and message.msg_id = task.message_id
+    join message on message.task_id = task.id and message.message_id = task.message_id
     where private.queue_of(task.priority) = p_queue
       and task.cancel_requested_at is null
       and task.deliveries < task.max_deliveries
@@ -152,7 +159,7 @@ begin
         or (task.status = 'running' and task.lease_expires_at <= clock_timestamp())
       )
     -- Whoever has locked the task may be waiting for the message that we hold: pass on.
-    for update of task skip locked
+    for no key update of task skip locked
   ),
   claimed as (
     update public.tasks as task
@@ -160,7 +167,7 @@ begin
         epoch = task.epoch + 1,
         deliveries = task.deliveries + 1,
         worker_id = p_worker_id,
-        lease_expires_at = clock_timestamp() + make_interval(secs => p_lease_seconds),
+        lease_expires_at = claimable.visible_at,
         run_after = null,
         started_at = coalesce(task.started_at, clock_timestamp()),
         logs = task.logs || private.log_line(
@@ -170,19 +177,14 @@ begin
     where task.id = claimable.id
     returning task.id
   )
-  select
-    coalesce((select array_agg(id) from claimed), array[]::uuid[]),
-    coalesce((
-      select jsonb_agg(jsonb_build_object('message_id', msg_id, 'task_id', task_id))
-      from message
-      where not exists (select from claimed where claimed.id = message.task_id)
-    ), '[]')
-  into v_claimed, v_unclaimed;
+  select coalesce(array_agg(id), array[]::uuid[]) into v_claimed from claimed;
 
-  perform private.settle_unclaimed(
-    p_queue, (message ->> 'message_id')::bigint, (message ->> 'task_id')::uuid
-  )
-  from jsonb_array_elements(v_unclaimed) as message;
+  perform private.settle_unclaimed(p_queue, message.message_id, message.task_id)
+  from jsonb_to_recordset(v_messages) as message (message_id bigint, task_id uuid)
+  where not exists (
+    select from public.tasks as task
+    where task.id = any (v_claimed) and task.message_id = message.message_id
+  );
   return v_claimed;
 end;
 $$;
@@ -276,11 +278,12 @@ begin
     ),
     free as materialized (
       -- A row that another transaction holds is left to the next heartbeat: waiting could deadlock.
+      -- Those that only refer to the row, as each new event of a job does to its master, do not count.
       select task.id
       from public.tasks as task
       join lease on lease.id = task.id and lease.epoch = task.epoch
       where task.status = 'running'
-      for update of task skip locked
+      for no key update of task skip locked
     ),
     renewed as (
       update public.tasks as task

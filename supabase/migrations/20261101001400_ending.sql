@@ -1,6 +1,8 @@
 -- Terminal states: entered once, told to the parent once.
 --
 -- Lock order everywhere: the job's lock, then the task, then its parent, then the job's totals.
+-- Tasks are locked "for no key update", never "for update": each new event refers to its task and
+-- to its master, and would wait for the stronger lock, against that order.
 
 create function private.lock_job(p_master_task_id uuid)
 returns void
@@ -62,7 +64,7 @@ begin
       status = 'pending_subtask' and pending_children = 1 and cancel_requested_at is null as is_due
     from public.tasks
     where id = p_child.parent_id
-    for update
+    for no key update
   ) as woken
   where parent.id = woken.id
   returning parent.* into v_parent;
@@ -99,7 +101,7 @@ begin
   select message_id, priority into v_queued
   from public.tasks
   where id = p_task_id and finished_at is null
-  for update;
+  for no key update;
   if not found then
     return false;
   end if;
@@ -224,6 +226,9 @@ begin
     perform private.end_task(p_task_id, 'cancelled', p_error => private.cancelled_error());
     return 'cancelled';
   end if;
+  update public.tasks
+  set storage_paths = storage_paths || (p_output_reference ->> 'storage_path')
+  where id = p_task_id and not p_output_reference ->> 'storage_path' = any (storage_paths);
   perform private.end_task(p_task_id, 'completed', p_output, p_output_reference => p_output_reference);
   return 'completed';
 end;

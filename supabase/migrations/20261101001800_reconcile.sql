@@ -26,7 +26,7 @@ begin
     select * into v_task
     from public.tasks
     where id = v_expired.id and status = 'running' and lease_expires_at <= clock_timestamp()
-    for update;
+    for no key update;
     continue when not found;
     if v_task.cancel_requested_at is not null then
       perform private.end_task(v_task.id, 'cancelled', p_error => private.cancelled_error());
@@ -93,7 +93,7 @@ begin
       )
     order by candidate.id
     limit 1000
-    for update skip locked
+    for no key update skip locked
   ) as missing
   where task.id = missing.id;
   get diagnostics v_count = row_count;
@@ -169,17 +169,24 @@ volatile
 security invoker
 set search_path = ''
 as $$
+declare
+  v_ended int := 0;
+  v_woken int := 0;
+  v_resent int := 0;
 begin
-  delete from private.workers where seen_at < clock_timestamp() - interval '1 day';
-  return jsonb_build_object(
-    'ended', private.end_expired_tasks(),
-    'resent', private.send_missing_messages(),
-    'woken', private.wake_stranded_tasks()
-  );
+  -- One at a time: what another one is repairing would look broken to this one.
+  if pg_try_advisory_xact_lock(hashtextextended('supaswarm:reconcile', 0)) then
+    delete from private.workers where seen_at < clock_timestamp() - interval '1 day';
+    v_ended := private.end_expired_tasks();
+    v_woken := private.wake_stranded_tasks();
+    -- Last: it locks tasks without their jobs' locks, and the two above wait for those.
+    v_resent := private.send_missing_messages();
+  end if;
+  return jsonb_build_object('ended', v_ended, 'resent', v_resent, 'woken', v_woken);
 end;
 $$;
 comment on function private.reconcile() is
-  'Repairs what crashes leave behind and returns how much of each. Called by cron and by workers.';
+  'Repairs what crashes leave behind and returns how much of each; nothing while another call is at it. Called by cron and by workers.';
 revoke all on function private.reconcile() from public;
 
 create function private.tick()

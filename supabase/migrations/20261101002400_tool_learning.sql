@@ -37,9 +37,9 @@ begin
     when 'number' then
       return to_jsonb(case when v_text ~ '^-?\d+$' then '<integer>' else '<number>' end);
     when 'boolean' then
-      return '"<boolean>"';
+      return to_jsonb('<boolean>'::text);
     else
-      return 'null';
+      return 'null'::jsonb;
   end case;
 end;
 $$;

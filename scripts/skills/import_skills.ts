@@ -1,0 +1,116 @@
+import { z } from "zod";
+import type { Sql } from "../../shared/db/sql_client.ts";
+import { toSwarmError } from "../../shared/db/to_swarm_error.ts";
+import { findSkills } from "../../shared/skills/find_skills.ts";
+import { parseSkill, type ParseYaml } from "../../shared/skills/parse_skill.ts";
+import type { ParsedSkill, SkillFile } from "../../shared/skills/skill.ts";
+import { toStorableJson, toStorableText } from "../../shared/storable_json.ts";
+
+/** What an import did to one skill. */
+export interface ImportedSkill {
+  readonly skillId: string;
+  readonly name: string;
+  readonly version: string;
+  readonly change: "created" | "updated" | "unchanged";
+  /** Columns that are different now. */
+  readonly changedFields: readonly string[];
+  readonly resourceCount: number;
+  /** Files that were left out, such as images. */
+  readonly notImported: readonly string[];
+}
+
+const storedRow = z.object({
+  name: z.string(),
+  description: z.string(),
+  version: z.string().nullable(),
+  instructions: z.string().nullable(),
+  resources: z.unknown(),
+  metadata: z.unknown(),
+});
+
+/**
+ * Brings all skills of a tree of files into the registry. All are read before the first is
+ * written, and all are written in one transaction; a repeated import changes nothing.
+ *
+ * @throws SKILL_INVALID, DATABASE_UNAVAILABLE
+ */
+export async function importSkills(
+  sql: Sql,
+  files: readonly SkillFile[],
+  parseYaml: ParseYaml,
+): Promise<readonly ImportedSkill[]> {
+  const skills = findSkills(files).map((folder) => parseSkill(folder.files, parseYaml));
+  try {
+    return await sql.begin(async (transaction) => {
+      const imported: ImportedSkill[] = [];
+      for (const skill of skills) imported.push(await importSkill(transaction, skill));
+      return imported;
+    });
+  } catch (error) {
+    throw toSwarmError(error, "import the skills");
+  }
+}
+
+type Transaction = Parameters<Parameters<Sql["begin"]>[1]>[0];
+
+async function importSkill(sql: Transaction, skill: ParsedSkill): Promise<ImportedSkill> {
+  const [row] = await sql`
+    select name, description, version, instructions, resources, metadata
+    from public.skills where skill_id = ${skill.skillId} for update`;
+  const stored = row === undefined ? null : storedRow.parse(row);
+  const { skillId, ...wanted } = skill;
+  const changedFields = stored === null ? [] : changedFieldsOf(stored, wanted);
+  if (stored === null || changedFields.length > 0) await upsert(sql, skill);
+  return {
+    skillId,
+    name: skill.name,
+    version: skill.version,
+    change: stored === null ? "created" : changedFields.length > 0 ? "updated" : "unchanged",
+    changedFields,
+    resourceCount: Object.keys(skill.resources).length,
+    notImported: notImportedOf(skill),
+  };
+}
+
+async function upsert(sql: Transaction, skill: ParsedSkill): Promise<void> {
+  await sql`
+    insert into public.skills
+      (skill_id, name, description, version, instructions, resources, metadata)
+    values (
+      ${skill.skillId}, ${skill.name}, ${skill.description}, ${skill.version},
+      ${toStorableText(skill.instructions)}, ${sql.json(toStorableJson(skill.resources))},
+      ${sql.json(toStorableJson(skill.metadata))})
+    on conflict (skill_id) do update set
+      name = excluded.name,
+      description = excluded.description,
+      version = excluded.version,
+      instructions = excluded.instructions,
+      resources = excluded.resources,
+      metadata = excluded.metadata`;
+}
+
+function changedFieldsOf(
+  stored: z.infer<typeof storedRow>,
+  wanted: Omit<ParsedSkill, "skillId">,
+): readonly string[] {
+  return Object.entries(wanted)
+    .filter(([field, value]) => canonical(Reflect.get(stored, field)) !== canonical(value))
+    .map(([field]) => field);
+}
+
+/** JSON with sorted keys: the database does not keep their order. */
+function canonical(value: unknown): string {
+  return JSON.stringify(
+    value,
+    (_key, item) =>
+      typeof item === "object" && item !== null && !Array.isArray(item)
+        ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => a < b ? -1 : 1))
+        : item,
+  );
+}
+
+function notImportedOf({ metadata }: ParsedSkill): readonly string[] {
+  const entries = metadata.not_imported;
+  if (!Array.isArray(entries)) return [];
+  return entries.map((entry: { readonly path?: unknown }) => String(entry.path));
+}

@@ -1,0 +1,43 @@
+import { SwarmError } from "../../shared/errors/swarm_error.ts";
+import type { SkillFile } from "../../shared/skills/skill.ts";
+import { loadFflate } from "../deps.ts";
+import { MAX_FILE_BYTES, MAX_FILE_COUNT, MAX_TOTAL_BYTES } from "./archive_limits.ts";
+
+/**
+ * Unpacks a zip archive into memory; nothing is written to disk.
+ *
+ * @throws SKILL_INVALID when it is damaged or unpacks to more than an import may hold.
+ */
+export async function readZip(archive: Uint8Array): Promise<readonly SkillFile[]> {
+  const { unzipSync } = await loadFflate();
+  let fileCount = 0;
+  let totalBytes = 0;
+  try {
+    const entries = unzipSync(archive, {
+      // Asked before an entry is unpacked: a small archive may claim to hold very much.
+      filter: ({ name, originalSize }) => {
+        if (name.endsWith("/")) return false;
+        fileCount++;
+        totalBytes += originalSize;
+        if (
+          fileCount > MAX_FILE_COUNT || originalSize > MAX_FILE_BYTES ||
+          totalBytes > MAX_TOTAL_BYTES
+        ) throw tooMuch();
+        return true;
+      },
+    });
+    return Object.entries(entries).map(([path, bytes]) => ({ path, bytes }));
+  } catch (cause) {
+    if (cause instanceof SwarmError) throw cause;
+    throw new SwarmError("SKILL_INVALID", "Cannot read the archive: it is no intact zip file", {
+      cause,
+      hint: "Fetch or pack it again.",
+    });
+  }
+}
+
+function tooMuch(): SwarmError {
+  return new SwarmError("SKILL_INVALID", "Cannot read the archive: it unpacks to too much", {
+    hint: `Keep to ${MAX_FILE_COUNT} files and ${MAX_TOTAL_BYTES} bytes.`,
+  });
+}

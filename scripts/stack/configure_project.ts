@@ -1,0 +1,62 @@
+import { createSql, type Sql } from "../../shared/db/sql_client.ts";
+import type { Environment } from "./stack_environment.ts";
+
+/** The provider whose models are scripts, as the seed names it. */
+const SCRIPTED_PROVIDER = "demo";
+
+/** What the database is told at each start. */
+export interface ProjectConfiguration {
+  readonly dbUrl: string;
+  /** Where the project can be reached from outside. */
+  readonly apiUrl: string;
+  /** Origin of the server that plays the seeded demo agents. */
+  readonly scriptedModelUrl: string;
+  readonly environment: Environment;
+}
+
+/**
+ * Tells the database the addresses of this start, and copies to Vault each secret that a model
+ * provider or a tool names and that `environment` has, under the same name. A secret that the
+ * environment lacks stays as it is. Safe to repeat.
+ *
+ * @returns the names of the copied secrets.
+ */
+export async function configureProject(
+  { dbUrl, apiUrl, scriptedModelUrl, environment }: ProjectConfiguration,
+): Promise<readonly string[]> {
+  const sql = createSql(dbUrl, { maxConnections: 1, applicationName: "supaswarm start" });
+  try {
+    await sql`select private.configure_project_url(${apiUrl})`;
+    await sql`
+      update public.llm_providers set base_url = ${`${scriptedModelUrl}/v1`}
+      where name = ${SCRIPTED_PROVIDER}
+    `;
+    const names = await namedSecrets(sql);
+    const found = names.flatMap((name) => {
+      const value = environment[name];
+      return value ? [{ name, value }] : [];
+    });
+    for (const secret of found) await storeSecret(sql, secret);
+    return found.map(({ name }) => name);
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}
+
+async function namedSecrets(sql: Sql): Promise<readonly string[]> {
+  const rows = await sql<{ name: string }[]>`
+    select api_key_secret_name as name from public.llm_providers where api_key_secret_name is not null
+    union
+    select credential_secret_name from public.tools where credential_secret_name is not null
+  `;
+  return rows.map(({ name }) => name);
+}
+
+async function storeSecret(
+  sql: Sql,
+  { name, value }: { readonly name: string; readonly value: string },
+): Promise<void> {
+  const [stored] = await sql<{ id: string }[]>`select id from vault.secrets where name = ${name}`;
+  if (stored === undefined) await sql`select vault.create_secret(${value}, ${name})`;
+  else await sql`select vault.update_secret(${stored.id}, ${value})`;
+}

@@ -1,0 +1,112 @@
+import type { IsolateActivity } from "./isolate_activity.ts";
+
+/** How long a loaded function may take to call `Deno.serve`. */
+const SERVE_GRACE_MS = 2_000;
+
+/** What {@linkcode EdgeServer} needs. */
+export interface EdgeServerPorts {
+  readonly activity: IsolateActivity;
+  /** Called once, with the port on 127.0.0.1. */
+  readonly onListen: (port: number) => void;
+}
+
+/**
+ * Serves a function's requests on a free loopback port, whichever way its code asks for it:
+ * `Deno.serve(…)` or `export default { fetch }`.
+ */
+export class EdgeServer {
+  readonly #ports: EdgeServerPorts;
+  readonly #nativeServe = Deno.serve;
+  readonly #natives = new WeakMap<Request, Request>();
+  readonly #listening = Promise.withResolvers<void>();
+  #isServing = false;
+
+  constructor(ports: EdgeServerPorts) {
+    this.#ports = ports;
+  }
+
+  /** Stands in for `Deno.serve`: the address is ours, handler and `onError` are the function's. */
+  readonly serve = ((...args: unknown[]) => {
+    if (this.#isServing) throw new Deno.errors.AddrInUse("An edge function serves once");
+    const { handler, options } = readServeArguments(args);
+    this.#isServing = true;
+    return this.#nativeServe({
+      ...(options.onError === undefined ? {} : { onError: options.onError }),
+      ...(options.signal === undefined ? {} : { signal: options.signal }),
+      hostname: "127.0.0.1",
+      port: 0,
+      automaticCompression: false,
+      onListen: (address: Deno.NetAddr) => {
+        this.#ports.onListen(address.port);
+        this.#listening.resolve();
+        options.onListen?.(address);
+      },
+    }, this.#track(handler));
+  }) as typeof Deno.serve;
+
+  /** The request that the server made for one that it handed out. */
+  readonly nativeRequest = (request: Request): Request => this.#natives.get(request) ?? request;
+
+  /** Serves a module's default export when it has a `fetch` and nothing is served yet. */
+  serveDefaultExport(exported: unknown): void {
+    if (this.#isServing || !hasFetch(exported)) return;
+    this.serve((request) => exported.fetch(request));
+  }
+
+  /**
+   * Resolves when the function serves.
+   *
+   * @throws TypeError when it does not, a short while after its code has loaded.
+   */
+  async listening(name: string): Promise<void> {
+    const timer = setTimeout(() => {
+      this.#listening.reject(
+        new TypeError(`${name} neither calls Deno.serve nor exports default { fetch }`),
+      );
+    }, SERVE_GRACE_MS);
+    await this.#listening.promise.finally(() => clearTimeout(timer));
+  }
+
+  #track(handler: Deno.ServeHandler): Deno.ServeHandler {
+    return async (native, info) => {
+      const done = this.#ports.activity.begin();
+      info.completed.then(done, done);
+      const request = asClientSentIt(native);
+      this.#natives.set(request, native);
+      return await handler(request, info);
+    };
+  }
+}
+
+type ServeOptions = Deno.ServeTcpOptions & { readonly handler?: Deno.ServeHandler };
+
+/** `Deno.serve` takes its handler first, last, or as an option. */
+function readServeArguments(
+  args: readonly unknown[],
+): { handler: Deno.ServeHandler; options: ServeOptions } {
+  const handlers = args.filter((arg) => typeof arg === "function");
+  const options = (args.find((arg) => typeof arg === "object" && arg !== null) ??
+    {}) as ServeOptions;
+  const handler = (handlers[0] as Deno.ServeHandler | undefined) ?? options.handler;
+  if (handler === undefined) throw new TypeError("No handler was given to Deno.serve");
+  return { handler, options };
+}
+
+function hasFetch(
+  exported: unknown,
+): exported is { fetch(request: Request): Response | Promise<Response> } {
+  return typeof exported === "object" && exported !== null && "fetch" in exported &&
+    typeof exported.fetch === "function";
+}
+
+/** Gives the request the address that the client used instead of the isolate's own. */
+function asClientSentIt(native: Request): Request {
+  const host = native.headers.get("x-forwarded-host");
+  if (host === null) return native;
+  const url = new URL(native.url);
+  url.host = host;
+  const request = new Request(url, native);
+  request.headers.set("host", host);
+  request.headers.delete("transfer-encoding");
+  return request;
+}

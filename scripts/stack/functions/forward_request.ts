@@ -1,0 +1,61 @@
+/** Bodies up to this size are sent whole, so that the function sees their `content-length`. */
+const MAX_WHOLE_BODY_BYTES = 1_048_576;
+
+/** Headers that belong to one connection, not to the message. */
+const CONNECTION_HEADERS = ["connection", "keep-alive", "transfer-encoding", "upgrade"];
+
+/** Where a request goes. */
+export interface ForwardTarget {
+  /** The isolate's port on 127.0.0.1. */
+  readonly port: number;
+  /** Path and query as the function sees them: `/<name>/…`. */
+  readonly path: string;
+  /** Ends the exchange, also while the answer streams. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Sends a request on to an isolate and answers with its response. Bodies stream in both directions;
+ * redirects are handed through.
+ *
+ * @throws the signal's reason, or TypeError when the isolate cannot be reached.
+ */
+export async function forwardRequest(request: Request, target: ForwardTarget): Promise<Response> {
+  const response = await fetch(`http://127.0.0.1:${target.port}${target.path}`, {
+    method: request.method,
+    headers: forwardedHeaders(request),
+    body: await forwardedBody(request),
+    redirect: "manual",
+    signal: target.signal,
+  });
+  const headers = new Headers(response.headers);
+  for (const name of CONNECTION_HEADERS) headers.delete(name);
+  return new Response(response.body, {
+    status: response.status,
+    statusText: response.statusText,
+    headers,
+  });
+}
+
+/** The request's headers with those that say where it came in. */
+export function forwardedHeaders(request: Request): Headers {
+  const headers = new Headers(request.headers);
+  const url = new URL(request.url);
+  for (const name of CONNECTION_HEADERS) headers.delete(name);
+  setIfAbsent(headers, "x-forwarded-host", headers.get("host") ?? url.host);
+  setIfAbsent(headers, "x-forwarded-proto", url.protocol.slice(0, -1));
+  setIfAbsent(headers, "x-forwarded-port", url.port || (url.protocol === "https:" ? "443" : "80"));
+  // Without it fetch asks for compressed answers, which the client may not understand.
+  setIfAbsent(headers, "accept-encoding", "identity");
+  return headers;
+}
+
+function setIfAbsent(headers: Headers, name: string, value: string): void {
+  if (!headers.has(name)) headers.set(name, value);
+}
+
+async function forwardedBody(request: Request): Promise<BodyInit | null> {
+  if (request.body === null) return null;
+  const length = Number(request.headers.get("content-length") ?? Number.NaN);
+  return length <= MAX_WHOLE_BODY_BYTES ? await request.bytes() : request.body;
+}

@@ -1,0 +1,29 @@
+/** Counts what an isolate has going on: requests until their last byte, and background work. */
+export class IsolateActivity {
+  #ongoing = 0;
+  #quietWaiters: (() => void)[] = [];
+
+  /** Counts one more thing going on, until the returned function is called. */
+  begin(): () => void {
+    this.#ongoing += 1;
+    let isOver = false;
+    return () => {
+      if (isOver) return;
+      isOver = true;
+      this.#ongoing -= 1;
+      if (this.#ongoing === 0) this.#release();
+    };
+  }
+
+  /** Resolves as soon as nothing is going on. */
+  quiet(): Promise<void> {
+    if (this.#ongoing === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#quietWaiters.push(resolve));
+  }
+
+  #release(): void {
+    const waiters = this.#quietWaiters;
+    this.#quietWaiters = [];
+    for (const resolve of waiters) resolve();
+  }
+}

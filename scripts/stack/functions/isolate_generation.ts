@@ -1,0 +1,130 @@
+import { FunctionFailure } from "./function_failure.ts";
+import { type FunctionLog, toLogLine } from "./function_log.ts";
+import { Isolate, type IsolateEnd, type IsolateLimits } from "./isolate.ts";
+import type { IsolateCommand, IsolateEvent } from "./isolate_protocol.ts";
+import { type IsolateProcess, spawnIsolateProcess } from "./spawn_isolate_process.ts";
+
+/** How long isolates may use at the end for `beforeunload` and the work that it starts. */
+const UNLOAD_GRACE_MS = 2_000;
+
+/** The name under which lines of the process itself are logged. */
+const RUNTIME_LOG_NAME = "edge-runtime";
+
+/** What the isolates of a generation have in common. */
+export interface IsolateGenerationOptions {
+  readonly projectRoot: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly limits: IsolateLimits;
+  readonly onLog: FunctionLog;
+}
+
+/**
+ * One process and the isolates in it. Deno cannot stop a worker in an endless loop (its thread goes
+ * on after `terminate()`), so a process with such a one is given up: it gets no new isolates and is
+ * ended when the others in it have finished their work.
+ */
+export class IsolateGeneration {
+  readonly #options: IsolateGenerationOptions;
+  readonly #process: Promise<IsolateProcess>;
+  readonly #isolates = new Map<number, { readonly name: string; readonly isolate: Isolate }>();
+  #lastId = 0;
+  #isUsable = true;
+
+  constructor(options: IsolateGenerationOptions) {
+    this.#options = options;
+    this.#process = spawnIsolateProcess({
+      projectRoot: options.projectRoot,
+      env: options.env,
+      onEvent: (event) => this.#handle(event),
+      onOutput: (line) => options.onLog(toLogLine(RUNTIME_LOG_NAME, "warn", line)),
+    });
+    this.#process.then(({ exited }) => exited).then(
+      () => this.#loseProcess("the process of the edge functions has ended"),
+      (error) => this.#loseProcess(`the process of the edge functions did not start: ${error}`),
+    );
+  }
+
+  /** Whether isolates may be started in it. */
+  get isUsable(): boolean {
+    return this.#isUsable;
+  }
+
+  /** Starts an isolate; `onEnd` hears when it is gone. */
+  start({ name, entry, onEnd }: {
+    readonly name: string;
+    readonly entry: string;
+    readonly onEnd: (isolate: Isolate) => void;
+  }): Isolate {
+    const id = this.#lastId += 1;
+    const isolate = new Isolate({
+      id,
+      name,
+      entry,
+      limits: this.#options.limits,
+      send: (command) => this.#send(command),
+      onEnd: (end) => {
+        this.#isolates.delete(id);
+        onEnd(isolate);
+        this.#afterEnd(name, end);
+      },
+    });
+    this.#isolates.set(id, { name, isolate });
+    return isolate;
+  }
+
+  /** Gives its isolates no new requests. */
+  retire(): void {
+    for (const { isolate } of this.#isolates.values()) isolate.retire();
+  }
+
+  /** Ends all isolates and the process. */
+  async stop(): Promise<void> {
+    this.#isUsable = false;
+    for (const { isolate } of this.#isolates.values()) isolate.unload("termination");
+    const deadline = performance.now() + UNLOAD_GRACE_MS;
+    while (this.#isolates.size > 0 && performance.now() < deadline) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    for (const { name, isolate } of [...this.#isolates.values()]) {
+      const message = `Function ${name} was ended: the stack is ending`;
+      isolate.end(new FunctionFailure("FUNCTION_HOST_STOPPED", message));
+    }
+    await this.#endProcess();
+  }
+
+  async #endProcess(): Promise<void> {
+    const process = await this.#process.catch(() => null);
+    await process?.stop();
+  }
+
+  #send(command: IsolateCommand): void {
+    this.#process.then(({ send }) => send(command), () => {});
+  }
+
+  #loseProcess(reason: string): void {
+    this.#isUsable = false;
+    for (const { name, isolate } of [...this.#isolates.values()]) {
+      isolate.end(new FunctionFailure("FUNCTION_CRASHED", `Function ${name} failed: ${reason}`));
+    }
+  }
+
+  #handle(event: IsolateEvent): void {
+    const entry = this.#isolates.get(event.isolate);
+    if (entry === undefined) return;
+    if (event.type === "log") {
+      this.#options.onLog(toLogLine(entry.name, event.level, event.text));
+    } else if (event.type === "failed" || event.type === "crashed") {
+      this.#options.onLog(toLogLine(entry.name, "error", event.message));
+    }
+    entry.isolate.handle(event);
+  }
+
+  #afterEnd(name: string, { failure, mayStillRun }: IsolateEnd): void {
+    if (mayStillRun) {
+      if (failure !== null) this.#options.onLog(toLogLine(name, "error", failure.message));
+      this.#isUsable = false;
+      this.retire();
+    }
+    if (!this.#isUsable && this.#isolates.size === 0) this.#endProcess();
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * The first code that runs in a function's isolate: makes it an edge environment, loads the
+ * function, serves its requests on a loopback port, and ends it as asked.
+ */
+import { captureConsole } from "./edge_console.ts";
+import { installEdgeEnvironment, refuseSyncFileApis } from "./edge_environment.ts";
+import { EdgeServer } from "./edge_server.ts";
+import { IsolateActivity } from "./isolate_activity.ts";
+import type { IsolateCommand, IsolateEvent, UnloadReason } from "./isolate_protocol.ts";
+
+/** The two members of a worker's global scope that are needed; its library is not loaded here. */
+const scope = globalThis as unknown as {
+  postMessage(event: IsolateEvent): void;
+  onmessage: ((event: MessageEvent<IsolateCommand>) => void) | null;
+};
+const post = scope.postMessage.bind(scope);
+
+const activity = new IsolateActivity();
+let hasUnloaded = false;
+
+scope.onmessage = ({ data: command }) => {
+  switch (command.type) {
+    case "start":
+      return void start(command);
+    case "retire":
+      return void activity.quiet().then(() => unload(command.isolate, command.reason));
+    case "unload":
+      return void unload(command.isolate, command.reason);
+    case "ping":
+      return post({ type: "pong", isolate: command.isolate });
+    case "terminate":
+      return;
+  }
+};
+
+async function start({ isolate, name, entry }: IsolateCommand & { type: "start" }): Promise<void> {
+  captureConsole((level, text) => post({ type: "log", isolate, level, text }));
+  const server = new EdgeServer({
+    activity,
+    onListen: (port) => post({ type: "ready", isolate, port }),
+  });
+  installEdgeEnvironment({
+    serve: server.serve,
+    nativeRequest: server.nativeRequest,
+    waitUntil: (work) => keepAlive(isolate, work),
+  });
+  try {
+    const entryModule: { default?: unknown } = await import(entry);
+    refuseSyncFileApis();
+    server.serveDefaultExport(entryModule.default);
+    await server.listening(name);
+  } catch (error) {
+    post({ type: "failed", isolate, message: describe(error) });
+  }
+}
+
+function keepAlive(isolate: number, work: Promise<unknown>): void {
+  const done = activity.begin();
+  Promise.resolve(work).then(done, (error) => {
+    const text = `The work given to EdgeRuntime.waitUntil failed: ${describe(error)}`;
+    post({ type: "log", isolate, level: "error", text });
+    done();
+  });
+}
+
+/** Announces the end once; its listeners may still start work, which is waited for. */
+async function unload(isolate: number, reason: UnloadReason): Promise<void> {
+  if (hasUnloaded) return;
+  hasUnloaded = true;
+  globalThis.dispatchEvent(new CustomEvent("beforeunload", { detail: { reason } }));
+  await activity.quiet();
+  post({ type: "ended", isolate });
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.stack ?? error.message : String(error);
+}

@@ -1,0 +1,185 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import {
+  decodeMessage,
+  encodeMessage,
+  type IsolateCommand,
+  type IsolateEvent,
+} from "./isolate_protocol.ts";
+import { readLines } from "./read_lines.ts";
+
+/** What Deno itself needs of our environment to load code and packages. Never a key. */
+const RUNTIME_VARIABLES = [
+  "HOME",
+  "USERPROFILE",
+  "LOCALAPPDATA",
+  "XDG_CACHE_HOME",
+  "DENO_DIR",
+  "DENO_CERT",
+  "DENO_TLS_CA_STORE",
+  "NPM_CONFIG_REGISTRY",
+  "HTTP_PROXY",
+  "HTTPS_PROXY",
+  "NO_PROXY",
+  "http_proxy",
+  "https_proxy",
+  "no_proxy",
+];
+
+/** JavaScript heap of one isolate, as on the hosted platform. Beyond it the process ends. */
+const MAX_HEAP_MEGABYTES = 256;
+
+/** How long the process may take to end by itself when its stdin ends. */
+const EXIT_GRACE_MS = 2_000;
+
+/** How the process is started. */
+export interface IsolateProcessOptions {
+  readonly projectRoot: string;
+  /** The functions' environment. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly onEvent: (event: IsolateEvent) => void;
+  /** A line of the process's own: Deno's messages, stack traces, stray output. */
+  readonly onOutput: (line: string) => void;
+}
+
+/** The running process that holds the isolates. */
+export interface IsolateProcess {
+  send(command: IsolateCommand): void;
+  /** Resolves when the process is gone, whoever ended it. */
+  readonly exited: Promise<void>;
+  /** Ends it: first by its stdin, then by force. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the process that holds the isolates.
+ *
+ * It is one of its own, since Deno has one environment a process (functions would see the keys of
+ * whoever started the stack, and could change them), and since a worker that runs out of memory
+ * takes its process along.
+ */
+export async function spawnIsolateProcess(options: IsolateProcessOptions): Promise<IsolateProcess> {
+  const temporaryFolder = await Deno.makeTempDir({ prefix: "supaswarm-functions-" });
+  const readable = await readableFolders(options.projectRoot);
+  const child = new Deno.Command(Deno.execPath(), {
+    args: await denoArguments(options.projectRoot, readable, temporaryFolder),
+    cwd: options.projectRoot,
+    clearEnv: true,
+    env: { ...runtimeEnvironment(), ...options.env, TMPDIR: temporaryFolder, NO_COLOR: "1" },
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  pumpEvents(child.stdout, options);
+  pumpOutput(child.stderr, options);
+  const writer = child.stdin.getWriter();
+  const exited = child.status.then(async () => {
+    await writer.abort().catch(() => {});
+    await Deno.remove(temporaryFolder, { recursive: true }).catch(() => {});
+  });
+  return {
+    send: (command) => writeCommand(writer, command),
+    exited,
+    stop: () => stopProcess({ child, writer, exited }),
+  };
+}
+
+async function denoArguments(
+  projectRoot: string,
+  readable: readonly string[],
+  temporaryFolder: string,
+): Promise<string[]> {
+  const config = join(projectRoot, "deno.json");
+  const here = fileURLToPath(new URL(".", import.meta.url));
+  return [
+    "run",
+    "--quiet",
+    "--no-prompt",
+    "--unstable-worker-options",
+    // A request's signal aborts when its client leaves, not after every answer.
+    "--unstable-no-legacy-abort",
+    `--v8-flags=--max-old-space-size=${MAX_HEAP_MEGABYTES}`,
+    ...(await exists(config) ? ["--config", config] : ["--no-config"]),
+    "--allow-net",
+    "--allow-env",
+    "--allow-sys",
+    `--allow-read=${[...readable, here, temporaryFolder].join(",")}`,
+    `--allow-write=${temporaryFolder}`,
+    fileURLToPath(new URL("./isolate_process.ts", import.meta.url)),
+    JSON.stringify(readable),
+    temporaryFolder,
+  ];
+}
+
+/**
+ * What functions may read: the project but for its hidden entries (`.env`, the stack's data), and
+ * Deno's folder of npm packages, since some packages read files of their own.
+ */
+async function readableFolders(projectRoot: string): Promise<string[]> {
+  const paths: string[] = [await npmCacheFolder()];
+  for await (const { name } of Deno.readDir(projectRoot)) {
+    if (!name.startsWith(".")) paths.push(join(projectRoot, name));
+  }
+  return paths;
+}
+
+async function npmCacheFolder(): Promise<string> {
+  const { stdout } = await new Deno.Command(Deno.execPath(), {
+    args: ["info", "--json"],
+    stderr: "null",
+  }).output();
+  return JSON.parse(new TextDecoder().decode(stdout)).npmCache;
+}
+
+function runtimeEnvironment(): Record<string, string> {
+  const found = RUNTIME_VARIABLES.map((name) => [name, Deno.env.get(name)] as const);
+  return Object.fromEntries(found.flatMap(([name, value]) => value ? [[name, value]] : []));
+}
+
+/** Queues a line to the process's stdin; a process that is gone takes no more, as `exited` tells. */
+function writeCommand(
+  writer: WritableStreamDefaultWriter<Uint8Array>,
+  command: IsolateCommand,
+): void {
+  writer.write(new TextEncoder().encode(encodeMessage(command))).catch(() => {});
+}
+
+async function pumpEvents(
+  stdout: ReadableStream<Uint8Array>,
+  { onEvent, onOutput }: IsolateProcessOptions,
+): Promise<void> {
+  for await (const line of readLines(stdout)) {
+    const event = decodeMessage<IsolateEvent>(line);
+    if (event === null) onOutput(line);
+    else onEvent(event);
+  }
+}
+
+async function pumpOutput(
+  stderr: ReadableStream<Uint8Array>,
+  { onOutput }: IsolateProcessOptions,
+): Promise<void> {
+  for await (const line of readLines(stderr)) onOutput(line);
+}
+
+async function stopProcess({ child, writer, exited }: {
+  readonly child: Deno.ChildProcess;
+  readonly writer: WritableStreamDefaultWriter<Uint8Array>;
+  readonly exited: Promise<void>;
+}): Promise<void> {
+  const timer = setTimeout(() => kill(child), EXIT_GRACE_MS);
+  writer.close().catch(() => {});
+  await exited.finally(() => clearTimeout(timer));
+}
+
+function kill(child: Deno.ChildProcess): void {
+  try {
+    child.kill("SIGKILL");
+  } catch {
+    // It has ended already.
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await Deno.stat(path).then(() => true, () => false);
+}

@@ -1,0 +1,83 @@
+import { join } from "node:path";
+import { CommandError, runCommand } from "./cli/run_command.ts";
+import { endOfRun } from "./cli/end_of_run.ts";
+import { PROJECT_ROOT } from "./project_root.ts";
+import { readEnvironment } from "./stack/stack_environment.ts";
+import { type Stack, startStack } from "./stack/stack.ts";
+import { bold, dim, writeError, writeLine, writeProgress } from "./terminal.ts";
+
+/** Supabase's port for a local API. */
+const DEFAULT_PORT = 54321;
+
+await runCommand({
+  name: "deno task start",
+  summary: "Boots the whole platform on this machine and serves until Ctrl-C.",
+  options: {
+    db: {
+      type: "string",
+      placeholder: "pglite|native|URL",
+      help:
+        "The database: embedded, this machine's Postgres, or a prepared server. Default pglite.",
+    },
+    port: { type: "string", placeholder: "N", help: `Port of the API. Default ${DEFAULT_PORT}.` },
+    ephemeral: { type: "boolean", help: "Keeps nothing after the end." },
+    json: { type: "boolean", help: "Prints one line of JSON when it serves." },
+  },
+}, async ({ values }) => {
+  const end = endOfRun();
+  const environment = await readEnvironment(PROJECT_ROOT);
+  writeProgress("Starting the stack …");
+  const stack = await startStack({
+    db: values.db ?? "pglite",
+    port: readPort(values.port),
+    ephemeral: values.ephemeral,
+    dataDir: environment["SUPASWARM_DATA_DIR"] || join(PROJECT_ROOT, ".supaswarm"),
+    projectRoot: PROJECT_ROOT,
+    watch: true,
+    env: environment,
+    onLog: (line) => writeError(JSON.stringify(line)),
+    onFailure: (error) => end.fail(error),
+  });
+  try {
+    writeLine(values.json ? readyJson(stack) : readyText(stack));
+    await end.reached;
+    writeProgress("Stopping …");
+  } finally {
+    await stack.stop();
+  }
+});
+
+function readPort(text: string | undefined): number {
+  if (text === undefined) return DEFAULT_PORT;
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= 65_535) return port;
+  throw new CommandError(`Cannot use --port ${text}: give a number from 0 (any) to 65535`);
+}
+
+function readyJson(stack: Stack): string {
+  return JSON.stringify({
+    ready: true,
+    pid: Deno.pid,
+    api_url: stack.apiUrl,
+    db_url: stack.dbUrl,
+    publishable_key: stack.publishableKey,
+    secret_key: stack.secretKey,
+    functions: stack.functions,
+    boot_ms: stack.bootMs,
+  });
+}
+
+function readyText(stack: Stack): string {
+  const rows = [
+    ["API", stack.apiUrl],
+    ["Database", stack.dbUrl],
+    ["Publishable key", stack.publishableKey],
+    ["Secret key", stack.secretKey],
+    ["Functions", stack.functions.join(", ")],
+  ] as const;
+  return [
+    bold(`SupaSwarm is ready in ${(stack.bootMs / 1_000).toFixed(1)} s.`),
+    ...rows.map(([label, value]) => `  ${label.padEnd(16)}${value}`),
+    dim("Ctrl-C ends it."),
+  ].join("\n");
+}

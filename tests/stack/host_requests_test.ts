@@ -1,0 +1,161 @@
+import assert from "node:assert/strict";
+import { waitFor } from "../wait_for.ts";
+import { startHost } from "./host_fixture.ts";
+
+const ECHO = `Deno.serve(async (request) => Response.json({
+  method: request.method,
+  url: request.url,
+  headers: Object.fromEntries(request.headers),
+  body: await request.text(),
+}));`;
+
+const TICKER = `
+let cancelled = 0;
+Deno.serve((request) => {
+  if (new URL(request.url).pathname.endsWith("/cancelled")) return Response.json(cancelled);
+  let timer;
+  const body = new ReadableStream({
+    start(controller) {
+      timer = setInterval(() => controller.enqueue(new TextEncoder().encode("data: tick\\n\\n")), 10);
+    },
+    cancel() { clearInterval(timer); cancelled += 1; },
+  });
+  return new Response(body, { headers: { "content-type": "text/event-stream" } });
+});`;
+
+Deno.test("a function gets method, path behind its name, headers and body as they were sent", async () => {
+  await using fixture = await startHost({ echo: ECHO });
+
+  const response = await fixture.get("echo", "/deep/path?q=1", {
+    method: "POST",
+    headers: { "content-type": "text/plain", "x-custom": "yes", "content-length": "5" },
+    body: "hello",
+  });
+
+  const seen = await response.json();
+  assert.equal(seen.method, "POST");
+  assert.equal(seen.url, "http://stack.test:54321/echo/deep/path?q=1");
+  assert.equal(seen.body, "hello");
+  assert.equal(seen.headers["x-custom"], "yes");
+  assert.equal(seen.headers["content-length"], "5");
+  assert.equal(seen.headers.host, "stack.test:54321");
+  assert.equal(seen.headers["x-forwarded-proto"], "http");
+});
+
+Deno.test("a function's status, headers and redirects reach the client unchanged", async () => {
+  await using fixture = await startHost({
+    odd: `export default { fetch: () => new Response(null, {
+      status: 302, headers: [["location", "/x"], ["set-cookie", "a=1"], ["set-cookie", "b=2"]],
+    }) };`,
+  });
+
+  const response = await fixture.get("odd");
+
+  assert.equal(response.status, 302);
+  assert.equal(response.headers.get("location"), "/x");
+  assert.deepEqual(response.headers.getSetCookie(), ["a=1", "b=2"]);
+});
+
+Deno.test("an answer streams, and a client that leaves ends it in the function", async () => {
+  await using fixture = await startHost({ ticker: TICKER });
+
+  const response = await fixture.get("ticker");
+  const reader = response.body?.getReader();
+  const first = await reader?.read();
+  await reader?.cancel();
+
+  assert.match(new TextDecoder().decode(first?.value), /^data: tick/);
+  await waitFor(async () => (await (await fixture.get("ticker", "/cancelled")).json()) === 1);
+});
+
+Deno.test("a client that leaves before the answer aborts the function's request signal", async () => {
+  await using fixture = await startHost({
+    slow: `let aborted = false;
+    Deno.serve((request) => {
+      if (new URL(request.url).pathname.endsWith("/aborted")) return Response.json(aborted);
+      return new Promise((resolve) => request.signal.addEventListener("abort", () => {
+        aborted = true;
+        resolve(new Response());
+      }));
+    });`,
+  });
+  await (await fixture.get("slow", "/aborted")).text();
+  const client = new AbortController();
+
+  const answer = fixture.get("slow", "", { signal: client.signal });
+  setTimeout(() => client.abort(), 50);
+
+  assert.equal((await answer).status, 499);
+  await waitFor(async () => await (await fixture.get("slow", "/aborted")).json());
+});
+
+Deno.test("a large body streams to the function whole", async () => {
+  await using fixture = await startHost({
+    size: `Deno.serve(async (request) => Response.json((await request.bytes()).length));`,
+  });
+
+  const response = await fixture.get("size", "", { method: "POST", body: new Uint8Array(5e6) });
+
+  assert.equal(await response.json(), 5e6);
+});
+
+Deno.test("the host lists functions by folder and answers 404 for another name", async () => {
+  await using fixture = await startHost({ b: ECHO, a: ECHO, _shared: ECHO });
+
+  const response = await fixture.get("_shared");
+
+  assert.deepEqual(fixture.host.names, ["a", "b"]);
+  assert.equal(response.status, 404);
+  assert.equal((await response.json()).error.code, "FUNCTION_NOT_FOUND");
+});
+
+Deno.test("a warm request costs at most 3 ms at the median on top of the function's own time", async () => {
+  await using fixture = await startHost({ ping: `Deno.serve(() => new Response("pong"));` });
+  await (await fixture.get("ping")).text();
+
+  const times: number[] = [];
+  for (let i = 0; i < 200; i += 1) {
+    const start = performance.now();
+    await (await fixture.get("ping")).text();
+    times.push(performance.now() - start);
+  }
+
+  const median = times.sort((a, b) => a - b)[100] ?? Infinity;
+  assert.ok(median <= 3, `median ${median.toFixed(2)} ms`);
+});
+
+Deno.test("a websocket reaches the function with its subprotocol and passes messages both ways", async () => {
+  await using fixture = await startHost({
+    socket: `Deno.serve((request) => {
+      const { socket, response } = Deno.upgradeWebSocket(request, { protocol: "chat" });
+      socket.onopen = () => socket.send("welcome");
+      socket.onmessage = ({ data }) => { socket.send(data); socket.close(4000, "bye"); };
+      return response;
+    });`,
+  });
+  await using server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+    (request) => fixture.host.fetch("socket", request),
+  );
+
+  const socket = new WebSocket(`ws://127.0.0.1:${server.addr.port}/functions/v1/socket`, ["chat"]);
+  const messages: string[] = [];
+  socket.onmessage = ({ data }) => messages.push(data);
+  socket.onopen = () => socket.send("hello");
+  const closed = await new Promise<CloseEvent>((resolve) => socket.onclose = resolve);
+
+  assert.equal(socket.protocol, "chat");
+  assert.deepEqual(messages, ["welcome", "hello"]);
+  assert.deepEqual([closed.code, closed.reason], [4000, "bye"]);
+});
+
+Deno.test("a function that refuses a websocket goes on serving", async () => {
+  await using fixture = await startHost({ plain: `Deno.serve(() => new Response("plain"));` });
+  const headers = { upgrade: "websocket", connection: "upgrade" };
+
+  const refused = await fixture.get("plain", "", { headers });
+
+  assert.equal(refused.status, 502);
+  assert.equal((await refused.json()).error.code, "FUNCTION_NO_WEBSOCKET");
+  assert.equal(await (await fixture.get("plain")).text(), "plain");
+});

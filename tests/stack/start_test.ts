@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { waitFor } from "../wait_for.ts";
+import { runStart, type StartEnd } from "./start_process.ts";
+
+const EPHEMERAL = ["--ephemeral", "--json", "--port", "0"];
+
+/** Ids of the processes that a process has started, and of those that they have started. */
+async function descendants(pid: number): Promise<number[]> {
+  const { stdout } = await new Deno.Command("ps", { args: ["-eo", "pid=,ppid="] }).output();
+  const rows = new TextDecoder().decode(stdout).trim().split("\n").map((line) =>
+    line.trim().split(/\s+/).map(Number)
+  );
+  const childrenOf = (parent: number): number[] =>
+    rows.flatMap(([child = 0, ppid]) => ppid === parent ? [child, ...childrenOf(child)] : []);
+  return childrenOf(pid);
+}
+
+async function areGone(pids: readonly number[]): Promise<boolean> {
+  const { stdout } = await new Deno.Command("ps", { args: ["-eo", "pid="] }).output();
+  const running = new Set(new TextDecoder().decode(stdout).trim().split(/\s+/).map(Number));
+  return pids.every((pid) => !running.has(pid));
+}
+
+function assertOneClearLine({ code, stdout, stderr }: StartEnd, says: RegExp): void {
+  assert.equal(code, 1);
+  assert.equal(stdout, "");
+  assert.match(stderr, /^error: [^\n]+\n$/);
+  assert.match(stderr, says);
+}
+
+Deno.test("start --json prints one line, serves, and SIGTERM to its pid leaves no process", async () => {
+  await using start = runStart(EPHEMERAL, { stdin: "null" });
+  const ready = await start.ready;
+  const children = await descendants(ready.pid);
+
+  const answer = await fetch(`${ready.api_url}/rest/v1/agents?select=slug`, {
+    headers: { apikey: ready.secret_key },
+  });
+  await answer.body?.cancel();
+  Deno.kill(ready.pid, "SIGTERM");
+  const { code, stdout } = await start.ended;
+
+  assert.equal(answer.status, 200);
+  assert.equal(ready.ready, true);
+  assert.match(ready.db_url, /^postgres(ql)?:\/\//);
+  assert.ok(ready.functions.includes("supaswarm-create-task"));
+  assert.equal(stdout.trim().split("\n").length, 1);
+  assert.equal(code, 0);
+  assert.ok(children.length >= 2, "the database and the functions have processes of their own");
+  assert.ok(await areGone(children));
+});
+
+Deno.test("the end of a piped stdin ends start with exit code 0", async () => {
+  await using start = runStart(EPHEMERAL);
+  const ready = await start.ready;
+  const children = await descendants(ready.pid);
+
+  await start.closeStdin();
+
+  assert.equal((await start.ended).code, 0);
+  assert.ok(await areGone(children));
+});
+
+Deno.test("a folder or a port in use is one clear line, and SIGKILL loses no data", async () => {
+  const dataDir = await Deno.makeTempDir({ prefix: "supaswarm-start-test-" });
+  const kept = { env: { SUPASWARM_DATA_DIR: dataDir } };
+  await using first = runStart(["--json", "--port", "0"], kept);
+  const ready = await first.ready;
+  const children = await descendants(ready.pid);
+  const agents = (apiUrl: string, init: RequestInit = {}) =>
+    fetch(`${apiUrl}/rest/v1/agents?slug=eq.kept&select=slug`, {
+      headers: { apikey: ready.secret_key, "content-type": "application/json" },
+      ...init,
+    });
+
+  await using second = runStart(["--json", "--port", "0"], kept);
+  assertOneClearLine(await second.ended, new RegExp(`in use.*${ready.pid}`));
+  await using third = runStart(["--ephemeral", "--port", new URL(ready.api_url).port]);
+  assertOneClearLine(await third.ended, /port \d+.*in use/);
+
+  const body = JSON.stringify({ slug: "kept", name: "Kept", system_prompt: "Be kept." });
+  assert.equal((await agents(ready.api_url, { method: "POST", body })).status, 201);
+  first.kill("SIGKILL");
+  await first.ended;
+  await waitFor(() => areGone(children), { what: "the children of the killed stack to end" });
+  await using again = runStart(["--json", "--port", "0"], kept);
+  const after = await again.ready;
+
+  assert.equal(after.secret_key, ready.secret_key);
+  assert.deepEqual(await (await agents(after.api_url)).json(), [{ slug: "kept" }]);
+  again.kill("SIGTERM");
+  await again.ended;
+  await Deno.remove(dataDir, { recursive: true });
+});
+
+Deno.test("arguments that cannot be used are one clear line", async () => {
+  await using unknownFlag = runStart(["--nonsense"]);
+  await using badPort = runStart(["--port", "high"]);
+
+  const refused = await unknownFlag.ended;
+  assert.equal(refused.code, 2);
+  assert.match(refused.stderr, /^error: [^\n]*--nonsense[^\n]*\n$/);
+  assertOneClearLine(await badPort.ended, /--port high/);
+});
