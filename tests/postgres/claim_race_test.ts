@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import type { Lease } from "../../shared/worker/task_store.ts";
+import {
+  assertConsistent,
+  assertNoDeadlock,
+  createFamilies,
+  createTasks,
+  inLanes,
+  openRaceTrack,
+  printFigures,
+  seededRandom,
+  shuffled,
+} from "./race_fixture.ts";
+
+const WORKERS = Array.from({ length: 8 }, (_, index) => `worker-${index}`);
+
+Deno.test("claimers never share a task", async (t) => {
+  await using track = await openRaceTrack();
+  const { sql, store } = track;
+
+  /** Eight workers claim side by side until `count` tasks are claimed. */
+  async function claimTogether(count: number, limit: number): Promise<Lease[]> {
+    const leases: Lease[] = [];
+    await inLanes(WORKERS.length, WORKERS, async (workerId) => {
+      while (leases.length < count) leases.push(...await store.claim(workerId, limit));
+    });
+    return leases;
+  }
+
+  await t.step("200 tasks and 8 workers: each task is claimed exactly once", async () => {
+    const taskIds = await createTasks(sql, 200);
+
+    const leases = await claimTogether(200, 3);
+
+    assert.deepEqual(leases.map(({ taskId }) => taskId).sort(), taskIds.sort());
+    assert.ok(leases.every(({ epoch }) => epoch === "1"));
+    await assertConsistent(sql);
+  });
+
+  await t.step("an expired lease goes to exactly one of 8 workers", async () => {
+    await sql`
+      update public.tasks
+      set lease_expires_at = clock_timestamp() - interval '1 second' where status = 'running'`;
+    await sql`update pgmq.q_agent_tasks set vt = clock_timestamp()`;
+
+    const leases = await claimTogether(200, 3);
+
+    assert.equal(new Set(leases.map(({ taskId }) => taskId)).size, 200);
+    assert.equal(leases.length, 200);
+    assert.ok(leases.every(({ epoch }) => epoch === "2"));
+    await assertConsistent(sql);
+  });
+
+  await t.step("a task that is created while others claim is not put off", async () => {
+    const total = 300;
+    const [before] = await sql`select clock_timestamp() as at`;
+
+    await Promise.all([
+      inLanes(4, Array.from({ length: total }), () => createTasks(sql, 1)),
+      claimTogether(total, 1),
+    ]);
+
+    const [row] = await sql`
+      select
+        count(*)::int as tasks,
+        (count(*) filter (where started_at > created_at + interval '900 milliseconds'))::int as late
+      from public.tasks where created_at > ${before?.at}`;
+    printFigures({ tasks: row?.tasks, late: row?.late });
+    assert.deepEqual({ ...row }, { tasks: total, late: 0 });
+  });
+
+  await t.step("workers that take over each other's jobs do not block one another", async () => {
+    const families = await createFamilies(track, 40, 2);
+    const leases = families.flatMap(({ parent, children }) => [parent, ...children]);
+    for (const lease of shuffled(leases, seededRandom(1))) await store.yield(lease);
+
+    const claimed = await claimTogether(leases.length, 6);
+
+    assert.equal(new Set(claimed.map(({ taskId }) => taskId)).size, leases.length);
+    await assertConsistent(sql);
+  });
+
+  await t.step("and no statement was the victim of a deadlock", () => assertNoDeadlock(track));
+});

@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import type { Sql } from "../../shared/db/sql_client.ts";
+import {
+  AGENT,
+  assertAllSettled,
+  createTasks,
+  inLanes,
+  openRaceTrack,
+  printFigures,
+  type RaceTrack,
+} from "./race_fixture.ts";
+
+const SLOTS = 4;
+const FLOOD = 2_000;
+const DROP = 10;
+
+Deno.test("Ten tasks of one owner start at once beside two thousand of another", async () => {
+  await using track = await openRaceTrack();
+  const [flood, drop] = [await addUser(track.sql, "flood"), await addUser(track.sql, "drop")];
+  await createTasksOf(track.sql, flood, FLOOD);
+  // The flood has every slot when the others come.
+  const running = await Promise.all(Array.from({ length: SLOTS }, () => track.store.claim("w", 1)));
+  const late = new Set(await createTasksOf(track.sql, drop, DROP));
+
+  const claimed: string[] = [];
+  const waiting = new Set(late);
+  await inLanes(SLOTS, running.map(([held]) => held), async (held) => {
+    while (held !== undefined && waiting.size > 0) {
+      await track.store.finish(held, "done", null);
+      [held] = await track.store.claim("w", 1);
+      if (held === undefined) continue;
+      claimed.push(held.taskId);
+      waiting.delete(held.taskId);
+    }
+  });
+
+  const lastPlace = claimed.findLastIndex((id) => late.has(id)) + 1;
+  printFigures({ flood: FLOOD, drop: DROP, "place of the last of the ten": lastPlace });
+  // Turn by turn it would be the 20th; chance decides between equals, and slots overlap.
+  assert.ok(lastPlace <= 6 * DROP, `the last of the ten was claimed as number ${lastPlace}`);
+});
+
+Deno.test("A claim costs the same however long the line is", async () => {
+  await using track = await openRaceTrack();
+  const owner = await addUser(track.sql, "owner");
+  await createTasksOf(track.sql, owner, 40);
+  await medianClaimMs(track, 20);
+  const shortMs = await medianClaimMs(track, 20);
+  await createTasksOf(track.sql, owner, FLOOD);
+  const longMs = await medianClaimMs(track, 20);
+  printFigures({ "ms with 20 waiting": shortMs, [`ms with ${FLOOD} waiting`]: longMs });
+  assert.ok(longMs <= 2 * shortMs + 5, `${longMs} ms against ${shortMs} ms`);
+});
+
+Deno.test("Workers that claim at the same moment start no more than a limit allows", async () => {
+  await using track = await openRaceTrack();
+  const { sql, store } = track;
+  await sql`insert into private.concurrency_limits values ('user', '*', 3)`;
+  const owner = await addUser(sql, "owner");
+  await createTasksOf(sql, owner, 60);
+  await createTasks(sql, 20);
+
+  let mostAtOnce = 0;
+  await inLanes(8, Array.from({ length: 8 }), async (_, lane) => {
+    for (let idle = 0; idle < 5;) {
+      const tasks = await store.claim(`w${lane}`, 4);
+      idle = tasks.length === 0 ? idle + 1 : 0;
+      const [row] = await sql`
+        select count(*)::int as count from public.tasks
+        where status = 'running' and created_by = ${owner}::uuid`;
+      mostAtOnce = Math.max(mostAtOnce, Number(row?.count));
+      for (const task of tasks) await store.finish(task, "done", null);
+    }
+  });
+  printFigures({ "limit": 3, "most at once": mostAtOnce });
+  assert.ok(mostAtOnce <= 3, `${mostAtOnce} ran at once`);
+  await finishAll(track);
+  await assertAllSettled(sql);
+});
+
+async function finishAll({ store }: RaceTrack): Promise<void> {
+  while (true) {
+    const tasks = await store.claim("last", 50);
+    if (tasks.length === 0) return;
+    for (const task of tasks) await store.finish(task, "done", null);
+  }
+}
+
+/** Claims one task that many times and leaves them running. */
+async function medianClaimMs({ store }: RaceTrack, count: number): Promise<number> {
+  const times: number[] = [];
+  for (let n = 0; n < count; n++) {
+    const startMs = performance.now();
+    const claimed = await store.claim("timed", 1);
+    times.push(performance.now() - startMs);
+    assert.equal(claimed.length, 1);
+  }
+  times.sort((a, b) => a - b);
+  return Math.round(10 * (times[Math.floor(count / 2)] ?? 0)) / 10;
+}
+
+async function addUser(sql: Sql, name: string): Promise<string> {
+  const [row] = await sql`
+    insert into auth.users (id, email, aud, role)
+    values (gen_random_uuid(), ${`${name}@example.test`}, 'authenticated', 'authenticated')
+    returning id`;
+  return String(row?.id);
+}
+
+async function createTasksOf(sql: Sql, owner: string, count: number): Promise<string[]> {
+  const rows = await sql`
+    select created.task_id
+    from generate_series(1, ${count}::int) as n,
+      lateral private.create_task(${AGENT}, jsonb_build_object('n', n), ${owner}::uuid) as created`;
+  return rows.map(({ task_id }) => String(task_id));
+}

@@ -1,0 +1,170 @@
+import assert from "node:assert/strict";
+import type { Sql } from "../../shared/db/sql_client.ts";
+import { SwarmError } from "../../shared/errors/swarm_error.ts";
+import { isolateClock } from "../../shared/worker/clock.ts";
+import { createSqlTaskStore } from "../../shared/worker/sql_task_store.ts";
+import type { Lease } from "../../shared/worker/task_store.ts";
+import {
+  assertAllSettled,
+  assertConsistent,
+  assertNoDeadlock,
+  createFamilies,
+  createRunning,
+  inLanes,
+  modelResult,
+  openRaceTrack,
+  printFigures,
+  seededRandom,
+  shuffled,
+} from "./race_fixture.ts";
+
+Deno.test("a lease is lost only to time, and what is lost writes nothing", async (t) => {
+  await using track = await openRaceTrack();
+  const { sql, store } = track;
+  const impatient = createSqlTaskStore(sql, { leaseSeconds: 2, clock: isolateClock });
+
+  await t.step("a slow worker that beats its heart is neither robbed nor ended", async () => {
+    const families = await createFamilies(track, 4, 5);
+    const parents = families.map(({ parent }) => parent);
+    const children = families.flatMap(({ children }) => children);
+    // One more death would end any of them.
+    await sql`update public.tasks set max_deliveries = deliveries where status = 'running'`;
+    await impatient.heartbeat("slow", [...parents, ...children]);
+    const endAtMs = performance.now() + 5_000;
+    const beats = { heartbeats: 0, checkpoints: 0, reconciliations: 0, claims: 0 };
+    const until = async (name: keyof typeof beats, act: (turn: number) => Promise<unknown>) => {
+      while (performance.now() < endAtMs) await act(beats[name]++);
+    };
+
+    await Promise.all([
+      // The parents live by their heartbeat alone, while their children keep the job busy.
+      until("heartbeats", async () => {
+        const states = await impatient.heartbeat("slow", [...parents, ...children]);
+        assert.ok(states.every(({ state }) => state === "held"), JSON.stringify(states));
+        await isolateClock.sleep(100);
+      }),
+      ...[0, 1, 2].map(() =>
+        until("checkpoints", async (turn) => {
+          const child = children[turn % children.length];
+          if (child !== undefined) await store.record(child, [modelResult(turn + 1, "text")], []);
+        })
+      ),
+      until("reconciliations", async () => {
+        await sql`select private.reconcile()`;
+        await isolateClock.sleep(20);
+      }),
+      until("claims", async () => {
+        assert.deepEqual(await impatient.claim("robber", 10), []);
+        await isolateClock.sleep(20);
+      }),
+    ]);
+
+    printFigures(beats);
+    const [row] = await sql`
+      select count(*)::int as running, max(epoch)::int as epoch from public.tasks
+      where status = 'running'`;
+    assert.deepEqual({ ...row }, { running: parents.length + children.length, epoch: 1 });
+    assert.equal((await sql`select from private.dead_letters`).length, 0);
+    await inLanes(1, [...children, ...parents], (lease) => store.finish(lease, "done", null));
+    await assertAllSettled(sql);
+  });
+
+  await t.step("a worker whose lease ran out, against its successor: 100 rounds", async () => {
+    const rounds = 100;
+    const leases = await createRunning(track, rounds);
+    const random = seededRandom(4);
+    let refused = 0;
+
+    // One at a time, so that the successor can claim no other task.
+    await inLanes(1, leases, async (late) => {
+      await expire(sql, late);
+      let isRefused = false;
+      let successor: Lease | undefined;
+      const record = async () => {
+        isRefused = !await isRecorded(store.record(late, [modelResult(1, "late")], []));
+      };
+      const takeOver = async () => void ([successor] = await store.claim("successor", 1));
+      await Promise.all(shuffled([record, takeOver], random).map((start) => start()));
+
+      // Either the late checkpoint renewed the lease, or the successor has the task alone.
+      assert.equal(isRefused, successor !== undefined);
+      const holder = successor ?? late;
+      await store.record(holder, [modelResult(1, "successor")], []);
+      const [step] = await sql`
+        select output ->> 'text' as text from public.task_steps
+        where task_id = ${late.taskId}::uuid and seq = 1`;
+      assert.equal(step?.text, isRefused ? "successor" : "late");
+      await store.finish(holder, "done", null);
+      if (isRefused) refused++;
+    });
+
+    printFigures({ rounds, refused, renewed: rounds - refused });
+    await assertAllSettled(sql);
+  });
+
+  await t.step("a job's new events hold up neither heartbeat nor claim of its master", async () => {
+    const [beating, handedBack] = await createRunning(track, 2);
+    assert.ok(beating !== undefined && handedBack !== undefined);
+    await store.yield(handedBack);
+    await impatient.heartbeat("w", [beating]);
+    const leaseOf = async () => {
+      const [row] = await sql`
+        select extract(epoch from lease_expires_at)::float8 as seconds
+        from public.tasks where id = ${beating.taskId}::uuid`;
+      return Number(row?.seconds);
+    };
+    const before = await leaseOf();
+
+    const claimed = await sql.begin(async (child) => {
+      for (const { taskId } of [beating, handedBack]) {
+        await child`select private.emit_event(${taskId}::uuid, ${taskId}::uuid, 'data.saved', '{}')`;
+      }
+      await store.heartbeat("w", [beating]);
+      return await store.claim("w", 1);
+    });
+
+    assert.ok(await leaseOf() > before + 10);
+    assert.deepEqual(claimed.map(({ taskId }) => taskId), [handedBack.taskId]);
+    await inLanes(1, [beating, ...claimed], (lease) => store.finish(lease, "done", null));
+    await assertAllSettled(sql);
+  });
+
+  await t.step("a message that is delivered twice gives one lease and leaves nothing", async () => {
+    const leases = await createRunning(track, 50);
+    await inLanes(8, leases, ({ taskId }) =>
+      sql`
+      select private.send_message(${taskId}::uuid, 'normal')`);
+
+    const claims = await inLanes(8, leases, () => store.claim("second", 5));
+
+    assert.deepEqual(claims.flat(), []);
+    await assertConsistent(sql);
+    await inLanes(8, leases, (lease) => store.finish(lease, "done", null));
+    await assertAllSettled(sql);
+  });
+
+  await t.step("and no statement was the victim of a deadlock", () => assertNoDeadlock(track));
+});
+
+/** Its worker has not been heard of for a lease's time. */
+async function expire(sql: Sql, { taskId }: Lease): Promise<void> {
+  await sql`
+    with expired as (
+      update public.tasks set lease_expires_at = clock_timestamp()
+      where id = ${taskId}::uuid
+      returning message_id
+    )
+    update pgmq.q_agent_tasks as message set vt = clock_timestamp()
+    from expired where message.msg_id = expired.message_id`;
+}
+
+/** False when the lease was lost; it must not be refused in any other way. */
+async function isRecorded(checkpoint: Promise<unknown>): Promise<boolean> {
+  try {
+    await checkpoint;
+    return true;
+  } catch (error) {
+    assert.ok(error instanceof SwarmError && error.code === "LEASE_LOST", String(error));
+    return false;
+  }
+}

@@ -1,0 +1,262 @@
+import assert from "node:assert/strict";
+import { PROJECT_ROOT } from "../../scripts/project_root.ts";
+import { applyMigrations } from "../../scripts/stack/migrations/apply_migrations.ts";
+import type { StepIntent } from "../../shared/agent/planned_call.ts";
+import { createSql, type Sql } from "../../shared/db/sql_client.ts";
+import { isolateClock } from "../../shared/worker/clock.ts";
+import { createSqlTaskStore } from "../../shared/worker/sql_task_store.ts";
+import type {
+  Lease,
+  StepRecord,
+  SubtaskRequest,
+  TaskStore,
+} from "../../shared/worker/task_store.ts";
+import { startNativeServer } from "./native_server.ts";
+
+/** The agent of every task here. */
+export const AGENT = "racer";
+
+/** How a track is opened. */
+export interface RaceTrackOptions {
+  /** Connections that the racers share. @default 16 */
+  readonly connections?: number;
+  /** Of claims and checkpoints; long, so that only tests of leases see one run out. @default 60 */
+  readonly leaseSeconds?: number;
+}
+
+/** A native server with the migrations, whose tasks many connections fight for. */
+export interface RaceTrack extends AsyncDisposable {
+  readonly sql: Sql;
+  /** As the superuser. */
+  readonly admin: Sql;
+  readonly store: TaskStore;
+}
+
+/** Opens one; {@linkcode assertNoDeadlock} belongs at the end of whoever did. */
+export async function openRaceTrack(options: RaceTrackOptions = {}): Promise<RaceTrack> {
+  const server = await startNativeServer();
+  await applyMigrations(server.cluster, PROJECT_ROOT);
+  await addAgent(server.sql);
+  const sql = createSql(server.cluster.url, {
+    maxConnections: options.connections ?? 16,
+    applicationName: "racers",
+  });
+  return {
+    sql,
+    admin: server.admin,
+    store: createSqlTaskStore(sql, {
+      leaseSeconds: options.leaseSeconds ?? 60,
+      clock: isolateClock,
+    }),
+    async [Symbol.asyncDispose]() {
+      await sql.end({ timeout: 1 });
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Asserts that no statement was the victim of a deadlock, not even one whose error was caught. */
+export async function assertNoDeadlock({ admin }: RaceTrack): Promise<void> {
+  const [row] = await admin`
+    select split_part(log, 'ERROR:  deadlock detected', 2) as report
+    from pg_read_file('../postgres.log') as log`;
+  assert.equal(row?.report, "", "the server's log reports a deadlock");
+}
+
+async function addAgent(sql: Sql): Promise<void> {
+  await sql`
+    with provider as (
+      insert into public.llm_providers (name, display_name, default_model, requires_api_key)
+      values ('scripted', 'Scripted', 'script-1', false)
+      returning id
+    )
+    insert into public.agents (name, slug, system_prompt, provider_id)
+    select ${AGENT}, ${AGENT}, 'You race.', provider.id from provider`;
+}
+
+/** Creates master tasks and returns their ids. */
+export async function createTasks(sql: Sql, count: number): Promise<string[]> {
+  const rows = await sql`
+    select created.task_id
+    from generate_series(1, ${count}::int) as n,
+      lateral private.create_task(${AGENT}, jsonb_build_object('n', n)) as created`;
+  return rows.map(({ task_id }) => String(task_id));
+}
+
+/** Claims until nothing is left that can be claimed. */
+export async function claimAll(store: TaskStore, workerId = "setup"): Promise<Lease[]> {
+  const leases: Lease[] = [];
+  while (true) {
+    const claimed = await store.claim(workerId, 50);
+    if (claimed.length === 0) return leases;
+    leases.push(...claimed.map(({ taskId, epoch }) => ({ taskId, epoch })));
+  }
+}
+
+/** Creates master tasks and claims them. */
+export async function createRunning({ sql, store }: RaceTrack, count: number): Promise<Lease[]> {
+  await createTasks(sql, count);
+  const leases = await claimAll(store);
+  assert.equal(leases.length, count);
+  return leases;
+}
+
+/** A `create_subtask` step as it is written before its subtask is created. */
+export function subtaskIntent(seq: number): StepIntent {
+  return { seq, kind: "system", name: "create_subtask", call_id: `call_${seq}`, input: {} };
+}
+
+/** The subtask that a `create_subtask` step asks for. */
+export function subtaskOf({ seq }: StepIntent): SubtaskRequest {
+  return { seq, agent: AGENT, input: "a part" };
+}
+
+/** Writes that many `create_subtask` steps, from the first on, and creates their subtasks. */
+export async function spawnChildren(store: TaskStore, lease: Lease, count: number): Promise<void> {
+  const intents = Array.from({ length: count }, (_, index) => subtaskIntent(index + 1));
+  await store.begin(lease, intents);
+  await store.spawn(lease, intents.map(subtaskOf));
+}
+
+/** An ended model step. */
+export function modelResult(seq: number, text: string): StepRecord {
+  const output = { text, tool_calls: [], finish_reason: "stop" };
+  const intent: StepIntent = { seq, kind: "model", name: "script-1", call_id: null, input: null };
+  return { ...intent, state: "done", output };
+}
+
+/** A running parent with its running children. */
+export interface Family {
+  readonly parent: Lease;
+  readonly children: readonly Lease[];
+}
+
+/** Families whose members all run, so that the queue is empty of what can be claimed. */
+export async function createFamilies(
+  track: RaceTrack,
+  count: number,
+  childCount: number,
+): Promise<Family[]> {
+  const { sql, store } = track;
+  const parents = await createRunning(track, count);
+  await inLanes(8, parents, (parent) => spawnChildren(store, parent, childCount));
+  const leases = await claimAll(store);
+  assert.equal(leases.length, count * childCount);
+  const parentOf = new Map(
+    (await sql`select id, parent_id from public.tasks where parent_id is not null`)
+      .map(({ id, parent_id }) => [String(id), String(parent_id)]),
+  );
+  return parents.map((parent) => ({
+    parent,
+    children: leases.filter(({ taskId }) => parentOf.get(taskId) === parent.taskId),
+  }));
+}
+
+/** Runs `body` for every item, that many at a time. */
+export async function inLanes<T, R>(
+  laneCount: number,
+  items: readonly T[],
+  body: (item: T, index: number) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  const queue = items.entries();
+  const lanes = Array.from({ length: laneCount }, async () => {
+    for (const [index, item] of queue) results[index] = await body(item, index);
+  });
+  await Promise.all(lanes);
+  return results;
+}
+
+/** Numbers from 0 to below 1, the same for the same seed. */
+export function seededRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+/** The items in a random order. */
+export function shuffled<T>(items: readonly T[], random: () => number): T[] {
+  return items.map((item) => ({ item, rank: random() }))
+    .sort((a, b) => a.rank - b.rank)
+    .map(({ item }) => item);
+}
+
+/** How many messages the normal queue has ever been sent. */
+export async function sentMessageCount(sql: Sql): Promise<number> {
+  const [row] = await sql`select last_value::int as count from pgmq.q_agent_tasks_msg_id_seq`;
+  return Number(row?.count);
+}
+
+/** How many tasks have each status. */
+export async function statusCounts(sql: Sql): Promise<Record<string, number>> {
+  const rows = await sql`
+    select status, count(*)::int as count from public.tasks group by status order by status`;
+  return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
+}
+
+/** Asserts what must hold when every job has ended: nothing waits, nothing is left in a queue. */
+export async function assertAllSettled(sql: Sql): Promise<void> {
+  const [row] = await sql`
+    select
+      (select count(*)::int from public.tasks where finished_at is null) as unfinished,
+      (select count(*)::int from public.tasks where pending_children <> 0) as uncounted_parents,
+      (select count(*)::int from private.live_messages()) as messages,
+      (select count(*)::int from public.human_reviews where answered_at is null) as open_reviews,
+      (
+        select count(*)::int from public.tasks as task
+        where 1 <> (
+          select count(*) from public.task_events as event
+          where event.task_id = task.id
+            and event.type in ('task.completed', 'task.failed', 'task.cancelled')
+        )
+      ) as not_ended_once`;
+  assert.deepEqual({ ...row }, {
+    unfinished: 0,
+    uncounted_parents: 0,
+    messages: 0,
+    open_reviews: 0,
+    not_ended_once: 0,
+  });
+}
+
+/**
+ * Asserts what must hold at every moment: a queued task has its one message, any other none, and
+ * a task counts the children that it has.
+ */
+export async function assertConsistent(sql: Sql): Promise<void> {
+  const [row] = await sql`
+    select
+      (
+        select count(*)::int from public.tasks as task
+        where (case when task.status in ('pending', 'running') then 1 else 0 end) <> (
+          select count(*) from private.live_messages() as live
+          where live.message_id = task.message_id and live.queue = private.queue_of(task.priority)
+        )
+      ) as without_its_message,
+      (
+        select count(*)::int from private.live_messages() as live
+        where not exists (select from public.tasks where message_id = live.message_id)
+      ) as stray_messages,
+      (
+        select count(*)::int from public.tasks as task
+        where task.pending_children <> (
+          select count(*) from public.tasks as child
+          where child.parent_id = task.id and child.finished_at is null
+        )
+      ) as miscounted_parents`;
+  assert.deepEqual({ ...row }, {
+    without_its_message: 0,
+    stray_messages: 0,
+    miscounted_parents: 0,
+  });
+}
+
+/** Prints figures of a test on a line of its own. */
+export function printFigures(figures: Readonly<Record<string, number>>): void {
+  const text = Object.entries(figures).map(([name, figure]) => `${name} ${figure}`).join(", ");
+  Deno.stdout.writeSync(new TextEncoder().encode(`    ${text}\n`));
+}

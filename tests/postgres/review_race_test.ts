@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import {
+  assertAllSettled,
+  assertConsistent,
+  assertNoDeadlock,
+  claimAll,
+  createRunning,
+  inLanes,
+  openRaceTrack,
+  printFigures,
+  sentMessageCount,
+} from "./race_fixture.ts";
+
+const QUESTION = { question: "Go on?", options: null, context: null };
+
+Deno.test("a review has one answer, and the task hears it once", async (t) => {
+  await using track = await openRaceTrack();
+  const { sql, store } = track;
+  const answer = (taskId: string, words: string) =>
+    sql`select public.respond_to_review(${taskId}::uuid, true, '{}', ${words})`;
+
+  await t.step("of two answers one wins, the other is told so: 100 rounds", async () => {
+    const rounds = 100;
+    const leases = await createRunning(track, rounds);
+    await inLanes(8, leases, (lease) => store.requestReview(lease, { seq: 1, ...QUESTION }));
+    const sentBefore = await sentMessageCount(sql);
+
+    const winners = await inLanes(6, leases, async ({ taskId }) => {
+      const outcomes = await Promise.allSettled([answer(taskId, "A"), answer(taskId, "B")]);
+      const refusals = outcomes.filter((outcome) => outcome.status === "rejected");
+      assert.deepEqual(refusals.map(({ reason }) => reason.detail), ["REVIEW_ALREADY_ANSWERED"]);
+      return { taskId, words: outcomes[0]?.status === "fulfilled" ? "A" : "B" };
+    });
+
+    const stored = new Map(
+      (await sql`select task_id, comments from public.human_reviews`)
+        .map(({ task_id, comments }) => [String(task_id), comments]),
+    );
+    for (const { taskId, words } of winners) assert.equal(stored.get(taskId), words);
+    const [events] = await sql`
+      select count(*)::int as count from public.task_events where type = 'review.answered'`;
+    const wakes = await sentMessageCount(sql) - sentBefore;
+    const woken = await claimAll(store);
+    printFigures({ rounds, answers: events?.count, wakes, resumed: woken.length });
+    assert.deepEqual([events?.count, wakes, woken.length], [rounds, rounds, rounds]);
+    await inLanes(8, woken, (lease) => store.finish(lease, "done", null));
+    await assertAllSettled(sql);
+  });
+
+  await t.step(
+    "an answer that comes while the task still parks is not lost: 100 rounds",
+    async () => {
+      const rounds = 100;
+      const leases = await createRunning(track, rounds);
+
+      await inLanes(6, leases, async (lease) => {
+        const answerWhenAsked = async () => {
+          while (!await answer(lease.taskId, "yes").then(() => true, isTooEarly));
+        };
+        await Promise.all([
+          store.requestReview(lease, { seq: 1, ...QUESTION }),
+          answerWhenAsked(),
+        ]);
+      });
+
+      await assertConsistent(sql);
+      const woken = await claimAll(store);
+      assert.equal(woken.length, rounds);
+      await inLanes(8, woken, (lease) => store.finish(lease, "done", null));
+      await assertAllSettled(sql);
+    },
+  );
+
+  await t.step("and no statement was the victim of a deadlock", () => assertNoDeadlock(track));
+});
+
+function isTooEarly(error: { readonly detail?: string }): false {
+  assert.equal(error.detail, "REVIEW_NOT_FOUND");
+  return false;
+}
