@@ -14,6 +14,7 @@ export const loadPglitePgcrypto = () => import("npm:@electric-sql/pglite@0.5.14/
 export const loadPglitePgtap = () => import("npm:@electric-sql/pglite-pgtap@0.0.15");
 export const loadPglitePgvector = () => import("npm:@electric-sql/pglite-pgvector@0.0.15");
 export const loadPgliteUuidOssp = () => import("npm:@electric-sql/pglite@0.5.14/contrib/uuid_ossp");
+export const loadSupabaseJs = () => import("npm:@supabase/supabase-js@2.119.1");
 export const loadSupabaseLite = () => import("npm:@supabase/lite@0.10.0");
 export const loadSupabaseLitePostgres = () => import("npm:@supabase/lite@0.10.0/postgres");
 export const loadYaml = () => import("npm:yaml@2.9.1");
@@ -26,6 +27,8 @@ export type {
   ChatCompletionRequest as AimockRequest,
   Fixture as AimockFixture,
 } from "npm:@copilotkit/aimock@1.43.0";
+
+export type { RealtimeChannel, SupabaseClient } from "npm:@supabase/supabase-js@2.119.1";
 
 /** Programs of the demo, run by Deno as processes of their own. */
 export const DEMO_FILE_SERVER = {

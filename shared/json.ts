@@ -11,3 +11,13 @@ export type JsonValue =
 export interface JsonObject {
   readonly [key: string]: JsonValue;
 }
+
+/** Whether a parsed JSON value is an object. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The value if it is an object, else an empty one: for walking documents whose form is unsure. */
+export function asJsonObject(value: JsonValue | undefined): JsonObject {
+  return isJsonObject(value) ? value : {};
+}

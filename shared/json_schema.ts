@@ -1,11 +1,8 @@
 import { z } from "zod";
-import type { JsonObject, JsonValue } from "./json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "./json.ts";
 
 /** Any JSON value. For text that was parsed as JSON, where only `undefined` has to be refused. */
 export const jsonValue = z.custom<JsonValue>((value) => value !== undefined, "is missing");
 
 /** A JSON object, of text that was parsed as JSON. */
-export const jsonObject = z.custom<JsonObject>(
-  (value) => typeof value === "object" && value !== null && !Array.isArray(value),
-  "must be an object",
-);
+export const jsonObject = z.custom<JsonObject>(isJsonObject, "must be an object");

@@ -22,6 +22,9 @@ const LAYERS: readonly { readonly name: string; readonly paths: readonly RegExp[
 /** Ports are what the core is written against, so they count as its own wherever they stand. */
 const PORTS: readonly RegExp[] = [/_port\.ts$/];
 
+/** The database's closed sets, generated: names without code, for everybody to use. */
+const GENERATED_NAMES = "shared/db/database.types.ts";
+
 /** What the core may not touch: effects reach it as parameters. */
 const EFFECTS: readonly RegExp[] = [
   /\bDeno\./,
@@ -58,6 +61,7 @@ export function effectsInCore(path: string, source: string): string[] {
 }
 
 function layerOf(path: string): number | null {
+  if (path === GENERATED_NAMES) return layerNamed("foundation");
   if (PORTS.some((port) => port.test(path))) return layerNamed("core");
   const index = LAYERS.findIndex(({ paths }) => paths.some((pattern) => pattern.test(path)));
   return index < 0 ? null : index;

@@ -41,12 +41,3 @@ export async function useProvider(sql: Sql, provider: string): Promise<void> {
     from public.llm_providers as provider
     where provider.name = ${provider} and agent.slug in ('planner', 'reader')`;
 }
-
-/** Tells where an Ollama server is. */
-export async function setOllamaAddress(sql: Sql, host: string): Promise<void> {
-  const origin = host.includes("://") ? host : `http://${host}`;
-  await sql`
-    update public.llm_providers set base_url = ${
-    new URL("/v1", origin).href
-  } where name = 'ollama'`;
-}

@@ -1,12 +1,12 @@
 import { createSql, type Sql } from "../../shared/db/sql_client.ts";
 import { PROJECT_ROOT } from "../project_root.ts";
 import { type Stack, startStack } from "../stack/stack.ts";
-import { readEnvironment } from "../stack/stack_environment.ts";
+import { type Environment, readEnvironment } from "../stack/stack_environment.ts";
 import { chooseModel, type DemoModel } from "./choose_model.ts";
 import * as evidence from "./evidence.ts";
 import { type FileServer, refusesWithoutKey, startFileServer } from "./file_server.ts";
 import { findExposures } from "./find_exposures.ts";
-import { giveModelKey, registerFileServer, setOllamaAddress, useProvider } from "./operator.ts";
+import { giveModelKey, registerFileServer, useProvider } from "./operator.ts";
 import { REVIEW_WORDS, runCancelledJob, runReportJob } from "./run_jobs.ts";
 import type { TraceView } from "./trace_view.ts";
 import { type DemoUser, type FollowedJob, isRefused, signUp } from "./user_client.ts";
@@ -19,6 +19,12 @@ export interface DemoOptions {
   readonly folder: string;
   /** Null: nobody watches. */
   readonly view: TraceView | null;
+  /**
+   * Chooses the model and sets up the stack.
+   *
+   * @default the process's variables, and those of the project's `.env`
+   */
+  readonly environment?: Environment;
 }
 
 /** The demo's result, as its last line of JSON. */
@@ -51,8 +57,10 @@ interface DemoRun {
  *
  * @throws Error when a part does not start or a job comes to nothing.
  */
-export async function runDemo({ db, folder, view }: DemoOptions): Promise<DemoResult> {
+export async function runDemo(options: DemoOptions): Promise<DemoResult> {
+  const { db, folder, view } = options;
   const startedAtMs = performance.now();
+  const environment = options.environment ?? await readEnvironment(PROJECT_ROOT);
   const logLines: string[] = [];
   await using cleanUp = new AsyncDisposableStack();
 
@@ -65,14 +73,15 @@ export async function runDemo({ db, folder, view }: DemoOptions): Promise<DemoRe
       dataDir: "",
       projectRoot: PROJECT_ROOT,
       watch: false,
+      env: environment,
       onLog: (line) => logLines.push(JSON.stringify(line)),
     }).then((started) => (cleanUp.defer(() => started.stop()), started)),
     startFileServer(folder).then((started) => (cleanUp.defer(() => started.stop()), started)),
   ]);
   const sql = createSql(stack.dbUrl, { maxConnections: 1, applicationName: "demo" });
   cleanUp.defer(() => sql.end());
-  const model = chooseModel(await readEnvironment(PROJECT_ROOT));
-  const modelKey = await setUp(sql, files, model);
+  const model = chooseModel(environment);
+  const modelKey = await setUp(sql, { files, model });
   view?.say(`Up after ${stack.bootMs} ms at ${stack.apiUrl}. The model is ${model.provider}.`);
 
   const project = { apiUrl: stack.apiUrl, publishableKey: stack.publishableKey };
@@ -115,12 +124,12 @@ export async function runDemo({ db, folder, view }: DemoOptions): Promise<DemoRe
 }
 
 /** What an operator does before the first job. Returns the model's key, if the demo made one. */
-async function setUp(sql: Sql, files: FileServer, model: DemoModel): Promise<string[]> {
+async function setUp(
+  sql: Sql,
+  { files, model }: { readonly files: FileServer; readonly model: DemoModel },
+): Promise<string[]> {
   await registerFileServer(sql, files);
   if (model.provider === "demo") return [await giveModelKey(sql)];
-  if (model.provider === "ollama") {
-    await setOllamaAddress(sql, (await readEnvironment(PROJECT_ROOT)).OLLAMA_HOST ?? "");
-  }
   await useProvider(sql, model.provider);
   return [];
 }

@@ -1,4 +1,4 @@
-import { createClient, type SupabaseClient } from "@supabase/supabase-js";
+import { loadSupabaseJs, type RealtimeChannel, type SupabaseClient } from "../deps.ts";
 import { z } from "zod";
 import { type TraceEvent, traceEventSchema } from "./trace_event.ts";
 
@@ -21,6 +21,7 @@ export interface DemoUser {
 
 /** Signs up a user. @throws Error when the platform refuses. */
 export async function signUp(project: Project, name: string): Promise<DemoUser> {
+  const { createClient } = await loadSupabaseJs();
   const client = createClient(project.apiUrl, project.publishableKey, {
     auth: { persistSession: false, autoRefreshToken: false },
   });
@@ -112,7 +113,7 @@ async function follow(
 /** Long enough for a real model that thinks. */
 const EVENT_LIMIT_MS = 300_000;
 
-async function subscribed(channel: ReturnType<SupabaseClient["channel"]>): Promise<void> {
+async function subscribed(channel: RealtimeChannel): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     channel.subscribe((status, error) => {
       if (status === "SUBSCRIBED") resolve();

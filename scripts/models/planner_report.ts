@@ -9,6 +9,7 @@ const digestSchema = z.object({
   first_sentence: z.string(),
 });
 
+const problemSchema = z.object({ problem: z.string() });
 const subtaskSchema = z.object({ status: z.string(), output: z.unknown(), error: z.unknown() })
   .partial({ output: true, error: true });
 
@@ -25,7 +26,8 @@ export function toReading({ call, text, json }: ToolOutcome): FileReading {
   const subtask = subtaskSchema.safeParse(json).data;
   const digest = digestSchema.safeParse(subtask?.output).data;
   if (digest !== undefined) return { path, digest, problem: "" };
-  const problem = subtask?.error === undefined ? text : JSON.stringify(subtask.error);
+  const problem = problemSchema.safeParse(subtask?.output).data?.problem ??
+    (subtask?.error === undefined ? text : JSON.stringify(subtask.error));
   return { path, digest: null, problem: problem.slice(0, 500) };
 }
 

@@ -10,7 +10,7 @@ import {
   type ScriptedRequest,
 } from "./scripted_agent.ts";
 
-/** Plays the seeded agent `reader`: reads one Markdown file and answers with its digest. */
+/** Plays the seeded agent `reader`: reads one Markdown file and answers with its digest, or why not. */
 export const readerAgent: ScriptedAgent = {
   name: "reader",
   plays: ({ system }) => system.startsWith("You read one Markdown file"),
@@ -18,6 +18,7 @@ export const readerAgent: ScriptedAgent = {
     const path = readPath(request);
     const [file] = findOutcomes(request, "read_text_file");
     if (file === undefined) return readFile(request, path);
+    if (file.isError) return complete({ path, problem: file.text });
     const digest = { path, ...digestMarkdown(path, file.text) };
     const isSaved = findOutcomes(request, "save_intermediate_data").length > 0;
     return isSaved ? complete(digest) : save(digest);
@@ -41,8 +42,8 @@ function save(digest: JsonObject): ScriptedAnswer {
   };
 }
 
-function complete(digest: JsonObject): ScriptedAnswer {
-  return { toolCalls: [{ name: "complete_task", arguments: { output: digest } }] };
+function complete(output: JsonObject): ScriptedAnswer {
+  return { toolCalls: [{ name: "complete_task", arguments: { output } }] };
 }
 
 /** @throws Error when the input names no file. */

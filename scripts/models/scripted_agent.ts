@@ -53,8 +53,10 @@ export function scriptModel(model: string, answer: ScriptedAgent["answer"]): Scr
 /** A tool call with its result. */
 export interface ToolOutcome {
   readonly call: ScriptedCall;
-  /** Without the fence that marks text from outside. */
+  /** Without the fence that marks text from outside, and without our advice on an error. */
   readonly text: string;
+  /** Whether the tool answered with an error. */
+  readonly isError: boolean;
   /** The text as JSON; undefined when it is none. */
   readonly json: JsonValue | undefined;
 }
@@ -70,8 +72,8 @@ export function findOutcomes(request: ScriptedRequest, toolName: string): ToolOu
   return calls.filter((call) => isTool(call.name, toolName)).flatMap((call) => {
     const result = results.get(call.callId);
     if (result === undefined) return [];
-    const text = unfence(result);
-    return [{ call, text, json: parseJson(text) }];
+    const read = readResult(result);
+    return [{ call, ...read, json: parseJson(read.text) }];
   });
 }
 
@@ -104,9 +106,16 @@ function isTool(name: string, toolName: string): boolean {
   return name === toolName || name.endsWith(`__${toolName}`);
 }
 
-/** Text from outside reaches a model between tags; a scripted agent needs no such protection. */
-function unfence(text: string): string {
-  return /^<untrusted_data[^>]*>\n([\s\S]*)\n<\/untrusted_data>\s*$/.exec(text)?.[1] ?? text;
+/**
+ * Text from outside reaches a model between tags; a scripted agent needs no such protection. Words
+ * around the tags are advice on an error that the tool gave.
+ */
+function readResult(result: string): Pick<ToolOutcome, "text" | "isError"> {
+  const fenced = /^([\s\S]*)<untrusted_data[^>]*>\n([\s\S]*)\n<\/untrusted_data>([\s\S]*)$/
+    .exec(result);
+  if (fenced === null) return { text: result, isError: false };
+  const [, before = "", text = "", after = ""] = fenced;
+  return { text, isError: (before + after).trim() !== "" };
 }
 
 function parseJson(text: string): JsonValue | undefined {

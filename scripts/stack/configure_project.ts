@@ -1,4 +1,5 @@
 import { createSql, type Sql } from "../../shared/db/sql_client.ts";
+import { ollamaUrl } from "./ollama_url.ts";
 import type { Environment } from "./stack_environment.ts";
 
 /** The provider whose models are scripts, as the seed names it. */
@@ -15,7 +16,7 @@ export interface ProjectConfiguration {
 }
 
 /**
- * Tells the database the addresses of this start, and copies to Vault each secret that a model
+ * Tells the database the addresses of this start (with `OLLAMA_HOST`, that server's too), and copies to Vault each secret that a model
  * provider or a tool names and that `environment` has, under the same name. A secret that the
  * environment lacks stays as it is. Safe to repeat.
  *
@@ -31,6 +32,11 @@ export async function configureProject(
       update public.llm_providers set base_url = ${`${scriptedModelUrl}/v1`}
       where name = ${SCRIPTED_PROVIDER}
     `;
+    const { OLLAMA_HOST: ollamaHost } = environment;
+    if (ollamaHost) {
+      await sql`
+        update public.llm_providers set base_url = ${ollamaUrl(ollamaHost)} where name = 'ollama'`;
+    }
     const names = await namedSecrets(sql);
     const found = names.flatMap((name) => {
       const value = environment[name];

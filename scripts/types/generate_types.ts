@@ -1,6 +1,5 @@
 import { createSql } from "../../shared/db/sql_client.ts";
 import { remoteFlag, runSupabaseCli } from "../deploy/supabase_cli.ts";
-import { applyMigrations } from "../stack/migrations/apply_migrations.ts";
 import { openDatabase } from "../stack/database/open_database.ts";
 import { CLOSED_SET_QUERY, type ClosedSetRow, closedSetsSource } from "./closed_sets.ts";
 
@@ -13,10 +12,10 @@ export async function generateTypes(projectRoot: string): Promise<string> {
     db: "pglite",
     dataDir: "",
     ephemeral: true,
+    projectRoot,
     log: () => {},
   });
   try {
-    await applyMigrations(database, projectRoot);
     const sql = createSql(database.url, { maxConnections: 1, applicationName: "types" });
     const sets = await sql.unsafe<ClosedSetRow[]>(CLOSED_SET_QUERY);
     await sql.end();

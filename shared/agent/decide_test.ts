@@ -435,6 +435,7 @@ const answer = (approved: boolean | null, comments: string | null = null) => ({
   response: {},
   comments,
   answered_at: "2026-11-21T10:00:00Z",
+  is_spent: false,
 });
 
 Deno.test("with a person's approval the call runs again", () => {
@@ -445,6 +446,16 @@ Deno.test("with a person's approval the call runs again", () => {
   });
 
   assert.equal(onlyCall(state, "tool").intent.seq, 2);
+});
+
+Deno.test("an approval holds for one run: after that the agent reads that the outcome is unknown", () => {
+  const state = stateOf({
+    steps: started(),
+    tools: [toolNamed("pay")],
+    reviews: [{ ...answer(true), is_spent: true }],
+  });
+
+  assert.equal(onlyCall(state, "settled").result.output.error_code, "TOOL_OUTCOME_UNKNOWN");
 });
 
 Deno.test("without it the agent reads that the outcome is unknown, and the person's words", () => {

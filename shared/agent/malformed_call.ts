@@ -1,5 +1,6 @@
-import type { AgentToolset } from "../tools/tool_port.ts";
+import type { AgentToolset, UnavailableTool } from "../tools/tool_port.ts";
 import { nearestNames } from "../nearest_names.ts";
+import { fenceData } from "./fence_data.ts";
 import { rejectedResult, type StepResult } from "./step_result.ts";
 import { SYSTEM_TOOL_ARGUMENTS } from "./system_tools.ts";
 import type { StoredToolCall } from "./task_context.ts";
@@ -23,8 +24,10 @@ export function unfitArgumentsResult(name: string, issues: readonly string[]): S
   );
 }
 
-/** What the model reads when it calls a tool that it does not have. */
+/** What the model reads when it calls a tool that it does not have, or that cannot be used now. */
 export function unknownToolResult(name: string, toolset: AgentToolset): StepResult {
+  const absent = toolset.unavailable.find(({ server }) => isToolOf(server, name));
+  if (absent !== undefined) return unavailableToolResult(absent);
   const known = [
     ...toolset.tools.map(({ modelName }) => modelName),
     ...Object.keys(SYSTEM_TOOL_ARGUMENTS),
@@ -36,5 +39,20 @@ export function unknownToolResult(name: string, toolset: AgentToolset): StepResu
       (nearest.length > 0
         ? `Did you mean ${nearest.join(" or ")}?`
         : `You have: ${known.slice(0, 50).join(", ")}.`),
+  );
+}
+
+/** By the way in which model names are made. */
+function isToolOf(server: string, modelName: string): boolean {
+  return modelName.replace(/^_/, "").startsWith(`${server}__`);
+}
+
+/** The reason may quote the server. */
+function unavailableToolResult({ server, code, message }: UnavailableTool): StepResult {
+  return rejectedResult(
+    code,
+    `The tools of "${server}" cannot be used now. Work without them.\n${
+      fenceData(message, server)
+    }`,
   );
 }

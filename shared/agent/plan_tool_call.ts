@@ -6,7 +6,7 @@ import { malformedArgumentsResult, unknownToolResult } from "./malformed_call.ts
 import type { CallIntent, PlannedCall } from "./planned_call.ts";
 import type { CallStep } from "./task_context.ts";
 import type { Turn, TurnCall } from "./turns.ts";
-import { refusedRerunResult, unknownOutcomeReview } from "./unknown_outcome.ts";
+import { refusedRerunResult, stillUnknownResult, unknownOutcomeReview } from "./unknown_outcome.ts";
 
 /** A call of a registry tool in its turn. */
 export interface ToolCallInTurn {
@@ -19,17 +19,23 @@ export interface ToolCallInTurn {
  * Plans a call of a registry tool.
  *
  * A call that a lost worker had started runs again only if the tool is read-only or idempotent, or
- * a person allowed it; otherwise a person is asked, since nobody knows whether it took effect.
+ * a person allowed it; otherwise a person is asked, since nobody knows whether it took effect. A
+ * person's leave holds for one run.
  */
 export function planToolCall({ entry, turn, state }: ToolCallInTurn): PlannedCall {
   const { call, seq, step } = entry;
   const tool = state.toolset.tools.find(({ modelName }) => modelName === call.name);
   const intent = toolIntent(entry, tool);
-  if (step !== null && !state.untried.has(seq) && !isRepeatable(step)) {
+  const isInDoubt = step !== null && !state.untried.has(seq) && !isRepeatable(step);
+  if (isInDoubt) {
     const review = state.context.reviews.find((candidate) => candidate.seq === seq);
     if (review === undefined || review.answered_at === null) return unknownOutcomeReview(intent);
     if (review.approved !== true) {
       return { kind: "settled", intent, result: refusedRerunResult(review) };
+    }
+    if (review.is_spent) {
+      const result = stillUnknownResult("its worker ended before the answer.");
+      return { kind: "settled", intent, result };
     }
   }
   if (call.arguments === null) {
@@ -39,7 +45,7 @@ export function planToolCall({ entry, turn, state }: ToolCallInTurn): PlannedCal
     return { kind: "settled", intent, result: unknownToolResult(call.name, state.toolset) };
   }
   const attempt = failuresInARow(state.steps, tool, turn.modelSeq) + 1;
-  return { kind: "tool", intent, tool, arguments: call.arguments, attempt };
+  return { kind: "tool", intent, tool, arguments: call.arguments, attempt, isRerun: isInDoubt };
 }
 
 function toolIntent({ seq, call }: TurnCall, tool: AgentTool | undefined): CallIntent {

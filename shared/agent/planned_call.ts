@@ -1,11 +1,12 @@
 import type { JsonObject, JsonValue } from "../json.ts";
 import type { AgentTool } from "../tools/tool_port.ts";
 import type { StepResult } from "./step_result.ts";
+import type { CallStep, Step } from "./task_context.ts";
 
 /** A step as it is written before it runs. */
 export interface StepIntent {
   readonly seq: number;
-  readonly kind: "model" | "tool" | "system";
+  readonly kind: Step["kind"];
   readonly name: string | null;
   readonly call_id: string | null;
   readonly input: JsonObject | null;
@@ -13,7 +14,7 @@ export interface StepIntent {
 
 /** What every planned call knows: the step it fills. */
 export interface CallIntent extends StepIntent {
-  readonly kind: "tool" | "system";
+  readonly kind: CallStep["kind"];
   readonly name: string;
   readonly call_id: string;
 }
@@ -33,6 +34,8 @@ export interface ToolCall {
   readonly arguments: JsonObject;
   /** 1 for the first try of this tool in a row. */
   readonly attempt: number;
+  /** A person allowed a call of unknown outcome to be made once more. */
+  readonly isRerun: boolean;
 }
 
 /** Reads a skill's instructions, or one of its resources. */

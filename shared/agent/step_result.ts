@@ -1,9 +1,10 @@
 import type { ErrorCode } from "../errors/codes.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
+import type { Step } from "./task_context.ts";
 
 /** How a tool call ended, as its step stores it. */
 export interface StepResult {
-  readonly state: "done" | "failed";
+  readonly state: Exclude<Step["state"], "started">;
   readonly output: JsonObject;
 }
 

@@ -1,8 +1,9 @@
 import { z } from "zod";
+import { CLOSED_SETS } from "../db/database.types.ts";
 import { jsonObject, jsonValue } from "../json_schema.ts";
 
 /** One tool call as a model step stores it. */
-export const storedToolCall = z.object({
+const storedToolCall = z.object({
   call_id: z.string(),
   name: z.string(),
   /** Null when the model's arguments were no JSON object; `malformed` then holds their text. */
@@ -18,7 +19,8 @@ export const modelOutput = z.object({
   provider_data: jsonValue.optional(),
 });
 
-const stepState = z.enum(["started", "done", "failed"]);
+const stepKind = z.enum(CLOSED_SETS.task_steps.kind);
+const stepState = z.enum(CLOSED_SETS.task_steps.state);
 const seq = z.int().positive();
 
 const modelStep = z.object({
@@ -30,7 +32,7 @@ const modelStep = z.object({
 });
 
 const callStep = z.object({
-  kind: z.enum(["tool", "system"]),
+  kind: stepKind.exclude(["model"]),
   seq,
   /** `failed`: ended, and the result is an error that the model reads. */
   state: stepState,
@@ -49,6 +51,8 @@ const review = z.object({
   comments: z.string().nullable(),
   /** Null while the question is open. */
   answered_at: z.string().nullable(),
+  /** The call that was asked about has run once more since: the answer allows no further run. */
+  is_spent: z.boolean(),
 });
 
 /** What `private.claim_tasks()` tells a worker about a task: all it needs to go on. */
@@ -82,7 +86,7 @@ export const taskContext = z.object({
   provider: z.object({
     id: z.string(),
     name: z.string(),
-    api: z.enum(["openai", "anthropic", "google"]),
+    api: z.enum(CLOSED_SETS.llm_providers.api),
     base_url: z.string().nullable(),
     default_model: z.string(),
     requires_api_key: z.boolean(),

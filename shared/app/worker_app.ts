@@ -1,5 +1,6 @@
 import type { Config } from "../config/env.ts";
 import { createSql } from "../db/sql_client.ts";
+import { toSwarmError } from "../db/to_swarm_error.ts";
 import { createHttpHandler } from "../http/http_handler.ts";
 import type { Logger } from "../log/logger.ts";
 import { isolateClock } from "../worker/clock.ts";
@@ -8,9 +9,10 @@ import { createSqlTaskStore } from "../worker/sql_task_store.ts";
 import { createSupervisor } from "../worker/supervisor.ts";
 import { Worker } from "../worker/worker.ts";
 import { createProjectAnnouncer } from "./announce_project.ts";
+import { createFileRemover } from "./deleted_files.ts";
 import { runInBackground } from "./run_in_background.ts";
 import { createWakeGuard } from "./wake_guard.ts";
-import { createWorkerPorts } from "./worker_ports.ts";
+import { createWorkerPorts, serviceKeyOf } from "./worker_ports.ts";
 
 /** The worker's door, and what has to happen when its isolate ends. */
 export interface WorkerApp {
@@ -43,11 +45,20 @@ export function createWorkerApp(config: Config, log: Logger): WorkerApp {
   });
   const guard = createWakeGuard(config.apiKeys, store);
   const announceProject = createProjectAnnouncer(sql, config.apiKeys.url);
+  const removeFiles = createFileRemover(sql, {
+    url: config.apiKeys.url,
+    secretKey: serviceKeyOf(config.apiKeys.secretKeys),
+  });
 
   const fetch = createHttpHandler({ methods: ["POST"], log }, async (request) => {
     await guard(request);
     const workerId = supervisor.wake();
     runInBackground(announceProject().catch(() => {}));
+    runInBackground(
+      removeFiles().catch((error) => {
+        log("warn", "worker.files_not_removed", { code: toSwarmError(error, "remove files").code });
+      }),
+    );
     return Response.json({ worker_id: workerId }, { status: 202 });
   });
   return { fetch, unload: () => runInBackground(supervisor.unload()) };

@@ -45,6 +45,6 @@ export function createWorkerPorts({ config, store, log }: WorkerPortsOptions): T
 }
 
 /** The key named `default`, else the first. */
-function serviceKeyOf(secretKeys: Readonly<Record<string, string>>): string {
+export function serviceKeyOf(secretKeys: Readonly<Record<string, string>>): string {
   return secretKeys.default ?? Object.values(secretKeys)[0] ?? "";
 }

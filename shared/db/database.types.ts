@@ -139,6 +139,12 @@ isOneToOne: false
       foreignKeyName: "human_reviews_task_id_fkey"
       columns: ["task_id"]
 isOneToOne: false
+      referencedRelation: "stuck_tasks"
+      referencedColumns: ["task_id"]
+    },{
+      foreignKeyName: "human_reviews_task_id_fkey"
+      columns: ["task_id"]
+isOneToOne: false
       referencedRelation: "tasks"
       referencedColumns: ["id"]
     }
@@ -187,6 +193,12 @@ isOneToOne: false
 isOneToOne: false
       referencedRelation: "sessions"
       referencedColumns: ["id"]
+    },{
+      foreignKeyName: "mcp_executions_task_id_fkey"
+      columns: ["task_id"]
+isOneToOne: false
+      referencedRelation: "stuck_tasks"
+      referencedColumns: ["task_id"]
     },{
       foreignKeyName: "mcp_executions_task_id_fkey"
       columns: ["task_id"]
@@ -359,8 +371,20 @@ isOneToOne: false
       foreignKeyName: "task_events_master_task_id_fkey"
       columns: ["master_task_id"]
 isOneToOne: false
+      referencedRelation: "stuck_tasks"
+      referencedColumns: ["task_id"]
+    },{
+      foreignKeyName: "task_events_master_task_id_fkey"
+      columns: ["master_task_id"]
+isOneToOne: false
       referencedRelation: "tasks"
       referencedColumns: ["id"]
+    },{
+      foreignKeyName: "task_events_task_id_fkey"
+      columns: ["task_id"]
+isOneToOne: false
+      referencedRelation: "stuck_tasks"
+      referencedColumns: ["task_id"]
     },{
       foreignKeyName: "task_events_task_id_fkey"
       columns: ["task_id"]
@@ -382,6 +406,12 @@ isOneToOne: false
                   }
                   Relationships: [
                     {
+      foreignKeyName: "task_steps_task_id_fkey"
+      columns: ["task_id"]
+isOneToOne: false
+      referencedRelation: "stuck_tasks"
+      referencedColumns: ["task_id"]
+    },{
       foreignKeyName: "task_steps_task_id_fkey"
       columns: ["task_id"]
 isOneToOne: false
@@ -411,8 +441,20 @@ isOneToOne: false
       foreignKeyName: "tasks_master_task_id_fkey"
       columns: ["master_task_id"]
 isOneToOne: false
+      referencedRelation: "stuck_tasks"
+      referencedColumns: ["task_id"]
+    },{
+      foreignKeyName: "tasks_master_task_id_fkey"
+      columns: ["master_task_id"]
+isOneToOne: false
       referencedRelation: "tasks"
       referencedColumns: ["id"]
+    },{
+      foreignKeyName: "tasks_parent_id_fkey"
+      columns: ["parent_id"]
+isOneToOne: false
+      referencedRelation: "stuck_tasks"
+      referencedColumns: ["task_id"]
     },{
       foreignKeyName: "tasks_parent_id_fkey"
       columns: ["parent_id"]
@@ -437,14 +479,14 @@ isOneToOne: false
                   ]
                 },"usage_events": {
                   Row: {
-                    "cached_input_tokens": number,"cost_micro_usd": number | null,"created_at": string,"execution_id": string | null,"id": number,"input_tokens": number,"key_source": string,"model": string,"output_tokens": number,"provider_id": string | null,"task_id": string | null,"user_id": string | null
+                    "agent_slug": string | null,"cached_input_tokens": number,"cost_micro_usd": number | null,"created_at": string,"execution_id": string | null,"id": number,"input_tokens": number,"key_source": string,"model": string,"output_tokens": number,"provider_id": string | null,"task_id": string | null,"user_id": string | null
                   }
                   ComputedFields: never
                   Insert: {
-                    "cached_input_tokens"?: number,"cost_micro_usd"?: number | null,"created_at"?: string,"execution_id"?: string | null,"id"?: never,"input_tokens": number,"key_source": string,"model": string,"output_tokens": number,"provider_id"?: string | null,"task_id"?: string | null,"user_id"?: string | null
+                    "agent_slug"?: string | null,"cached_input_tokens"?: number,"cost_micro_usd"?: number | null,"created_at"?: string,"execution_id"?: string | null,"id"?: never,"input_tokens": number,"key_source": string,"model": string,"output_tokens": number,"provider_id"?: string | null,"task_id"?: string | null,"user_id"?: string | null
                   }
                   Update: {
-                    "cached_input_tokens"?: number,"cost_micro_usd"?: number | null,"created_at"?: string,"execution_id"?: string | null,"id"?: never,"input_tokens"?: number,"key_source"?: string,"model"?: string,"output_tokens"?: number,"provider_id"?: string | null,"task_id"?: string | null,"user_id"?: string | null
+                    "agent_slug"?: string | null,"cached_input_tokens"?: number,"cost_micro_usd"?: number | null,"created_at"?: string,"execution_id"?: string | null,"id"?: never,"input_tokens"?: number,"key_source"?: string,"model"?: string,"output_tokens"?: number,"provider_id"?: string | null,"task_id"?: string | null,"user_id"?: string | null
                   }
                   Relationships: [
                     {
@@ -453,6 +495,12 @@ isOneToOne: false
 isOneToOne: false
       referencedRelation: "llm_providers"
       referencedColumns: ["id"]
+    },{
+      foreignKeyName: "usage_events_task_id_fkey"
+      columns: ["task_id"]
+isOneToOne: false
+      referencedRelation: "stuck_tasks"
+      referencedColumns: ["task_id"]
     },{
       foreignKeyName: "usage_events_task_id_fkey"
       columns: ["task_id"]
@@ -504,11 +552,82 @@ isOneToOne: false
                 }
           }
           Views: {
-            [_ in never]: never
+            "agent_usage": {
+                  Row: {
+                    "agent_slug": string | null,"cached_input_tokens": number | null,"call_count": number | null,"cost_micro_usd": number | null,"day": string | null,"input_tokens": number | null,"key_source": string,"model": string,"output_tokens": number | null,"provider": string | null,"task_count": number | null,"unpriced_call_count": number | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
+                },"dead_letters": {
+                  Row: {
+                    "agent_slug": string | null,"created_at": string,"created_by": string | null,"error": NonNullable<Json>,"id": number,"master_task_id": string,"reason": string,"retried_at": string | null,"task_id": string
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    {
+      foreignKeyName: "dead_letters_task_id_fkey"
+      columns: ["task_id"]
+isOneToOne: false
+      referencedRelation: "stuck_tasks"
+      referencedColumns: ["task_id"]
+    },{
+      foreignKeyName: "dead_letters_task_id_fkey"
+      columns: ["task_id"]
+isOneToOne: false
+      referencedRelation: "tasks"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "tasks_master_task_id_fkey"
+      columns: ["master_task_id"]
+isOneToOne: false
+      referencedRelation: "stuck_tasks"
+      referencedColumns: ["task_id"]
+    },{
+      foreignKeyName: "tasks_master_task_id_fkey"
+      columns: ["master_task_id"]
+isOneToOne: false
+      referencedRelation: "tasks"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"queue_health": {
+                  Row: {
+                    "delayed_count": number | null,"expired_lease_count": number | null,"live_worker_count": number | null,"oldest_wait_seconds": number | null,"priority": string | null,"running_count": number | null,"waiting_count": number | null,"waiting_for_review_count": number | null,"waiting_for_subtasks_count": number | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
+                },"stuck_tasks": {
+                  Row: {
+                    "agent_slug": string | null,"attempts": number,"created_by": string | null,"deliveries": number,"master_task_id": string,"reason": string | null,"since": string | null,"status": string,"task_id": string,"worker_id": string | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    {
+      foreignKeyName: "tasks_master_task_id_fkey"
+      columns: ["master_task_id"]
+isOneToOne: false
+      referencedRelation: "stuck_tasks"
+      referencedColumns: ["task_id"]
+    },{
+      foreignKeyName: "tasks_master_task_id_fkey"
+      columns: ["master_task_id"]
+isOneToOne: false
+      referencedRelation: "tasks"
+      referencedColumns: ["id"]
+    }
+                  ]
+                }
           }
           Functions: {
             "cancel_task":
 { Args: { "p_master_task_id": string }; Returns: number
+                           },
+"fork_task":
+{ Args: { "p_from_seq": number,"p_task_id": string }; Returns: string
                            },
 "get_agent_mcp_tools":
 { Args: { "p_agent_id": string,"p_user_id"?: string }; Returns: {
@@ -521,8 +640,14 @@ isOneToOne: false
 "record_mcp_tool_success":
 { Args: { "p_connection_id": string }; Returns: undefined
                            },
+"redrive":
+{ Args: { "p_dead_letter_id": number }; Returns: string
+                           },
 "respond_to_review":
 { Args: { "p_approved": boolean,"p_comments"?: string,"p_response"?: Json,"p_task_id": string }; Returns: string
+                           },
+"retry_task":
+{ Args: { "p_task_id": string }; Returns: string
                            },
 "set_provider_key":
 { Args: { "p_provider": string,"p_secret": string }; Returns: undefined

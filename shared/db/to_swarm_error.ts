@@ -1,8 +1,12 @@
 import { isErrorCode } from "../errors/codes.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 
-/** SQLSTATE classes and client codes that mean: the server cannot be reached or is going away. */
-const UNAVAILABLE = /^(08|57P0[1-5]|53300|CONNECT|ECONN|EPIPE|ENOTFOUND|ETIMEDOUT|EHOSTUNREACH)/;
+/**
+ * SQLSTATE classes and client codes that mean: the server cannot be reached, is going away, or gave
+ * this transaction up for another's sake. The same call can succeed at once.
+ */
+const UNAVAILABLE =
+  /^(08|40001|40P01|57P0[1-5]|53300|CONNECT|ECONN|EPIPE|ENOTFOUND|ETIMEDOUT|EHOSTUNREACH)/;
 
 /**
  * Turns whatever a query threw into a {@linkcode SwarmError}.

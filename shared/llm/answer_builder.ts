@@ -1,5 +1,6 @@
 import { SwarmError } from "../errors/swarm_error.ts";
-import type { JsonObject, JsonValue } from "../json.ts";
+import { isJsonObject, type JsonValue } from "../json.ts";
+import { isNestedTooDeep } from "../json_depth.ts";
 import { createModelError } from "./model_error.ts";
 import type { ModelEndpoint, ModelResponse, ModelToolCall, ModelUsage } from "./model_port.ts";
 
@@ -104,15 +105,11 @@ function parseArguments(text: string): Pick<ModelToolCall, "arguments" | "malfor
   if (text.trim() === "") return { arguments: {} };
   try {
     const value: unknown = JSON.parse(text);
-    if (isJsonObject(value)) return { arguments: value };
+    if (isJsonObject(value) && !isNestedTooDeep(value)) return { arguments: value };
   } catch {
     // Told to the model as `malformed`, so that it can correct itself.
   }
   return { arguments: null, malformed: text.slice(0, MAX_MALFORMED_CHARS) };
-}
-
-function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function makeCallId(): string {

@@ -2,6 +2,7 @@ import { SwarmError } from "../errors/swarm_error.ts";
 import type {
   CreateModelAdapter,
   GenerateOptions,
+  ModelAdapter,
   ModelApi,
   ModelRequest,
   ModelResponse,
@@ -66,7 +67,8 @@ export type CallModel = (call: ModelCall) => Promise<ModelCallResult>;
 
 /**
  * Makes the product's model port: it picks the model (the settings', else the provider's default),
- * asks policies and Vault for the key, calls once, and keeps the key out of whatever it returns.
+ * asks policies and Vault for the key, calls once (twice where a model takes no temperature), and
+ * keeps the key out of whatever it returns.
  *
  * @throws SwarmError PROVIDER_NOT_FOUND, MODEL_KEY_MISSING, MODEL_POLICY_DENIED,
  * TOOL_ADDRESS_FORBIDDEN for a `base_url` that may not be reached, and the codes of
@@ -86,7 +88,7 @@ export function createModelCaller(ports: ModelCallPorts): CallModel {
       apiKey: key.secret,
     });
     const generate = (options: GenerateOptions) =>
-      adapter.generate(toRequest(call, model), options);
+      generateAtItsTemperature(adapter, toRequest(call, model), options);
     const response = await withoutKey(key.secret, call, generate);
     return { response, usage: toUsageRecord(response, provider.id, model, key) };
   };
@@ -100,6 +102,26 @@ function toRequest({ prompt, settings }: ModelCall, model: string): ModelRequest
     ...(temperature === null ? {} : { temperature }),
     ...(maxOutputTokens === null ? {} : { maxOutputTokens }),
   };
+}
+
+/**
+ * Reasoning models take no temperature but their own, and say so before they answer. Which ones do
+ * changes too often to be listed.
+ */
+async function generateAtItsTemperature(
+  adapter: ModelAdapter,
+  request: ModelRequest,
+  options: GenerateOptions,
+): Promise<ModelResponse> {
+  try {
+    return await adapter.generate(request, options);
+  } catch (error) {
+    const isRefused = error instanceof SwarmError && error.code === "MODEL_REQUEST_INVALID" &&
+      /temperature/i.test(error.message);
+    if (!isRefused || request.temperature === undefined) throw error;
+    const { temperature: _, ...atItsOwn } = request;
+    return await adapter.generate(atItsOwn, options);
+  }
 }
 
 async function withoutKey(

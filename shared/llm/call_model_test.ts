@@ -90,6 +90,30 @@ Deno.test("the agent's model and settings go before the provider's default", asy
   assert.equal(requests[0]?.maxOutputTokens, 100);
 });
 
+Deno.test("a model that refuses the temperature is asked again without it", async () => {
+  const { ports, requests } = fakePorts(response());
+  const refusing: ModelCallPorts = {
+    ...ports,
+    createAdapter: async (endpoint) => {
+      const adapter = await ports.createAdapter(endpoint);
+      return {
+        generate: async (request, options) => {
+          const answer = await adapter.generate(request, options);
+          if (request.temperature === undefined) return answer;
+          const words = "Unsupported value: 'temperature' does not support 0.7 with this model";
+          throw new SwarmError("MODEL_REQUEST_INVALID", words);
+        },
+      };
+    },
+  };
+  const settings = { model: null, temperature: 0.7, max_tokens: null };
+
+  const { response: answer } = await createModelCaller(refusing)(call({ settings }));
+
+  assert.equal(answer.text, "Hi");
+  assert.deepEqual(requests.map(({ temperature }) => temperature), [0.7, undefined]);
+});
+
 Deno.test("an agent without an active provider is told so", async () => {
   const { ports, queries } = fakePorts(response());
 

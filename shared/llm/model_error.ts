@@ -63,12 +63,13 @@ const reportedSchema = z.object({
 /** Makes the error of a failed model call. The endpoint's key never appears in it. */
 export function createModelError(endpoint: ModelEndpoint, problem: ModelProblem): SwarmError {
   const { code, status, retryAfterSeconds, cause } = problem;
-  const words = problem.message.slice(0, MAX_QUOTED_CHARS);
+  const redactor = createRedactor(endpoint.apiKey === null ? [] : [endpoint.apiKey]);
+  // Redacted before it is cut: half a key is found no more.
+  const words = redactor.text(problem.message).slice(0, MAX_QUOTED_CHARS);
   const suffix = status === undefined ? "" : ` (HTTP ${status})`;
   const message =
     `Cannot get an answer from provider '${endpoint.providerName}': ${words}${suffix}`;
-  const redactor = createRedactor(endpoint.apiKey === null ? [] : [endpoint.apiKey]);
-  return new SwarmError(code, redactor.text(message), {
+  return new SwarmError(code, message, {
     details: { provider: endpoint.providerName, ...(status === undefined ? {} : { status }) },
     ...(HINTS[code] === undefined ? {} : { hint: HINTS[code] }),
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),

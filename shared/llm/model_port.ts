@@ -1,7 +1,8 @@
+import type { CLOSED_SETS } from "../db/database.types.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 
 /** The wire formats the product speaks; `llm_providers.api` holds one of them. */
-export type ModelApi = "openai" | "anthropic" | "google";
+export type ModelApi = (typeof CLOSED_SETS.llm_providers.api)[number];
 
 /** One entry of a conversation, free of any provider's format. */
 export type ModelMessage =

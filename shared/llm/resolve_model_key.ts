@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { CLOSED_SETS } from "../db/database.types.ts";
 import type { Sql } from "../db/sql_client.ts";
 import { toSwarmError } from "../db/to_swarm_error.ts";
 
@@ -6,7 +7,7 @@ import { toSwarmError } from "../db/to_swarm_error.ts";
 export interface ModelKey {
   /** Null when the provider requires none. */
   readonly secret: string | null;
-  readonly keySource: "user" | "organisation" | "none";
+  readonly keySource: (typeof CLOSED_SETS.usage_events.key_source)[number];
 }
 
 /** Which key is asked for. */
@@ -27,7 +28,7 @@ export type ResolveModelKey = (query: ModelKeyQuery) => Promise<ModelKey>;
 
 const rowsSchema = z.tuple([z.object({
   secret: z.string().nullable(),
-  key_source: z.enum(["user", "organisation", "none"]),
+  key_source: z.enum(CLOSED_SETS.usage_events.key_source),
 })]);
 
 /** Resolves keys in the database: policies, the user's own key, then the organisation's. */

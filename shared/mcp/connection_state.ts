@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { jsonObject } from "../json_schema.ts";
+import { createRedactor } from "../secrets/redact.ts";
 
 /** What is remembered of a connection, so that the next call needs one request. */
 export const connectionStateSchema = z.object({
@@ -20,3 +21,15 @@ export const UNKNOWN_CONNECTION: ConnectionState = {
   discovery: null,
   session: null,
 };
+
+/**
+ * What may be stored of a connection: nothing when the server repeats a secret in it, which costs
+ * a handshake with each call.
+ */
+export function toStorableState(
+  state: ConnectionState,
+  secrets: readonly string[],
+): ConnectionState {
+  const text = JSON.stringify(state);
+  return createRedactor(secrets).text(text) === text ? state : UNKNOWN_CONNECTION;
+}

@@ -1,10 +1,13 @@
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client";
 import type { JsonValue } from "../json.ts";
+import { isNestedTooDeep } from "../json_depth.ts";
 import type { ServerAnswer } from "../tools/tool_server.ts";
 
 /** A tool's result as text for a model, with its structured form where it gave one. */
 export function answerOfResult(result: CallToolResult): ServerAnswer {
-  const structured = result.structuredContent as JsonValue | undefined;
+  const structured = isNestedTooDeep(result.structuredContent)
+    ? "(a result nested too deep to be taken over)"
+    : result.structuredContent as JsonValue | undefined;
   const text = result.content.map(textOf).join("\n");
   return {
     kind: "answered",

@@ -11,8 +11,10 @@ export type AddressReach = "public" | "loopback" | "private" | "forbidden";
 const INSIDE_RANGES = ["::/96", "fec0::/10", "64:ff9b:1::/48", "168.63.129.16/32"]
   .map((range) => ipaddr.parseCIDR(range));
 
-/** The instance metadata service on IPv6, inside the private range. */
-const AWS_METADATA = "fd00:ec2::254";
+/** Instance metadata services on IPv6, inside the private range: AWS, Google, Oracle, Scaleway. */
+const METADATA_ADDRESSES: ReadonlySet<string> = new Set([
+  ...["fd00:ec2::254", "fd20:ce::254", "fd00:c1::a9fe:a9fe", "fd00:42::42"],
+]);
 
 /**
  * Says whether an address is out on the internet, on this very machine, in a private network, or
@@ -27,7 +29,7 @@ export function addressReach(address: string): AddressReach {
   const parsed = ipaddr.parse(address);
   const range = parsed.range();
   if (range === "loopback") return "loopback";
-  if (parsed.toString() === AWS_METADATA) return "forbidden";
+  if (METADATA_ADDRESSES.has(parsed.toString())) return "forbidden";
   if (range === "private" || range === "uniqueLocal") return "private";
   if (range !== "unicast") return "forbidden";
   const isInside = INSIDE_RANGES.some(([network, bits]) =>

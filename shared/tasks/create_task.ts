@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { Sql } from "../db/sql_client.ts";
 import { toSwarmError } from "../db/to_swarm_error.ts";
-import { toStorableJson } from "../storable_json.ts";
 import type { CreateTaskAnswer, CreateTaskRequest } from "./create_task_request.ts";
 
 /** On whose behalf a task is created, and in which trace. */
@@ -29,8 +28,8 @@ const createdRow = z.object({
 /**
  * Creates a master task: its row, its event and its queue message in one transaction.
  *
- * @throws AGENT_NOT_FOUND, AGENT_INACTIVE, TASK_PRIORITY_INVALID, TASK_BUDGET_INVALID,
- * DATABASE_UNAVAILABLE
+ * @throws AGENT_NOT_FOUND, AGENT_INACTIVE, TASK_PRIORITY_INVALID, TASK_BUDGET_INVALID, FORBIDDEN
+ * when the owner's account is gone, DATABASE_UNAVAILABLE
  */
 export async function createTask(
   sql: Sql,
@@ -53,13 +52,13 @@ async function callCreateTask(sql: Sql, request: CreateTaskRequest, origin: Task
       select task_id, master_task_id, status, is_new
       from private.create_task(
         p_agent => ${request.agent},
-        p_input => ${sql.json(toStorableJson(request.input))},
+        p_input => ${sql.json(request.input)},
         p_created_by => ${origin.userId}::uuid,
         p_idempotency_key => ${request.idempotency_key ?? null},
         p_run_after => ${request.run_after ?? null}::timestamptz,
         p_priority => ${request.priority ?? "normal"},
         p_concurrency_key => ${request.concurrency_key ?? null},
-        p_metadata => ${sql.json(toStorableJson(request.metadata ?? {}))},
+        p_metadata => ${sql.json(request.metadata ?? {})},
         p_budget => ${request.budget === undefined ? null : sql.json(request.budget)}::jsonb,
         p_traceparent => ${origin.traceparent}
       )`;

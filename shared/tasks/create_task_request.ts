@@ -21,7 +21,8 @@ export const createTaskRequest = z.strictObject({
   /** The same key of the same caller names the same task. */
   idempotency_key: z.string().min(1).max(255).optional(),
   /** The task is not started before this time (ISO 8601 with offset). */
-  run_after: z.iso.datetime({ offset: true }).optional(),
+  run_after: z.iso.datetime({ offset: true }).regex(/^(?!0000)/, "must be a date of our era")
+    .optional(),
   priority: z.string().optional(),
   concurrency_key: z.string().min(1).max(255).optional(),
   /** The caller's own notes; kept, not interpreted. */

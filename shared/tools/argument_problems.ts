@@ -1,7 +1,6 @@
 import { type OutputUnit, type Schema, type SchemaDraft, Validator } from "@cfworker/json-schema";
-import type { JsonObject } from "../json.ts";
+import { asJsonObject, type JsonObject } from "../json.ts";
 import { nearestNames } from "../nearest_names.ts";
-import { asJsonObject } from "./json_object.ts";
 
 /** One thing that is wrong with a call's arguments. */
 export interface ArgumentProblem {

@@ -114,7 +114,7 @@ function assertArgumentsFit({ request, ports }: RunningCall, definition: ToolDef
 
 /** Past this point the call may run, so an error that nobody foresaw counts as a lost answer. */
 async function send(
-  { request, ports, signal }: RunningCall,
+  { request, ports, signal, redactor }: RunningCall,
   { server }: OpenedServer,
   definition: ToolDefinition,
 ): Promise<ServerAnswer> {
@@ -126,7 +126,8 @@ async function send(
     );
   } catch (error) {
     if (signal.aborted || error instanceof SwarmError) throw error;
-    ports.log("error", "tool.unexpected_error", { tool: definition.name, error: String(error) });
+    const reason = redactor.text(String(error));
+    ports.log("error", "tool.unexpected_error", { tool: definition.name, error: reason });
     const message = `The call of '${definition.name}' broke off`;
     return { kind: "lost", cause: "connection", message };
   }
@@ -138,7 +139,7 @@ async function withNewDefinition(
   old: CallRecord,
   answer: Answered,
 ): Promise<Answered> {
-  const { request: { tool, caller }, ports, signal } = call;
+  const { request: { tool, caller }, ports, signal, redactor } = call;
   try {
     await refreshTools(old, caller.userId, ports, signal);
     const { toolId, toolName } = tool;
@@ -153,7 +154,8 @@ async function withNewDefinition(
     return { ...answer, text: `${answer.text}\n\nThe tool has changed. Its arguments now: ${now}` };
   } catch (error) {
     signal.throwIfAborted();
-    ports.log("warn", "tool.listing_failed", { server: old.tool.slug, error: String(error) });
+    const reason = redactor.text(String(error));
+    ports.log("warn", "tool.listing_failed", { server: old.tool.slug, error: reason });
     return answer;
   }
 }

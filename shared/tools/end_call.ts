@@ -63,7 +63,8 @@ export async function endInError(call: RunningCall, error: unknown): Promise<Too
     ? error
     : new SwarmError("INTERNAL", "The tool gateway failed", { cause: error });
   if (known !== error) {
-    call.ports.log("error", "tool.unexpected_error", { error: String(error) });
+    const reason = call.redactor.text(String(error));
+    call.ports.log("error", "tool.unexpected_error", { error: reason });
   }
   if (known.code === "DATABASE_UNAVAILABLE") throw known;
   const text = known.hint === undefined ? known.message : `${known.message}. ${known.hint}`;

@@ -1,6 +1,5 @@
 import { SwarmError } from "../errors/swarm_error.ts";
-import type { JsonObject, JsonValue } from "../json.ts";
-import { asJsonObject, isJsonObject } from "./json_object.ts";
+import { asJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 
 /** Deeper or larger schemas are refused: they are attacks or mistakes, and models cannot use them. */
 const MAX_DEPTH = 32;

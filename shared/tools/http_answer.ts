@@ -1,5 +1,6 @@
 import { SwarmError } from "../errors/swarm_error.ts";
 import type { JsonValue } from "../json.ts";
+import { isNestedTooDeep } from "../json_depth.ts";
 import { readText } from "../net/read_text.ts";
 import { type Credential, refusedCredential } from "./credential.ts";
 import type { ServerAnswer } from "./tool_server.ts";
@@ -73,7 +74,8 @@ async function readBody(response: Response): Promise<{ text: string; structured?
 
 function parseJson(text: string): JsonValue | undefined {
   try {
-    return JSON.parse(text) as JsonValue;
+    const value = JSON.parse(text) as JsonValue;
+    return isNestedTooDeep(value) ? undefined : value;
   } catch {
     // A server that mislabels its text is still readable as text.
     return undefined;

@@ -1,5 +1,4 @@
-import type { JsonObject, JsonValue } from "../json.ts";
-import { asJsonObject } from "./json_object.ts";
+import { asJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 
 /** A value for a missing argument, read out of the request that the task was made for. */
 export interface InferredValue {

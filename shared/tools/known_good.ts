@@ -1,7 +1,6 @@
-import type { JsonObject, JsonValue } from "../json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { findArgumentProblems } from "./argument_problems.ts";
 import type { KnownGoodParameters } from "./tool_port.ts";
-import { isJsonObject } from "./json_object.ts";
 
 /** What the tool cache remembers of calls that worked. */
 export interface LearnedParameters {

@@ -1,3 +1,4 @@
+import type { CLOSED_SETS } from "../db/database.types.ts";
 import { ERROR_CODES, type ErrorCode } from "../errors/codes.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import type { Redactor } from "../secrets/redact.ts";
@@ -88,7 +89,7 @@ function failureColumns(
   };
 }
 
-function errorType(code: ErrorCode | undefined): string {
+function errorType(code: ErrorCode | undefined): FailureType {
   switch (code) {
     case "TOOL_ARGUMENTS_INVALID":
     case "TOOL_NOT_FOUND":
@@ -110,6 +111,8 @@ function errorType(code: ErrorCode | undefined): string {
       return code !== undefined && ERROR_CODES[code].retryable ? "transport_error" : "tool_error";
   }
 }
+
+type FailureType = (typeof CLOSED_SETS.mcp_failures.error_type)[number];
 
 /** The value, or its beginning as text where it is too large to keep. */
 function cap(value: JsonValue): JsonValue {

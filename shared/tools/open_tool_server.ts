@@ -1,5 +1,6 @@
 import type { Sql } from "../db/sql_client.ts";
 import type { Logger } from "../log/logger.ts";
+import { toStorableState } from "../mcp/connection_state.ts";
 import { openMcpServer } from "../mcp/mcp_server.ts";
 import { INTERNAL_SERVERS } from "../mcp/servers/index.ts";
 import { type Credential, placementOf } from "./credential.ts";
@@ -53,9 +54,12 @@ export async function openToolServer(
   const credential = await resolveCredential(tool, parsed, options.userId, ports.store);
   const timeoutMs = options.timeoutMs ?? parsed.config.timeout_ms ?? DEFAULT_TIMEOUT_MS;
   const common = { slug: tool.slug, description: tool.description, timeoutMs, credential };
-  const secrets = [ports.secretKey, ...(credential === null ? [] : [credential.secret])];
   const server = await openParsed(parsed, common, connection, ports);
-  return { server, secrets };
+  return { server, secrets: secretsOf(credential, ports) };
+}
+
+function secretsOf(credential: Credential | null, { secretKey }: ToolServerPorts): string[] {
+  return credential === null ? [secretKey] : [secretKey, credential.secret];
 }
 
 interface CommonOptions {
@@ -81,7 +85,8 @@ async function openParsed(
         fetch: guardedFetch,
         saveState: async (state) => {
           try {
-            await ports.store.saveConnectionState(connection.id, state);
+            const storable = toStorableState(state, secretsOf(common.credential, ports));
+            await ports.store.saveConnectionState(connection.id, storable);
           } catch (error) {
             // Only costs the next call a handshake.
             ports.log("warn", "tool.connection_not_saved", { error: String(error) });

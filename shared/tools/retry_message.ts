@@ -10,7 +10,7 @@ import { nearestNames } from "../nearest_names.ts";
 import type { AgentTool, KnownGoodParameters } from "./tool_port.ts";
 
 /** Calls of one tool in a row that may fail before the agent has to go another way. */
-export const MAX_TOOL_ATTEMPTS = 3;
+const MAX_TOOL_ATTEMPTS = 3;
 
 /** The errors a different call could mend; a message about anything else would mislead. */
 const MENDABLE: ReadonlySet<ErrorCode | undefined> = new Set<ErrorCode | undefined>([
@@ -35,18 +35,18 @@ export interface FailedCall {
 }
 
 /**
- * The text that a model reads after a call failed: the whole retry message for an argument or tool
- * error, `EXCEEDED_RETRIES` after the third in a row, and the bare error for anything a different
- * call cannot mend (transport, credentials, configuration).
+ * The text that a model reads after a call failed: `EXCEEDED_RETRIES` after the third in a row,
+ * whatever failed; before that the whole retry message for an argument or tool error, and the bare
+ * error for anything a different call cannot mend (transport, credentials, configuration).
  */
 export function toolErrorMessage(call: FailedCall): string {
-  if (!MENDABLE.has(call.errorCode)) return call.error;
-  return call.attempt >= MAX_TOOL_ATTEMPTS ? exceededRetriesMessage(call) : retryMessage(call);
+  if (hasExceededRetries(call)) return exceededRetriesMessage(call);
+  return MENDABLE.has(call.errorCode) ? retryMessage(call) : call.error;
 }
 
 /** Whether {@linkcode toolErrorMessage} of this call says `EXCEEDED_RETRIES`. */
-export function hasExceededRetries(call: FailedCall): boolean {
-  return MENDABLE.has(call.errorCode) && call.attempt >= MAX_TOOL_ATTEMPTS;
+export function hasExceededRetries({ attempt }: Pick<FailedCall, "attempt">): boolean {
+  return attempt >= MAX_TOOL_ATTEMPTS;
 }
 
 function retryMessage(call: FailedCall): string {
@@ -70,9 +70,9 @@ const INSTRUCTIONS = `📋 MCP PROTOCOL INSTRUCTIONS:
 3. **DO NOT include parameters mentioned as wrong in the error**
 4. **ONLY use the parameter names specified in the error message**`;
 
-function exceededRetriesMessage({ tool, error }: FailedCall): string {
+function exceededRetriesMessage({ tool, error, attempt }: FailedCall): string {
   return [
-    `EXCEEDED_RETRIES: the tool "${tool.modelName}" failed ${MAX_TOOL_ATTEMPTS} times in a row.`,
+    `EXCEEDED_RETRIES: the tool "${tool.modelName}" failed ${attempt} times in a row.`,
     `LAST ERROR MESSAGE:\n${error}`,
     "Do not call it again in the same way. Reach the goal by another way, or ask a person with " +
     "request_human_review.",

@@ -95,11 +95,11 @@ Deno.test("toolErrorMessage() gives up after the third failure in a row", () => 
   assert.match(toolErrorMessage(third), /request_human_review/);
 });
 
-Deno.test("toolErrorMessage() leaves transport and credential errors as they are", () => {
+Deno.test("toolErrorMessage() leaves transport and credential errors as they are, twice", () => {
   for (const errorCode of ["TOOL_UNAVAILABLE", "TOOL_TIMEOUT", "TOOL_AUTH_FAILED"] as const) {
-    const call = { ...CALL, errorCode, error: "No connection", attempt: 3 };
+    const call = { ...CALL, errorCode, error: "No connection", attempt: 2 };
 
     assert.equal(toolErrorMessage(call), "No connection");
-    assert.equal(hasExceededRetries(call), false);
+    assert.match(toolErrorMessage({ ...call, attempt: 3 }), /^EXCEEDED_RETRIES: /);
   }
 });

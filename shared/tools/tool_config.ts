@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { CLOSED_SETS } from "../db/database.types.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { jsonObject, jsonValue } from "../json_schema.ts";
 
@@ -84,7 +85,7 @@ export type ToolConfig =
   | { readonly type: "internal"; readonly config: InternalConfig };
 
 /** The types of `tools.type`. */
-export type ToolType = "internal" | "mcp_server" | "http_api" | "supabase_rpc";
+type ToolType = (typeof CLOSED_SETS.tools.type)[number];
 
 /**
  * Checks a registry row's `config` against the schema of its type.

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { CLOSED_SETS } from "../db/database.types.ts";
 import type { Sql } from "../db/sql_client.ts";
 import { toSwarmError } from "../db/to_swarm_error.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
@@ -6,18 +7,16 @@ import { jsonObject, jsonValue } from "../json_schema.ts";
 import { type ConnectionState, connectionStateSchema } from "../mcp/connection_state.ts";
 import { type ToolDefinition, toolDefinitionSchema } from "./tool_definition.ts";
 
+/** A row of `tools`. */
 const registeredToolSchema = z.object({
   id: z.string(),
   slug: z.string(),
-  type: z.enum(["internal", "mcp_server", "http_api", "supabase_rpc"]),
+  type: z.enum(CLOSED_SETS.tools.type),
   description: z.string().nullable(),
   config: jsonValue,
   credential_type: z.string().nullable(),
   credential_secret_name: z.string().nullable(),
 });
-
-/** A row of `tools`. */
-export type RegisteredTool = z.infer<typeof registeredToolSchema>;
 
 const serverSchema = z.object({
   tool: registeredToolSchema,

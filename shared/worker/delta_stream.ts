@@ -2,6 +2,8 @@ import type { Clock } from "./clock.ts";
 
 /** At most one message each tenth of a second: people read no faster, and each is a query. */
 const MIN_INTERVAL_MS = 100;
+/** Below 32 KB in UTF-8, the most that a broadcast carries. */
+const MAX_MESSAGE_CHARS = 8_000;
 
 /** A model's text on its way to the channels. */
 export interface DeltaStream {
@@ -35,11 +37,18 @@ export function createDeltaStream(
 
   async function sendAll(): Promise<void> {
     while (pending !== "") {
-      const text = pending;
-      pending = "";
+      const text = beginningOf(pending);
+      pending = pending.slice(text.length);
       await send(text).catch(() => {});
       await clock.sleep(MIN_INTERVAL_MS, ended.signal);
     }
     sending = null;
   }
+}
+
+function beginningOf(text: string): string {
+  const beginning = text.slice(0, MAX_MESSAGE_CHARS);
+  // Half an emoji waits for its other half.
+  const isCut = beginning.length < text.length && !beginning.isWellFormed();
+  return isCut ? beginning.slice(0, -1) : beginning;
 }

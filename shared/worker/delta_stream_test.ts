@@ -45,3 +45,14 @@ Deno.test("a message that cannot be sent is dropped without harm", async () => {
 
   assert.deepEqual(sent, ["Ro"]);
 });
+
+Deno.test("a long text goes in messages that a broadcast can carry, with no emoji cut", async () => {
+  const { sent, deltas } = stream();
+  const text = "x".repeat(7_999) + "🌹".repeat(5_000);
+
+  deltas.push(text);
+  await deltas.end();
+
+  assert.equal(sent.join(""), text);
+  assert.ok(sent.every((part) => part.isWellFormed() && part.length <= 8_000));
+});

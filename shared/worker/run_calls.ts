@@ -21,6 +21,7 @@ export async function runCalls(calls: readonly RunnableCall[], run: TaskRun): Pr
   if (outside.length === 0) return;
 
   await transcript.begin(outside.map(({ intent }) => intent));
+  await transcript.beginAgain(outside.filter(isRerun).map(({ intent }) => intent.seq));
   transcript.markTried(outside.map(({ intent }) => intent.seq));
   let runningCount = outside.length;
   const outcomes = await Promise.allSettled(outside.map(async (call) => {
@@ -31,6 +32,10 @@ export async function runCalls(calls: readonly RunnableCall[], run: TaskRun): Pr
   }));
   const failed = outcomes.find((outcome) => outcome.status === "rejected");
   if (failed !== undefined) throw failed.reason;
+}
+
+function isRerun(call: RunnableCall): boolean {
+  return call.kind === "tool" && call.isRerun;
 }
 
 function settleAtOnce(call: RunnableCall): StepRecord | null {

@@ -33,8 +33,7 @@ export async function runTool(call: ToolCall, run: TaskRun): Promise<StepRecord 
     return { ...call.intent, ...errorResult(outcome.code, outcome.message) };
   }
   if (outcome.kind === "unknown") {
-    const wasAllowed = run.context.reviews.some(({ seq }) => seq === call.intent.seq);
-    return wasAllowed ? { ...call.intent, ...stillUnknownResult(outcome.message) } : null;
+    return call.isRerun ? { ...call.intent, ...stillUnknownResult(outcome.message) } : null;
   }
   return { ...call.intent, ...await shorten(call, answeredResult(call, outcome, run), run) };
 }

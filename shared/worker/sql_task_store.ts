@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { CLOSED_SETS } from "../db/database.types.ts";
 import type { Sql } from "../db/sql_client.ts";
 import { jsonValue } from "../json_schema.ts";
 import { toStorableJson, toStorableText } from "../storable_json.ts";
@@ -17,7 +18,7 @@ const claimedRow = z.object({ task_id: z.string(), epoch: z.string(), context: z
 const leaseRow = z.object({ task_id: z.string(), state: z.enum(["held", "lost", "cancelled"]) });
 const stepRow = z.object({
   seq: z.int(),
-  state: z.enum(["started", "done", "failed"]),
+  state: z.enum(CLOSED_SETS.task_steps.state),
   output: jsonValue.nullable(),
 });
 const recordRow = z.object({ is_cancelled: z.boolean() });
@@ -66,6 +67,13 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
         select seq, state, output
         from private.begin_steps(
           ${taskId}::uuid, ${epoch}::bigint, ${leaseSeconds}::int, ${json(intents)})`);
+    },
+
+    async beginAgain({ taskId, epoch }, seqs) {
+      await patiently("begin steps again", anyRow, () =>
+        sql`
+        select private.begin_again(
+          ${taskId}::uuid, ${epoch}::bigint, ${leaseSeconds}::int, ${json(seqs)})`);
     },
 
     async record({ taskId, epoch }, results, next) {

@@ -1,4 +1,6 @@
 import type { StepIntent } from "../agent/planned_call.ts";
+import type { StepResult } from "../agent/step_result.ts";
+import type { Step } from "../agent/task_context.ts";
 import type { ErrorBody } from "../errors/swarm_error.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 
@@ -24,13 +26,13 @@ export interface LeaseState {
 /** A step as it is stored. */
 export interface StoredStep {
   readonly seq: number;
-  readonly state: "started" | "done" | "failed";
+  readonly state: Step["state"];
   readonly output: JsonValue;
 }
 
 /** An ended step as it is written. */
 export interface StepRecord extends StepIntent {
-  readonly state: "done" | "failed";
+  readonly state: StepResult["state"];
   readonly output: JsonObject;
   /** Tokens of a model call. */
   readonly usage?: JsonObject;
@@ -99,6 +101,8 @@ export interface TaskStore {
    * @throws STEPS_EXCEEDED, BUDGET_EXCEEDED, PRICE_UNKNOWN
    */
   begin(lease: Lease, intents: readonly StepIntent[]): Promise<readonly StoredStep[]>;
+  /** Writes that started steps run once more by a person's leave, which is spent by it. */
+  beginAgain(lease: Lease, seqs: readonly number[]): Promise<void>;
   /**
    * The checkpoint: results and the next intents. A step that has ended stays as it is.
    *

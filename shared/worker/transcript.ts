@@ -51,6 +51,11 @@ export class Transcript {
     }
   }
 
+  /** Writes that steps run once more by a person's leave, which is spent by it. */
+  async beginAgain(seqs: readonly number[]): Promise<void> {
+    if (seqs.length > 0) await this.#store.beginAgain(this.#lease, seqs);
+  }
+
   /** Marks steps as running: from now on nobody can know that they have not run. */
   markTried(seqs: readonly number[]): void {
     for (const seq of seqs) this.#untried.delete(seq);

@@ -72,7 +72,6 @@ export class Worker {
     log("info", "worker.started", { worker_id: this.id });
     const beating = this.#heartbeat.run();
     await this.#claimWhileOpen();
-    this.#isEnding = true;
     await Promise.all([this.#drain(), this.#passOnWakes()]);
     this.#heartbeat.stop();
     await beating;
@@ -90,7 +89,11 @@ export class Worker {
       }
       if (claimedCount > 0) this.#activeAtMs = this.#now();
       const quietMs = this.#now() - this.#activeAtMs;
-      if (this.#tasks.count === 0 && quietMs > settings.idleSeconds * 1_000) return;
+      if (this.#tasks.count === 0 && quietMs > settings.idleSeconds * 1_000) {
+        // At once, so that no wake is taken for this worker's after its last look.
+        this.#isEnding = true;
+        return;
+      }
       // All slots taken: a task that ends rings the bell.
       const pauseMs = this.#hasRoom() ? pollingPauseMs(quietMs) : Number.MAX_SAFE_INTEGER;
       await this.#bell.wait(Math.min(pauseMs, lifetime.openForMs(this.#now())));

@@ -12,7 +12,7 @@ create table public.llm_providers (
   is_active boolean not null default true,
   check (not requires_api_key or api_key_secret_name is not null)
 );
-comment on table public.llm_providers is 'Model providers. Written by the service role, readable to signed-in users without the secret name.';
+comment on table public.llm_providers is 'Model providers. Written by the service role, readable to signed-in users without address and secret name.';
 comment on column public.llm_providers.name is 'Stable key that agents and tools name.';
 comment on column public.llm_providers.api is 'The wire format the provider speaks.';
 comment on column public.llm_providers.base_url is 'Null for the address of the wire format''s own vendor.';
@@ -22,7 +22,7 @@ alter table public.llm_providers enable row level security;
 revoke all on public.llm_providers from anon, authenticated, service_role;
 create policy "signed-in users read providers" on public.llm_providers
   for select to authenticated using (true);
-grant select (id, name, display_name, api, base_url, default_model, requires_api_key, is_active)
+grant select (id, name, display_name, api, default_model, requires_api_key, is_active)
   on public.llm_providers to authenticated;
 grant select, insert, update, delete on public.llm_providers to service_role;
 

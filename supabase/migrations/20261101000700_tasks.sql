@@ -64,7 +64,9 @@ create table public.tasks (
          when status = 'pending' then true
          else message_id is null end
   ),
-  constraint tasks_parked_waits_for_children check (status <> 'pending_subtask' or pending_children > 0),
+  -- A parent that is being cancelled outlasts its children for a moment.
+  constraint tasks_parked_waits_for_children
+    check (status <> 'pending_subtask' or pending_children > 0 or cancel_requested_at is not null),
   constraint tasks_failed_has_error check (status <> 'failed' or error is not null)
 ) with (fillfactor = 70);
 
@@ -207,6 +209,7 @@ create table public.usage_events (
   id bigint generated always as identity primary key,
   user_id uuid references auth.users (id) on delete set null,
   task_id uuid references public.tasks (id) on delete set null,
+  agent_slug text,
   execution_id uuid,
   provider_id uuid references public.llm_providers (id) on delete set null,
   model text not null,
@@ -221,6 +224,7 @@ create index usage_events_user_id_idx on public.usage_events (user_id, created_a
 create index usage_events_task_id_idx on public.usage_events (task_id);
 create index usage_events_provider_id_idx on public.usage_events (provider_id);
 comment on table public.usage_events is 'One row for each model call, whoever made it.';
+comment on column public.usage_events.agent_slug is 'Who called; stays when the task is deleted.';
 comment on column public.usage_events.key_source is 'Whose key paid: the user''s own, the organisation''s, or none was needed.';
 comment on column public.usage_events.cost_micro_usd is 'Millionths of a US dollar; null when the model has no price.';
 

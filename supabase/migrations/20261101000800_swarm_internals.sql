@@ -29,10 +29,12 @@ create table private.dead_letters (
   task_id uuid not null references public.tasks (id) on delete cascade,
   reason text not null check (reason in ('attempts_exhausted', 'deliveries_exhausted')),
   error jsonb not null,
-  created_at timestamptz not null default now()
+  created_at timestamptz not null default now(),
+  retried_at timestamptz
 );
 create index dead_letters_task_id_idx on private.dead_letters (task_id);
 comment on table private.dead_letters is 'Tasks that failed by running out of attempts or deliveries.';
+comment on column private.dead_letters.retried_at is 'When somebody let the task try again.';
 
 create table private.wake_gate (
   name text primary key,

@@ -135,6 +135,12 @@ begin
       detail = 'TASK_PRIORITY_INVALID',
       hint = 'Priorities are high, normal and low.';
   end if;
+  if p_created_by is not null and not exists (select from auth.users where id = p_created_by) then
+    raise sqlstate 'PT403' using
+      message = 'Cannot create the task: its owner''s account does not exist',
+      detail = 'FORBIDDEN',
+      hint = 'Sign in again: the token is older than the deletion of its account.';
+  end if;
   perform private.assert_budget_is_valid(p_budget);
   v_agent := private.active_agent(p_agent);
 
@@ -169,5 +175,5 @@ begin
 end;
 $$;
 comment on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text) is
-  'Creates a master task. The same idempotency key of the same owner returns the task it made before. Raises AGENT_NOT_FOUND, AGENT_INACTIVE, TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, TASK_BUDGET_INVALID. Called by supaswarm-create-task.';
+  'Creates a master task. The same idempotency key of the same owner returns the task it made before. Raises AGENT_NOT_FOUND, AGENT_INACTIVE, TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, TASK_BUDGET_INVALID, FORBIDDEN. Called by supaswarm-create-task.';
 revoke all on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text) from public;

@@ -208,10 +208,8 @@ $$;
 comment on function private.cancelled_error() is 'The error of a cancelled task.';
 revoke all on function private.cancelled_error() from public;
 
-create function private.finish_task(
-  p_task_id uuid, p_epoch bigint, p_output jsonb, p_output_reference jsonb default null
-)
-returns text
+create function private.hold_or_cancel(p_task_id uuid, p_epoch bigint)
+returns public.tasks
 language plpgsql
 volatile
 security invoker
@@ -221,14 +219,36 @@ declare
   v_task public.tasks;
 begin
   perform private.lock_job_of(p_task_id);
-  v_task := private.hold_task(p_task_id, p_epoch, 1);
+  v_task := private.hold_task(p_task_id, p_epoch, 30);
   if v_task.cancel_requested_at is not null then
     perform private.end_task(p_task_id, 'cancelled', p_error => private.cancelled_error());
+    return null;
+  end if;
+  return v_task;
+end;
+$$;
+comment on function private.hold_or_cancel(uuid, bigint) is
+  'How a worker lets go of a task: takes the job''s lock and returns the task, or null when it was to be cancelled and now is. Raises LEASE_LOST.';
+revoke all on function private.hold_or_cancel(uuid, bigint) from public;
+
+create function private.finish_task(
+  p_task_id uuid, p_epoch bigint, p_output jsonb, p_output_reference jsonb default null
+)
+returns text
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  if (private.hold_or_cancel(p_task_id, p_epoch)).id is null then
     return 'cancelled';
   end if;
   update public.tasks
   set storage_paths = storage_paths || (p_output_reference ->> 'storage_path')
-  where id = p_task_id and not p_output_reference ->> 'storage_path' = any (storage_paths);
+  where id = p_task_id
+    and p_output_reference is not null
+    and not p_output_reference ->> 'storage_path' = any (storage_paths);
   perform private.end_task(p_task_id, 'completed', p_output, p_output_reference => p_output_reference);
   return 'completed';
 end;
@@ -305,15 +325,15 @@ as $$
 #variable_conflict use_column
 declare
   v_max_rate_limit_waits constant int := 100;
-  v_task public.tasks;
+  v_task public.tasks := private.hold_or_cancel(p_task_id, p_epoch);
   v_retry_at timestamptz;
 begin
-  perform private.lock_job_of(p_task_id);
-  v_task := private.hold_task(p_task_id, p_epoch, 1);
+  if v_task.id is null then
+    return query select 'cancelled'::text, null::timestamptz;
+    return;
+  end if;
 
-  if v_task.cancel_requested_at is not null then
-    perform private.end_task(p_task_id, 'cancelled', p_error => private.cancelled_error());
-  elsif p_retry = 'never' then
+  if p_retry = 'never' then
     perform private.end_task(p_task_id, 'failed', p_error => p_error);
   elsif p_retry = 'rate_limited' and v_task.rate_limit_waits < v_max_rate_limit_waits then
     update public.tasks
@@ -350,12 +370,9 @@ security invoker
 set search_path = ''
 as $$
 declare
-  v_task public.tasks;
+  v_task public.tasks := private.hold_or_cancel(p_task_id, p_epoch);
 begin
-  perform private.lock_job_of(p_task_id);
-  v_task := private.hold_task(p_task_id, p_epoch, 1);
-  if v_task.cancel_requested_at is not null then
-    perform private.end_task(p_task_id, 'cancelled', p_error => private.cancelled_error());
+  if v_task.id is null then
     return false;
   end if;
   update public.tasks set deliveries = greatest(deliveries - 1, 0) where id = p_task_id;

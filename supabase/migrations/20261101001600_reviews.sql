@@ -11,12 +11,9 @@ security invoker
 set search_path = ''
 as $$
 declare
-  v_task public.tasks;
+  v_task public.tasks := private.hold_or_cancel(p_task_id, p_epoch);
 begin
-  perform private.lock_job_of(p_task_id);
-  v_task := private.hold_task(p_task_id, p_epoch, 30);
-  if v_task.cancel_requested_at is not null then
-    perform private.end_task(p_task_id, 'cancelled', p_error => private.cancelled_error());
+  if v_task.id is null then
     return 'cancelled';
   end if;
 

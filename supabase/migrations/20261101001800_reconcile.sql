@@ -104,21 +104,19 @@ comment on function private.send_missing_messages() is
   'Sends the message of each queued task that has none: those now due, and those whose message was lost.';
 revoke all on function private.send_missing_messages() from public;
 
-create function private.wake_stranded_tasks()
-returns int
-language plpgsql
-volatile
+create function private.stranded_tasks(p_task_id uuid default null)
+returns table (task_id uuid, master_task_id uuid)
+language sql
+stable
 security invoker
 set search_path = ''
 as $$
-declare
-  v_stranded record;
-  v_count int := 0;
-begin
-  for v_stranded in
-    select task.id, task.master_task_id
-    from public.tasks as task
-    where (
+  select task.id, task.master_task_id
+  from public.tasks as task
+  where (stranded_tasks.p_task_id is null or task.id = stranded_tasks.p_task_id)
+    and task.cancel_requested_at is null
+    and (
+      (
         task.status = 'pending_subtask'
         and not exists (
           select from public.tasks as child where child.parent_id = task.id and child.finished_at is null
@@ -131,8 +129,24 @@ begin
           where review.task_id = task.id and review.answered_at is null
         )
       )
-    limit 200
-  loop
+    );
+$$;
+comment on function private.stranded_tasks(uuid) is
+  'Parked tasks that have nothing left to wait for: all of them, or the given one if it is so.';
+revoke all on function private.stranded_tasks(uuid) from public;
+
+create function private.wake_stranded_tasks()
+returns int
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_stranded record;
+  v_count int := 0;
+begin
+  for v_stranded in select * from private.stranded_tasks() limit 200 loop
     perform private.lock_job(v_stranded.master_task_id);
     update public.tasks as task
     set status = 'pending',
@@ -142,18 +156,12 @@ begin
         ),
         message_id = private.send_message(task.id, task.priority),
         logs = task.logs || private.log_line('woken by the reconciler')
-    where task.id = v_stranded.id
-      and task.cancel_requested_at is null
-      and (
-        (task.status = 'pending_subtask' and not exists (
-          select from public.tasks as child where child.parent_id = task.id and child.finished_at is null
-        ))
-        or (task.status = 'needs_human_review' and not exists (
-          select from public.human_reviews as review
-          where review.task_id = task.id and review.answered_at is null
-        ))
-      );
-    v_count := v_count + 1;
+    -- Read again under the lock: whoever held it may have woken the task.
+    where task.id in (select task_id from private.stranded_tasks(v_stranded.task_id))
+      and task.status in ('pending_subtask', 'needs_human_review');
+    if found then
+      v_count := v_count + 1;
+    end if;
   end loop;
   return v_count;
 end;
@@ -186,7 +194,7 @@ begin
 end;
 $$;
 comment on function private.reconcile() is
-  'Repairs what crashes leave behind and returns how much of each; nothing while another call is at it. Called by cron and by workers.';
+  'Repairs what crashes leave behind and returns how much of each; nothing while another call is at it. Called by cron, through tick().';
 revoke all on function private.reconcile() from public;
 
 create function private.tick()

@@ -95,4 +95,3 @@ $$;
 comment on function private.find_mcp_policy(text, text, uuid) is
   'The policy that holds for a call: a user''s own before everyone''s, then a tool''s before its server''s. No row: the defaults of the table''s columns.';
 revoke all on function private.find_mcp_policy(text, text, uuid) from public;
-grant execute on function private.find_mcp_policy(text, text, uuid) to service_role;

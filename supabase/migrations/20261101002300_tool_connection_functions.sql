@@ -69,7 +69,6 @@ $$;
 comment on function private.save_connection_state(uuid, jsonb) is
   'Remembers what was negotiated with a server: {protocol, discovery, session}. Called by the gateway.';
 revoke all on function private.save_connection_state(uuid, jsonb) from public;
-grant execute on function private.save_connection_state(uuid, jsonb) to service_role;
 
 create function private.store_tools(p_connection_id uuid, p_tools jsonb)
 returns int
@@ -113,4 +112,3 @@ $$;
 comment on function private.store_tools(uuid, jsonb) is
   'Stores a server''s whole list [{name, version, schema, openai_schema}]: writes only rows whose definition differs, removes tools that vanished, and returns how many were written. Called by the gateway.';
 revoke all on function private.store_tools(uuid, jsonb) from public;
-grant execute on function private.store_tools(uuid, jsonb) to service_role;

@@ -95,7 +95,6 @@ $$;
 comment on function private.tool_server(uuid, uuid) is
   'A registry row and its connection for a user (null: the service), as the gateway reads them: {tool, connection, tools_listed_at}.';
 revoke all on function private.tool_server(uuid, uuid) from public;
-grant execute on function private.tool_server(uuid, uuid) to service_role;
 
 create function private.agent_tool_servers(p_agent_id uuid, p_user_id uuid, p_max_age_seconds int)
 returns table (server jsonb, is_stale boolean)
@@ -118,7 +117,6 @@ $$;
 comment on function private.agent_tool_servers(uuid, uuid, int) is
   'The active tool servers of an agent, and which of them were last listed longer ago than p_max_age_seconds. Called by the gateway.';
 revoke all on function private.agent_tool_servers(uuid, uuid, int) from public;
-grant execute on function private.agent_tool_servers(uuid, uuid, int) to service_role;
 
 create function private.load_tool_call(p_tool_id uuid, p_tool_name text, p_agent_id uuid, p_user_id uuid)
 returns jsonb
@@ -166,4 +164,3 @@ $$;
 comment on function private.load_tool_call(uuid, text, uuid, uuid) is
   'All that one call needs: {tool, connection, is_allowed, timeout_ms, cached: {version, schema} or null, tool_names}; null when no such tool is registered and active. An agent needs its agent_tools row. Called by the gateway.';
 revoke all on function private.load_tool_call(uuid, text, uuid, uuid) from public;
-grant execute on function private.load_tool_call(uuid, text, uuid, uuid) to service_role;

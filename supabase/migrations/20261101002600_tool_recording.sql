@@ -15,7 +15,6 @@ $$;
 comment on function private.record_connection_failure(uuid) is
   'Counts a failure to reach a server; the third in a row marks the connection failing.';
 revoke all on function private.record_connection_failure(uuid) from public;
-grant execute on function private.record_connection_failure(uuid) to service_role;
 
 create function private.record_execution(p_execution jsonb)
 returns void
@@ -59,4 +58,3 @@ $$;
 comment on function private.record_execution(jsonb) is
   'Writes one call into mcp_executions (columns by name), its failure {error_type, error_code, error_details} if it has one, the connection''s health, and on success the arguments under parameters into the tool cache. Called by the gateway after each call.';
 revoke all on function private.record_execution(jsonb) from public;
-grant execute on function private.record_execution(jsonb) to service_role;

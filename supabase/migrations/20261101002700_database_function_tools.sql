@@ -39,7 +39,6 @@ as $$
 $$;
 comment on function private.json_schema_of_type(oid) is 'The JSON Schema of values that a PostgreSQL type takes from JSON.';
 revoke all on function private.json_schema_of_type(oid) from public;
-grant execute on function private.json_schema_of_type(oid) to service_role;
 
 create function private.tool_function_arguments(p_function oid)
 returns table (place int, name text, type oid, has_default boolean)
@@ -65,7 +64,6 @@ as $$
 $$;
 comment on function private.tool_function_arguments(oid) is 'The input arguments of a database function in order.';
 revoke all on function private.tool_function_arguments(oid) from public;
-grant execute on function private.tool_function_arguments(oid) to service_role;
 
 create function private.find_tool_function(p_function text)
 returns oid
@@ -117,7 +115,6 @@ $$;
 comment on function private.find_tool_function(text) is
   'The one plain function of that name (schema.name); raises TOOL_CONFIG_INVALID when it cannot serve as a tool.';
 revoke all on function private.find_tool_function(text) from public;
-grant execute on function private.find_tool_function(text) to service_role;
 
 create function private.describe_tool_function(p_function text)
 returns jsonb
@@ -147,7 +144,6 @@ $$;
 comment on function private.describe_tool_function(text) is
   'A database function as a tool: {name, description, is_read_only, input_schema}. Called by the gateway.';
 revoke all on function private.describe_tool_function(text) from public;
-grant execute on function private.describe_tool_function(text) to service_role;
 
 create function private.tool_function_statement(p_function text, p_arguments jsonb, p_max_rows int)
 returns text
@@ -181,4 +177,3 @@ $$;
 comment on function private.tool_function_statement(text, jsonb, int) is
   'The statement that calls a database function with the arguments present in the object given as $1, by name and with their types; absent ones take their defaults. The gateway runs it as the caller.';
 revoke all on function private.tool_function_statement(text, jsonb, int) from public;
-grant execute on function private.tool_function_statement(text, jsonb, int) to service_role;

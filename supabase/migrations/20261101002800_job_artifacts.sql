@@ -26,7 +26,6 @@ $$;
 comment on function private.list_job_artifacts(uuid) is
   'Keys of intermediate data and paths of files of every task in the job of p_task_id. Called by the internal tool server artifacts.';
 revoke all on function private.list_job_artifacts(uuid) from public;
-grant execute on function private.list_job_artifacts(uuid) to service_role;
 
 create function private.read_job_data(p_task_id uuid, p_owner_task_id uuid, p_key text)
 returns jsonb
@@ -43,7 +42,6 @@ $$;
 comment on function private.read_job_data(uuid, uuid, text) is
   'One value of intermediate data of a task in the same job as p_task_id; null when there is none. Called by the internal tool server artifacts.';
 revoke all on function private.read_job_data(uuid, uuid, text) from public;
-grant execute on function private.read_job_data(uuid, uuid, text) to service_role;
 
 create function private.is_job_file(p_task_id uuid, p_path text)
 returns boolean
@@ -62,4 +60,3 @@ $$;
 comment on function private.is_job_file(uuid, text) is
   'Whether a path in the bucket supaswarm-data was stored by a task in the same job as p_task_id. Called by the internal tool server artifacts.';
 revoke all on function private.is_job_file(uuid, text) from public;
-grant execute on function private.is_job_file(uuid, text) to service_role;

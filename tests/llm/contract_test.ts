@@ -6,7 +6,7 @@ import {
   scriptModel,
 } from "../../scripts/models/scripted_agent.ts";
 import { startModelServer } from "../../scripts/models/model_server.ts";
-import { ADD_TOOL, call, request } from "./model_under_test.ts";
+import { ADD_TOOL, call, request } from "./tested_model.ts";
 import { beginStream, endStream, respond, startRawServer } from "./raw_server.ts";
 import { WIRE_FORMATS, type WireAnswer, type WireFormat } from "./wire_format.ts";
 

@@ -4,7 +4,7 @@ import type { JsonValue } from "../../shared/json.ts";
 import type { ModelMessage, ModelTool, ModelToolCall } from "../../shared/llm/model_port.ts";
 import { DEMO_AGENTS } from "../../scripts/models/demo_agents.ts";
 import { type ModelServer, startModelServer } from "../../scripts/models/model_server.ts";
-import { call, request } from "./model_under_test.ts";
+import { call, request } from "./tested_model.ts";
 import { WIRE_FORMATS, type WireFormat } from "./wire_format.ts";
 
 const FILES: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { ModelMessage, ModelResponse } from "../../shared/llm/model_port.ts";
 import { createGuardedFetch } from "../../shared/net/guarded_fetch.ts";
-import { ADD_TOOL, call, request } from "./model_under_test.ts";
+import { ADD_TOOL, call, request } from "./tested_model.ts";
 import { beginStream, endStream, respond, startRawServer } from "./raw_server.ts";
 import { WIRE_FORMATS, type WireFormat } from "./wire_format.ts";
 

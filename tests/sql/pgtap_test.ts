@@ -1,7 +1,6 @@
 import { createSql } from "../../shared/db/sql_client.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import { openDatabase } from "../../scripts/stack/database/open_database.ts";
-import { applyMigrations } from "../../scripts/stack/migrations/apply_migrations.ts";
 import { pgtapFiles, runPgtapFile } from "./pgtap.ts";
 
 Deno.test("SQL on the embedded database", async (test) => {
@@ -9,10 +8,10 @@ Deno.test("SQL on the embedded database", async (test) => {
     db: "pglite",
     dataDir: "",
     ephemeral: true,
+    projectRoot: PROJECT_ROOT,
     log: () => {},
   });
   try {
-    await applyMigrations(database, PROJECT_ROOT);
     const sql = createSql(database.url, { maxConnections: 1, applicationName: "pgtap" });
     for (const file of await pgtapFiles()) {
       await test.step(file.claim, () => runPgtapFile(sql, file));

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { withSupabase } from "@supabase/server";
 import { loadJose } from "../../scripts/deps.ts";
+import { loadSupabaseServer } from "../deps.ts";
 import { type GatewayFixture, startGatewayFixture } from "./gateway_fixture.ts";
 
 Deno.test("a user signs up, in and out with supabase-js", async (t) => {
@@ -167,6 +167,7 @@ async function callProtected(
   { url, keys }: GatewayFixture,
   headers: Record<string, string>,
 ): Promise<number> {
+  const { withSupabase } = await loadSupabaseServer();
   const handler = withSupabase(
     {
       auth: "user",

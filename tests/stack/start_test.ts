@@ -1,25 +1,9 @@
 import assert from "node:assert/strict";
 import { waitFor } from "../wait_for.ts";
+import { areGone, descendants } from "./process_tree.ts";
 import { runStart, type StartEnd } from "./start_process.ts";
 
 const EPHEMERAL = ["--ephemeral", "--json", "--port", "0"];
-
-/** Ids of the processes that a process has started, and of those that they have started. */
-async function descendants(pid: number): Promise<number[]> {
-  const { stdout } = await new Deno.Command("ps", { args: ["-eo", "pid=,ppid="] }).output();
-  const rows = new TextDecoder().decode(stdout).trim().split("\n").map((line) =>
-    line.trim().split(/\s+/).map(Number)
-  );
-  const childrenOf = (parent: number): number[] =>
-    rows.flatMap(([child = 0, ppid]) => ppid === parent ? [child, ...childrenOf(child)] : []);
-  return childrenOf(pid);
-}
-
-async function areGone(pids: readonly number[]): Promise<boolean> {
-  const { stdout } = await new Deno.Command("ps", { args: ["-eo", "pid="] }).output();
-  const running = new Set(new TextDecoder().decode(stdout).trim().split(/\s+/).map(Number));
-  return pids.every((pid) => !running.has(pid));
-}
 
 function assertOneClearLine({ code, stdout, stderr }: StartEnd, says: RegExp): void {
   assert.equal(code, 1);

@@ -8,8 +8,8 @@ import type {
   ToolCallRequest,
   ToolGateway,
 } from "../../shared/tools/tool_port.ts";
+import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import { openDatabase } from "../../scripts/stack/database/open_database.ts";
-import { applyMigrations } from "../../scripts/stack/migrations/apply_migrations.ts";
 
 /** What a registry row is made of; the rest has defaults. */
 export interface ToolRow {
@@ -50,8 +50,13 @@ export async function openToolFixture(options: ToolFixtureOptions = {}): Promise
   const log: Logger = (level, event, fields) => {
     logged.push(JSON.stringify({ level, event, ...fields }));
   };
-  const database = await openDatabase({ db: "pglite", dataDir: "", ephemeral: true, log });
-  await applyMigrations(database, new URL("../../", import.meta.url).pathname);
+  const database = await openDatabase({
+    db: "pglite",
+    dataDir: "",
+    ephemeral: true,
+    projectRoot: PROJECT_ROOT,
+    log,
+  });
   const sql = createSql(database.url, { maxConnections: 4, applicationName: "tool-tests" });
   const gateway = createToolGateway({
     sql,

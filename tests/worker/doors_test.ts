@@ -24,6 +24,10 @@ async function tokenFor(keys: StackKeys, role = "authenticated"): Promise<string
   return await keys.signUserToken({ sub: USER_ID, role, exp, aud: "authenticated" });
 }
 
+function nested(levels: number): unknown {
+  return JSON.parse('{"a":'.repeat(levels) + "1" + "}".repeat(levels));
+}
+
 Deno.test("the doors let in whom they should and answer as documented", async (t) => {
   const swarm = await Swarm.open();
   const keys = await loadKeys(null);
@@ -109,7 +113,7 @@ Deno.test("the doors let in whom they should and answer as documented", async (t
         input: { topic: "tides\0" },
         run_after: "2999-01-01T00:00:00Z",
         priority: "high",
-        concurrency_key: "tenant-1",
+        concurrency_key: "tenant-1\0",
         metadata: { source: "test" },
         budget: { max_steps: 10, max_depth: null },
       }, service);
@@ -121,7 +125,7 @@ Deno.test("the doors let in whom they should and answer as documented", async (t
       assert.deepEqual({ ...row }, {
         input: { topic: "tides\uFFFD" },
         priority: "high",
-        concurrency_key: "tenant-1",
+        concurrency_key: "tenant-1\uFFFD",
         metadata: { source: "test" },
         budget: { max_steps: 10, max_depth: null },
         message_id: null,
@@ -137,11 +141,19 @@ Deno.test("the doors let in whom they should and answer as documented", async (t
         [{ ...task, run_after: "tomorrow" }, 400, "BODY_INVALID"],
         [{ ...task, priority: "urgent" }, 400, "TASK_PRIORITY_INVALID"],
         [{ ...task, budget: { max_stepz: 1 } }, 400, "TASK_BUDGET_INVALID"],
+        [{ ...task, budget: { max_steps: 1.5 } }, 400, "TASK_BUDGET_INVALID"],
+        [{ ...task, budget: { max_steps: 1e300 } }, 400, "TASK_BUDGET_INVALID"],
+        [{ ...task, budget: { "\0": 1 } }, 400, "TASK_BUDGET_INVALID"],
+        [{ ...task, agent: "a\0" }, 404, "AGENT_NOT_FOUND"],
+        [{ ...task, priority: "\uD800" }, 400, "TASK_PRIORITY_INVALID"],
+        [{ ...task, run_after: "0000-01-01T00:00:00Z" }, 400, "BODY_INVALID"],
+        [{ ...task, input: nested(9_000) }, 400, "BODY_INVALID"],
       ];
       for (const [body, status, code] of refused) {
         const answer = await create(body, service);
 
-        assert.deepEqual([answer.status, answer.body.error.code], [status, code]);
+        const seen = [answer.status, answer.body.error.code];
+        assert.deepEqual(seen, [status, code], JSON.stringify(body).slice(0, 200));
         assert.ok(answer.body.error.hint);
       }
     });

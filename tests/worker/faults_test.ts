@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { SwarmError } from "../../shared/errors/swarm_error.ts";
+import type { TaskModelCall } from "../../shared/worker/task_ports.ts";
 import type { TaskStore } from "../../shared/worker/task_store.ts";
 import { waitFor } from "../wait_for.ts";
 import { toolNamed } from "./agent_states.ts";
@@ -115,6 +116,35 @@ Deno.test("no fault loses a task or runs a finished step again", async (t) => {
         await rescuer.stop();
       },
     );
+
+    await t.step("a person's leave to call again is not taken twice", async () => {
+      let callCount = 0;
+      const parts = {
+        tools: [toolNamed("pay")],
+        leaseSeconds: 1,
+        heartbeatSeconds: 0.3,
+        model: (call: TaskModelCall) => turnNumber(call) === 0 ? { calls: [ask("pay")] } : complete,
+        callTool: () => {
+          callCount++;
+          return answered("paid");
+        },
+      };
+      abandoned.push(swarm.startWorker({ ...parts, store: (store) => dyingAt(2, store) }));
+      const taskId = await swarm.createTask();
+      await waitFor(() => callCount === 1);
+      abandoned.push(swarm.startWorker({ ...parts, store: (store) => dyingAt(0, store) }));
+      await swarm.until(taskId, "needs_human_review", 15_000);
+      await swarm.sql`select public.respond_to_review(${taskId}::uuid, true, '{}', null)`;
+      await waitFor(() => callCount === 2);
+
+      const rescuer = swarm.startWorker(parts);
+      await swarm.until(taskId, "completed", 15_000);
+
+      const [, pay] = await swarm.steps(taskId);
+      assert.equal(pay?.output.error_code, "TOOL_OUTCOME_UNKNOWN");
+      assert.equal(callCount, 2);
+      await rescuer.stop();
+    });
 
     await t.step(
       "an outcome that the gateway does not know asks a person; no means no",

@@ -103,8 +103,13 @@ export class Swarm {
       log: () => {},
     });
     const swarm = new Swarm(database.url, () => database.stop());
-    await swarm.#addAgents();
+    await swarm.addAgents();
     return swarm;
+  }
+
+  /** Uses a database that somebody else runs and has migrated. */
+  static attach(url: string): Swarm {
+    return new Swarm(url, () => Promise.resolve());
   }
 
   async close(): Promise<void> {
@@ -113,7 +118,7 @@ export class Swarm {
   }
 
   /** Agents `planner` and `reader` on a provider that needs no key. */
-  async #addAgents(): Promise<void> {
+  async addAgents(): Promise<void> {
     await this.sql`
       with provider as (
         insert into public.llm_providers

@@ -41,9 +41,15 @@ export async function writeObjectFile(
   await replaceFile(path, async (draft) => {
     const file = await Deno.open(draft, { write: true, createNew: true });
     const writer = file.writable.getWriter();
-    await writer.write(headBytes);
-    writer.releaseLock();
-    await bytes.pipeTo(file.writable);
+    try {
+      await writer.write(headBytes);
+      // Not pipeTo(): Deno would copy a request's body into the file before the head.
+      for await (const chunk of bytes) await writer.write(chunk);
+      await writer.close();
+    } catch (error) {
+      await writer.abort(error);
+      throw error;
+    }
   });
 }
 

@@ -28,6 +28,30 @@ Deno.test("an object's file gives back bytes, size and head", async () => {
   }
 });
 
+Deno.test("a large request's body stands behind the head", async () => {
+  const root = await Deno.makeTempDir();
+  const path = await objectPath(root, "bucket", "key");
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+    async ({ body }) => {
+      await writeObjectFile(path, HEAD, body ?? new Blob().stream());
+      return new Response();
+    },
+  );
+  try {
+    const text = "long ".repeat(100_000);
+    await (await fetch(`http://127.0.0.1:${server.addr.port}`, { method: "POST", body: text }))
+      .text();
+    const { head, body } = await readObjectFile(path);
+
+    assert.deepEqual(head, HEAD);
+    assert.equal(await new Response(body).text(), text);
+  } finally {
+    await server.shutdown();
+    await Deno.remove(root, { recursive: true });
+  }
+});
+
 Deno.test("an upload that breaks off leaves the old object", async () => {
   const root = await Deno.makeTempDir();
   try {

@@ -1,6 +1,6 @@
 begin;
 set local search_path = public, extensions;
-select plan(6);
+select plan(7);
 
 create temp view own_function as
   select procedure.*, procedure.oid::regprocedure::text as signature
@@ -30,6 +30,22 @@ select is_empty(
   $$select signature from own_function, aclexplode(coalesce(proacl, acldefault('f', proowner))) as acl
     where acl.grantee = 0 and acl.privilege_type = 'EXECUTE'$$,
   'PUBLIC may execute nothing'
+);
+select is_empty(
+  $$with held as (
+      select distinct own.oid, own.signature, own.proname, own.prosrc, own.pronamespace
+      from own_function as own, aclexplode(own.proacl) as acl
+      join pg_roles as holder on holder.oid = acl.grantee
+      where holder.rolname in ('anon', 'authenticated', 'service_role')
+    )
+    select signature from held
+    where pronamespace = 'private'::regnamespace
+      and not exists (
+        select from held as caller
+        where caller.oid <> held.oid and strpos(caller.prosrc, 'private.' || held.proname || '(') > 0
+      )
+      and not exists (select from pg_policies where strpos(qual, held.proname || '(') > 0)$$,
+  'API roles execute nothing in private but what a policy or a public function calls as them'
 );
 select is_empty(
   $$select constraint_.conrelid::regclass::text, constraint_.conname

@@ -1,0 +1,290 @@
+-- Whose turn it is: owners share the workers, and no more of a user or of a key runs than it may.
+--
+-- A claim asks here before it reads the queue, so a tenant with ten thousand waiting tasks does
+-- not stand in front of one with ten. Every look is a probe of an index: its cost depends on how
+-- many owners wait, up to a bound, and not on how many tasks.
+
+create table private.concurrency_limits (
+  scope text not null check (scope in ('user', 'key')),
+  name text not null,
+  max_running int not null check (max_running >= 0),
+  primary key (scope, name)
+);
+comment on table private.concurrency_limits is
+  'How many tasks may run at the same time, of one user or with one concurrency_key of one owner. No row, no limit. Written by the operator.';
+comment on column private.concurrency_limits.name is
+  'A user''s id or a concurrency_key; * is every one without a row of its own.';
+comment on column private.concurrency_limits.max_running is 'Zero holds them back altogether.';
+alter table private.concurrency_limits enable row level security;
+grant select on private.concurrency_limits to service_role;
+
+-- The line of each owner, and in it of each key. Tasks of the service stand in a line of their own.
+create index tasks_line_idx on public.tasks (
+  priority, coalesce(created_by, '00000000-0000-0000-0000-000000000000'), message_id
+) where status = 'pending' and message_id is not null;
+create index tasks_key_line_idx on public.tasks (
+  priority, coalesce(created_by, '00000000-0000-0000-0000-000000000000'),
+  coalesce(md5(concurrency_key), ''), message_id
+) where status = 'pending' and message_id is not null;
+
+create function private.is_limited(p_created_by uuid, p_concurrency_key text)
+returns boolean
+language sql
+stable
+security invoker
+set search_path = ''
+as $$
+  select exists (
+    select from private.concurrency_limits as stated
+    where (stated.scope = 'user' and stated.name = is_limited.p_created_by::text)
+      or (stated.scope = 'user' and stated.name = '*' and is_limited.p_created_by is not null)
+      or (stated.scope = 'key' and stated.name = is_limited.p_concurrency_key)
+      or (stated.scope = 'key' and stated.name = '*' and is_limited.p_concurrency_key is not null)
+  );
+$$;
+comment on function private.is_limited(uuid, text) is 'True when a limit applies to a task of that owner and key.';
+revoke all on function private.is_limited(uuid, text) from public;
+
+create function private.owners_waiting(p_priority text, p_limit int)
+returns table (owner_id uuid)
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+-- The order of the index is the point: no estimate of a growing table may talk the planner out of
+-- it, and what it must not do it prices so high that the query would be compiled.
+set enable_seqscan = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+set enable_bitmapscan = off
+set enable_sort = off
+as $$
+declare
+  v_nobody constant uuid := '00000000-0000-0000-0000-000000000000';
+  -- Where to start, so that with more owners than are looked at each has its chance.
+  v_start constant uuid := gen_random_uuid();
+begin
+  return query
+    with recursive waiting as (
+      select arm.half, 1 as place, first.id
+      from (values (1, v_start), (2, v_nobody)) as arm (half, from_id)
+      cross join lateral (
+        select coalesce(task.created_by, '00000000-0000-0000-0000-000000000000') as id
+        from public.tasks as task
+        where task.priority = p_priority and task.status = 'pending' and task.message_id is not null
+          and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000') >= arm.from_id
+        order by coalesce(task.created_by, '00000000-0000-0000-0000-000000000000')
+        limit 1
+      ) as first
+      where arm.half = 1 or first.id < v_start
+      union all
+      select waiting.half, waiting.place + 1, following.id
+      from waiting
+      cross join lateral (
+        select coalesce(task.created_by, '00000000-0000-0000-0000-000000000000') as id
+        from public.tasks as task
+        where task.priority = p_priority and task.status = 'pending' and task.message_id is not null
+          and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000') > waiting.id
+        order by coalesce(task.created_by, '00000000-0000-0000-0000-000000000000')
+        limit 1
+      ) as following
+      where waiting.place < p_limit and (waiting.half = 1 or following.id < v_start)
+    )
+    select waiting.id from waiting order by waiting.half, waiting.place limit p_limit;
+end;
+$$;
+comment on function private.owners_waiting(text, int) is
+  'Owners with tasks in the line of a priority, from a random one on and around; the nil uuid stands for the service.';
+revoke all on function private.owners_waiting(text, int) from public;
+
+create function private.key_lines_of(p_priority text, p_owner_id uuid, p_limit int)
+returns table (line text)
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+set enable_seqscan = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+set enable_bitmapscan = off
+set enable_sort = off
+as $$
+declare
+  v_start constant text := md5(random()::text);
+begin
+  return query
+    with recursive waiting as (
+      select arm.half, 1 as place, first.line
+      from (values (1, v_start), (2, '')) as arm (half, from_line)
+      cross join lateral (
+        select coalesce(md5(task.concurrency_key), '') as line
+        from public.tasks as task
+        where task.priority = p_priority and task.status = 'pending' and task.message_id is not null
+          and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000') = p_owner_id
+          and coalesce(md5(task.concurrency_key), '') >= arm.from_line
+        order by coalesce(md5(task.concurrency_key), '')
+        limit 1
+      ) as first
+      where arm.half = 1 or first.line < v_start
+      union all
+      select waiting.half, waiting.place + 1, following.line
+      from waiting
+      cross join lateral (
+        select coalesce(md5(task.concurrency_key), '') as line
+        from public.tasks as task
+        where task.priority = p_priority and task.status = 'pending' and task.message_id is not null
+          and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000') = p_owner_id
+          and coalesce(md5(task.concurrency_key), '') > waiting.line
+        order by coalesce(md5(task.concurrency_key), '')
+        limit 1
+      ) as following
+      where waiting.place < p_limit and (waiting.half = 1 or following.line < v_start)
+    )
+    select waiting.line from waiting order by waiting.half, waiting.place limit p_limit;
+end;
+$$;
+comment on function private.key_lines_of(text, uuid, int) is
+  'Digests of the concurrency keys with which an owner''s tasks wait, empty for none, from a random one on and around.';
+revoke all on function private.key_lines_of(text, uuid, int) from public;
+
+create function private.first_of_owner(p_priority text, p_owner_id uuid, p_limit int)
+returns table (task_id uuid)
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+set enable_seqscan = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+set enable_bitmapscan = off
+set enable_sort = off
+as $$
+begin
+  return query
+    select task.id
+    from public.tasks as task
+    where task.priority = p_priority and task.status = 'pending' and task.message_id is not null
+      and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000') = p_owner_id
+      and (task.run_after is null or task.run_after <= clock_timestamp())
+    order by task.message_id
+    limit p_limit;
+end;
+$$;
+comment on function private.first_of_owner(text, uuid, int) is 'The first due tasks in an owner''s line.';
+revoke all on function private.first_of_owner(text, uuid, int) from public;
+
+create function private.first_of_keys(p_priority text, p_owner_id uuid, p_limit int)
+returns table (task_id uuid)
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+set enable_seqscan = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+set enable_bitmapscan = off
+as $$
+declare
+  v_max_lines constant int := 100;
+begin
+  return query
+    with busy as materialized (
+      select md5(task.concurrency_key) as line, count(*)::int as running_count
+      from public.tasks as task
+      where task.status = 'running' and task.concurrency_key is not null
+        and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000') = p_owner_id
+      group by 1
+    ),
+    room as materialized (
+      select waiting.line,
+        least(p_limit, coalesce(own.max_running, usual.max_running) - coalesce(busy.running_count, 0)) as room_count
+      from private.key_lines_of(p_priority, p_owner_id, v_max_lines) as waiting
+      left join busy on busy.line = waiting.line
+      left join private.concurrency_limits as own
+        on own.scope = 'key' and md5(own.name) = waiting.line and own.name <> '*'
+      left join private.concurrency_limits as usual
+        on usual.scope = 'key' and usual.name = '*' and waiting.line <> ''
+    )
+    select candidate.id
+    from room
+    cross join lateral (
+      select task.id, task.message_id
+      from public.tasks as task
+      where task.priority = p_priority and task.status = 'pending' and task.message_id is not null
+        and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000') = p_owner_id
+        and coalesce(md5(task.concurrency_key), '') = room.line
+        and (task.run_after is null or task.run_after <= clock_timestamp())
+      order by task.message_id
+      limit greatest(room.room_count, 0)
+    ) as candidate
+    order by candidate.message_id
+    limit p_limit;
+end;
+$$;
+comment on function private.first_of_keys(text, uuid, int) is
+  'The first due tasks in an owner''s line whose concurrency keys have room.';
+revoke all on function private.first_of_keys(text, uuid, int) from public;
+
+create function private.next_in_turn(p_priority text, p_limit int)
+returns table (task_id uuid, place bigint)
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+set enable_seqscan = off
+set enable_bitmapscan = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+  v_max_owners constant int := 200;
+  v_nobody constant uuid := '00000000-0000-0000-0000-000000000000';
+  v_has_key_limits boolean := exists (select from private.concurrency_limits where scope = 'key');
+begin
+  return query
+    with busy as materialized (
+      select coalesce(task.created_by, v_nobody) as owner_id, count(*)::int as running_count
+      from public.tasks as task
+      where task.status = 'running'
+      group by 1
+    ),
+    owner as materialized (
+      -- As many owners as tasks are enough: each of them has one that stands before any other's second.
+      select waiting.owner_id,
+        coalesce(busy.running_count, 0) as running_count,
+        coalesce(own.max_running, usual.max_running) as max_running
+      from private.owners_waiting(p_priority, v_max_owners) as waiting
+      left join busy on busy.owner_id = waiting.owner_id
+      left join private.concurrency_limits as own
+        on own.scope = 'user' and own.name = waiting.owner_id::text
+      left join private.concurrency_limits as usual
+        on usual.scope = 'user' and usual.name = '*' and waiting.owner_id <> v_nobody
+      where coalesce(busy.running_count, 0)
+        < coalesce(own.max_running, usual.max_running, 2147483647)
+      order by running_count, random()
+      limit p_limit
+    )
+    -- The owner of whom least runs comes first; between equals chance decides.
+    select candidate.task_id, row_number() over (order by owner.running_count + candidate.place, random())
+    from owner
+    cross join lateral (
+      select first.task_id, first.place
+      from private.first_of_owner(
+        p_priority, owner.owner_id, least(p_limit, owner.max_running - owner.running_count)
+      ) with ordinality as first (task_id, place)
+      where not v_has_key_limits
+      union all
+      select first.task_id, first.place
+      from private.first_of_keys(
+        p_priority, owner.owner_id, least(p_limit, owner.max_running - owner.running_count)
+      ) with ordinality as first (task_id, place)
+      where v_has_key_limits
+    ) as candidate
+    order by 2
+    limit p_limit;
+end;
+$$;
+comment on function private.next_in_turn(text, int) is
+  'The tasks of a priority whose turn it is, within the limits, and their places in the line of all.';
+revoke all on function private.next_in_turn(text, int) from public;

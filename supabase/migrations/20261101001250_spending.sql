@@ -1,0 +1,128 @@
+-- What model calls cost, and whether a job may afford the next one.
+
+create function private.price_at(p_provider_id uuid, p_model text)
+returns public.model_prices
+language sql
+stable
+security invoker
+set search_path = ''
+as $$
+  select price
+  from public.model_prices as price
+  where price.provider_id = price_at.p_provider_id
+    and price.model = price_at.p_model
+    and price.valid_from <= now()
+  order by price.valid_from desc
+  limit 1;
+$$;
+comment on function private.price_at(uuid, text) is 'The price of a model that is valid now, or null.';
+revoke all on function private.price_at(uuid, text) from public;
+
+create function private.price_of_agent(p_agent_id uuid)
+returns public.model_prices
+language sql
+stable
+security invoker
+set search_path = ''
+as $$
+  select private.price_at(provider.id, coalesce(agent.model, provider.default_model))
+  from public.agents as agent
+  join public.llm_providers as provider on provider.id = agent.provider_id
+  where agent.id = price_of_agent.p_agent_id;
+$$;
+comment on function private.price_of_agent(uuid) is 'The price of the model that an agent calls, or null.';
+revoke all on function private.price_of_agent(uuid) from public;
+
+create function private.assert_budget_allows_model_call(p_task public.tasks)
+returns void
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_master public.tasks;
+  v_totals private.job_totals;
+  v_exceeded text;
+begin
+  select * into v_master from public.tasks where id = p_task.master_task_id;
+  if v_master.budget is null then
+    return;
+  end if;
+  select * into v_totals from private.job_totals where master_task_id = v_master.id;
+
+  v_exceeded := case
+    when v_totals.input_tokens >= private.cap(v_master.budget, 'max_input_tokens', null)
+      then 'max_input_tokens'
+    when v_totals.output_tokens >= private.cap(v_master.budget, 'max_output_tokens', null)
+      then 'max_output_tokens'
+    when coalesce(v_totals.cost_micro_usd, 0) >= private.cap(v_master.budget, 'max_cost_micro_usd', null)
+      then 'max_cost_micro_usd'
+    when extract(epoch from clock_timestamp() - coalesce(v_master.started_at, v_master.created_at))
+        >= private.cap(v_master.budget, 'max_wall_seconds', null)
+      then 'max_wall_seconds'
+  end;
+  if v_exceeded is not null then
+    raise sqlstate 'PT422' using
+      message = format('Cannot call the model: the job has used up its %s of %s',
+        v_exceeded, v_master.budget ->> v_exceeded),
+      detail = 'BUDGET_EXCEEDED',
+      hint = 'Create the task with a larger budget, or with null for no cap.';
+  end if;
+
+  if private.cap(v_master.budget, 'max_cost_micro_usd', null) is not null
+    and private.price_of_agent(p_task.agent_id) is null
+  then
+    raise sqlstate 'PT422' using
+      message = 'Cannot call the model: the job has a cost cap and the model has no price',
+      detail = 'PRICE_UNKNOWN',
+      hint = 'Insert the model''s price into model_prices, or create the task without max_cost_micro_usd.';
+  end if;
+end;
+$$;
+comment on function private.assert_budget_allows_model_call(public.tasks) is
+  'Raises BUDGET_EXCEEDED or PRICE_UNKNOWN before a model call that the job''s budget does not allow.';
+revoke all on function private.assert_budget_allows_model_call(public.tasks) from public;
+
+create function private.record_usage(p_task public.tasks, p_usage jsonb)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_provider_id uuid := (p_usage ->> 'provider_id')::uuid;
+  v_input bigint := coalesce((p_usage ->> 'input_tokens')::bigint, 0);
+  v_cached bigint := coalesce((p_usage ->> 'cached_input_tokens')::bigint, 0);
+  v_output bigint := coalesce((p_usage ->> 'output_tokens')::bigint, 0);
+  v_price public.model_prices := private.price_at(v_provider_id, p_usage ->> 'model');
+  v_cost bigint := round((
+    (v_input - v_cached) * v_price.input_micro_usd_per_mtok::numeric
+    + v_cached * v_price.cached_input_micro_usd_per_mtok
+    + v_output * v_price.output_micro_usd_per_mtok
+  ) / 1000000);
+begin
+  insert into public.usage_events (
+    user_id, task_id, agent_slug, provider_id, model, key_source,
+    input_tokens, cached_input_tokens, output_tokens, cost_micro_usd
+  )
+  values (
+    p_task.created_by, p_task.id, p_task.agent_slug, v_provider_id, p_usage ->> 'model', p_usage ->> 'key_source',
+    v_input, v_cached, v_output, v_cost
+  );
+  update public.tasks
+  set input_tokens = input_tokens + v_input,
+      output_tokens = output_tokens + v_output,
+      cost_micro_usd = case when v_cost is null then cost_micro_usd else coalesce(cost_micro_usd, 0) + v_cost end
+  where id = p_task.id;
+  update private.job_totals
+  set input_tokens = input_tokens + v_input,
+      output_tokens = output_tokens + v_output,
+      cost_micro_usd = case when v_cost is null then cost_micro_usd else coalesce(cost_micro_usd, 0) + v_cost end
+  where master_task_id = p_task.master_task_id;
+end;
+$$;
+comment on function private.record_usage(public.tasks, jsonb) is
+  'Books a model call''s tokens and cost on the ledger, the task and the job.';
+revoke all on function private.record_usage(public.tasks, jsonb) from public;

@@ -1,0 +1,301 @@
+-- Second chances: a task that goes on after its end, and a new job that goes on from an old step.
+
+create function private.raise_not_retryable(p_task_id uuid, p_reason text, p_hint text)
+returns void
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  raise sqlstate 'PT409' using
+    message = format('Cannot retry task %s: %s', p_task_id, p_reason),
+    detail = 'TASK_NOT_RETRYABLE',
+    hint = p_hint;
+end;
+$$;
+comment on function private.raise_not_retryable(uuid, text, text) is 'Raises TASK_NOT_RETRYABLE.';
+revoke all on function private.raise_not_retryable(uuid, text, text) from public;
+
+create function private.take_result_back(p_child public.tasks)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_parent public.tasks;
+begin
+  -- Locked, so that no worker claims the parent and reads the result while it is taken back.
+  select * into v_parent from public.tasks where id = p_child.parent_id for no key update;
+  if v_parent.finished_at is not null or v_parent.cancel_requested_at is not null then
+    perform private.raise_not_retryable(p_child.id, 'its parent has ended',
+      format('Retry the parent %s, or the master task %s.', v_parent.id, v_parent.master_task_id));
+  end if;
+  if v_parent.status not in ('pending', 'pending_subtask') or exists (
+    select from public.task_steps
+    where task_id = v_parent.id and kind = 'model' and seq > p_child.parent_step_seq
+  ) then
+    perform private.raise_not_retryable(p_child.id, 'its parent has gone on with its result',
+      'Let the parent''s agent decide, or fork the parent from the step that made this subtask.');
+  end if;
+
+  update public.task_steps
+  set state = 'started', output = null, ended_at = null
+  where task_id = v_parent.id and seq = p_child.parent_step_seq;
+  update public.tasks set pending_children = pending_children + 1 where id = v_parent.id;
+end;
+$$;
+comment on function private.take_result_back(public.tasks) is
+  'Lets a parent wait again for a subtask whose result it has not read. Raises TASK_NOT_RETRYABLE. The caller holds the job''s lock.';
+revoke all on function private.take_result_back(public.tasks) from public;
+
+create function private.reopen_task(p_task_id uuid)
+returns text
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_task public.tasks;
+begin
+  perform private.lock_job_of(p_task_id);
+  select * into v_task from public.tasks where id = p_task_id for no key update;
+  if v_task.status is null or v_task.status not in ('failed', 'cancelled') then
+    perform private.raise_not_retryable(p_task_id, 'it is ' || coalesce(v_task.status, 'deleted'),
+      'Only a task that failed or was cancelled can be retried.');
+  end if;
+  if v_task.parent_id is not null then
+    perform private.take_result_back(v_task);
+  end if;
+
+  -- The end closed the question that the task waited with; its step still has no answer.
+  update public.human_reviews as review
+  set answered_at = null, comments = null
+  from public.task_steps as step
+  where review.task_id = p_task_id
+    and review.approved is null
+    and step.task_id = review.task_id
+    and step.seq = review.seq
+    and step.state = 'started';
+  update private.dead_letters set retried_at = clock_timestamp()
+  where task_id = p_task_id and retried_at is null;
+  update public.tasks
+  set status = 'pending',
+      output = null,
+      error = null,
+      finished_at = null,
+      started_at = null,
+      cancel_requested_at = null,
+      attempts = 0,
+      deliveries = 0,
+      rate_limit_waits = 0,
+      message_id = private.send_message(id, priority),
+      logs = logs || private.log_line('retried by request')
+  where id = p_task_id;
+  perform private.emit_event(p_task_id, v_task.master_task_id, 'task.retried',
+    jsonb_build_object('error', v_task.error, 'retry_at', clock_timestamp(), 'reason', 'requested'));
+  return 'pending';
+end;
+$$;
+comment on function private.reopen_task(uuid) is
+  'Lets an ended task go on from its checkpoint, with new attempts and its wall time anew; what it spent stays spent. Raises TASK_NOT_RETRYABLE.';
+revoke all on function private.reopen_task(uuid) from public;
+
+create function private.retry_task(p_task_id uuid)
+returns text
+language sql
+volatile
+security definer
+set search_path = ''
+as $$
+  select private.reopen_task((private.own_task(retry_task.p_task_id)).id);
+$$;
+comment on function private.retry_task(uuid) is
+  'Lets a failed or cancelled task go on. Definer: users may not write tasks or queues; own_task() checks the caller.';
+revoke all on function private.retry_task(uuid) from public;
+grant execute on function private.retry_task(uuid) to authenticated;
+grant execute on function private.retry_task(uuid) to service_role;
+
+create function public.retry_task(p_task_id uuid)
+returns text
+language sql
+volatile
+security invoker
+set search_path = ''
+as $$
+  select private.retry_task(p_task_id);
+$$;
+comment on function public.retry_task(uuid) is
+  'Lets a task that failed or was cancelled go on from its checkpoint and returns its status. For the owner and the service. Raises TASK_NOT_FOUND, TASK_NOT_RETRYABLE.';
+revoke all on function public.retry_task(uuid) from public;
+grant execute on function public.retry_task(uuid) to authenticated;
+grant execute on function public.retry_task(uuid) to service_role;
+
+-- Dead letters --------------------------------------------------------------------------------
+
+create function private.redrive(p_dead_letter_id bigint)
+returns uuid
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+declare
+  v_task_id uuid := (select task_id from private.dead_letters where id = p_dead_letter_id);
+begin
+  if v_task_id is null then
+    raise sqlstate 'PT404' using
+      message = format('Cannot redrive dead letter %s: there is none', coalesce(p_dead_letter_id::text, 'null')),
+      detail = 'DEAD_LETTER_NOT_FOUND',
+      hint = 'Read the ids from the view dead_letters.';
+  end if;
+  perform private.reopen_task(v_task_id);
+  return v_task_id;
+end;
+$$;
+comment on function private.redrive(bigint) is
+  'Retries the task of a dead letter. Definer: the service may not write tasks or queues; only the service may execute it.';
+revoke all on function private.redrive(bigint) from public;
+grant execute on function private.redrive(bigint) to service_role;
+
+create function public.redrive(p_dead_letter_id bigint)
+returns uuid
+language sql
+volatile
+security invoker
+set search_path = ''
+as $$
+  select private.redrive(p_dead_letter_id);
+$$;
+comment on function public.redrive(bigint) is
+  'Retries the task of a dead letter and returns the task''s id. For the service. Raises DEAD_LETTER_NOT_FOUND, TASK_NOT_RETRYABLE.';
+revoke all on function public.redrive(bigint) from public;
+grant execute on function public.redrive(bigint) to service_role;
+
+create view public.dead_letters with (security_invoker = true) as
+  select letter.id, letter.task_id, task.master_task_id, task.agent_slug, task.created_by,
+    letter.reason, letter.error, letter.created_at, letter.retried_at
+  from private.dead_letters as letter
+  join public.tasks as task on task.id = letter.task_id;
+comment on view public.dead_letters is
+  'Tasks that ran out of attempts or deliveries, for operators; redrive() takes their ids. For the service.';
+revoke all on public.dead_letters from anon, authenticated, service_role;
+grant select on public.dead_letters to service_role;
+
+-- Forks ---------------------------------------------------------------------------------------
+
+create function private.assert_fork_point(p_task_id uuid, p_from_seq int)
+returns void
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  -- The steps that can be taken over: all before the first one without a result.
+  v_last_point int := coalesce(
+    (select min(seq) from public.task_steps where task_id = p_task_id and state = 'started'),
+    (select max(seq) + 1 from public.task_steps where task_id = p_task_id),
+    1
+  );
+begin
+  if p_from_seq is null or p_from_seq not between 1 and v_last_point then
+    raise sqlstate 'PT422' using
+      message = format('Cannot fork task %s from step %s', p_task_id, coalesce(p_from_seq::text, 'null')),
+      detail = 'FORK_POINT_INVALID',
+      hint = format('Choose a step from 1 to %s; the fork takes over the steps before it.', v_last_point);
+  end if;
+end;
+$$;
+comment on function private.assert_fork_point(uuid, int) is
+  'Raises FORK_POINT_INVALID unless every step before p_from_seq has its result.';
+revoke all on function private.assert_fork_point(uuid, int) from public;
+
+create function private.saved_data_before(p_task public.tasks, p_from_seq int)
+returns jsonb
+language sql
+stable
+security invoker
+set search_path = ''
+as $$
+  select coalesce(
+    jsonb_object_agg(step.input #>> '{arguments,key}', step.input #> '{arguments,value}' order by step.seq), '{}'
+  )
+  from public.task_steps as step
+  where step.task_id = p_task.id
+    and step.seq < p_from_seq
+    and step.name = 'save_intermediate_data'
+    and step.state = 'done'
+    -- What was too large to be kept with the task is a file.
+    and p_task.intermediate_data ? (step.input #>> '{arguments,key}');
+$$;
+comment on function private.saved_data_before(public.tasks, int) is
+  'The intermediate data of a task as it was before a step.';
+revoke all on function private.saved_data_before(public.tasks, int) from public;
+
+create function private.fork_task(p_task_id uuid, p_from_seq int)
+returns uuid
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+declare
+  v_source public.tasks := private.own_task(p_task_id);
+  v_agent public.agents;
+  v_id uuid := gen_random_uuid();
+begin
+  perform private.assert_fork_point(p_task_id, p_from_seq);
+  v_agent := private.active_agent(v_source.agent_slug);
+
+  insert into public.tasks (
+    id, master_task_id, agent_id, agent_slug, input, created_by, priority, concurrency_key,
+    metadata, budget, traceparent, intermediate_data, storage_paths, message_id, logs
+  )
+  select
+    v_id, v_id, v_agent.id, v_agent.slug, v_source.input, v_source.created_by, v_source.priority,
+    v_source.concurrency_key, v_source.metadata, master.budget, v_source.traceparent,
+    private.saved_data_before(v_source, p_from_seq), v_source.storage_paths,
+    private.send_message(v_id, v_source.priority),
+    array[private.log_line(format('forked from task %s before step %s', p_task_id, p_from_seq))]
+  from public.tasks as master
+  where master.id = v_source.master_task_id;
+  insert into private.job_totals (master_task_id, task_count) values (v_id, 1);
+
+  -- Without their usage: the first job has paid for them.
+  insert into public.task_steps (
+    task_id, seq, kind, state, name, call_id, input, output, idempotency_key, epoch, started_at, ended_at
+  )
+  select v_id, seq, kind, state, name, call_id, input, output, v_id || ':' || seq, 0, started_at, ended_at
+  from public.task_steps
+  where task_id = p_task_id and seq < p_from_seq;
+  perform private.emit_event(v_id, v_id, 'task.created', jsonb_build_object(
+    'agent', v_agent.slug,
+    'forked_from', jsonb_build_object('task_id', p_task_id, 'step_seq', p_from_seq)
+  ));
+  return v_id;
+end;
+$$;
+comment on function private.fork_task(uuid, int) is
+  'Creates a master task that starts with a copy of another task''s first steps. Definer: users may not write tasks or queues; own_task() checks the caller.';
+revoke all on function private.fork_task(uuid, int) from public;
+grant execute on function private.fork_task(uuid, int) to authenticated;
+grant execute on function private.fork_task(uuid, int) to service_role;
+
+create function public.fork_task(p_task_id uuid, p_from_seq int)
+returns uuid
+language sql
+volatile
+security invoker
+set search_path = ''
+as $$
+  select private.fork_task(p_task_id, p_from_seq);
+$$;
+comment on function public.fork_task(uuid, int) is
+  'Creates a new job that goes on from the steps of a task before p_from_seq, with its input, agent, owner and the whole budget, and returns the new master''s id. For the owner and the service. Raises TASK_NOT_FOUND, FORK_POINT_INVALID, AGENT_NOT_FOUND, AGENT_INACTIVE.';
+revoke all on function public.fork_task(uuid, int) from public;
+grant execute on function public.fork_task(uuid, int) to authenticated;
+grant execute on function public.fork_task(uuid, int) to service_role;

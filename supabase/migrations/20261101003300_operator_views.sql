@@ -1,0 +1,88 @@
+-- What an operator looks at. Readable over REST with the secret key, and by a dashboard.
+
+create view public.queue_health with (security_invoker = true) as
+  select
+    line.priority,
+    count(*) filter (where task.status = 'pending' and not due.is_later) as waiting_count,
+    coalesce(extract(epoch from clock_timestamp() - min(due.since)
+      filter (where task.status = 'pending' and not due.is_later)), 0)::numeric(12, 3) as oldest_wait_seconds,
+    count(*) filter (where task.status = 'pending' and due.is_later) as delayed_count,
+    count(*) filter (where task.status = 'running') as running_count,
+    count(*) filter (where task.lease_expires_at <= clock_timestamp()) as expired_lease_count,
+    count(*) filter (where task.status = 'pending_subtask') as waiting_for_subtasks_count,
+    count(*) filter (where task.status = 'needs_human_review') as waiting_for_review_count,
+    (
+      select count(*) from private.workers as worker
+      where worker.stopped_at is null and worker.seen_at > clock_timestamp() - interval '1 minute'
+    ) as live_worker_count
+  from (values ('high'), ('normal'), ('low')) as line (priority)
+  left join public.tasks as task
+    on task.priority = line.priority
+    and task.status in ('pending', 'running', 'pending_subtask', 'needs_human_review')
+  left join lateral (
+    select coalesce(task.run_after, task.updated_at) as since,
+      coalesce(task.run_after > clock_timestamp(), false) as is_later
+  ) as due on true
+  group by line.priority;
+comment on view public.queue_health is
+  'One row a priority: what waits, for how long, what runs, and on how many workers. For the service.';
+
+create view public.stuck_tasks with (security_invoker = true) as
+  with suspect as (
+    select task.*,
+      case
+        when task.status = 'running' and task.lease_expires_at <= clock_timestamp() - interval '1 minute'
+          then 'lease_expired'
+        when task.status = 'running' and not exists (
+          select from public.task_steps as step
+          where step.task_id = task.id
+            and coalesce(step.ended_at, step.started_at) > clock_timestamp() - interval '15 minutes'
+        ) and task.updated_at < clock_timestamp() - interval '15 minutes'
+          then 'no_progress'
+        when task.status = 'pending' and task.message_id is null
+          and coalesce(task.run_after, task.updated_at) <= clock_timestamp() - interval '1 minute'
+          then 'no_message'
+        when task.status = 'pending'
+          and coalesce(task.run_after, task.updated_at) <= clock_timestamp() - interval '5 minutes'
+          then 'not_claimed'
+        when task.status = 'pending_subtask' and not exists (
+          select from public.tasks as child where child.parent_id = task.id and child.finished_at is null
+        )
+          then 'nothing_to_wait_for'
+        when task.status = 'needs_human_review' and task.updated_at <= clock_timestamp() - interval '1 day'
+          then 'review_unanswered'
+      end as reason
+    from public.tasks as task
+    where task.status in ('pending', 'running', 'pending_subtask', 'needs_human_review')
+  )
+  select id as task_id, master_task_id, created_by, agent_slug, status, reason,
+    case reason when 'lease_expired' then lease_expires_at else coalesce(run_after, updated_at) end as since,
+    worker_id, attempts, deliveries
+  from suspect
+  where reason is not null;
+comment on view public.stuck_tasks is
+  'Tasks that have waited longer than they should, and why. The reconciler repairs lease_expired, no_message and nothing_to_wait_for; rows that stay name a fault. For the service.';
+
+create view public.agent_usage with (security_invoker = true) as
+  select
+    date_trunc('day', usage.created_at, 'UTC')::date as day,
+    usage.agent_slug,
+    provider.name as provider,
+    usage.model,
+    usage.key_source,
+    count(*) as call_count,
+    count(distinct usage.task_id) as task_count,
+    sum(usage.input_tokens)::bigint as input_tokens,
+    sum(usage.cached_input_tokens)::bigint as cached_input_tokens,
+    sum(usage.output_tokens)::bigint as output_tokens,
+    sum(usage.cost_micro_usd)::bigint as cost_micro_usd,
+    count(*) filter (where usage.cost_micro_usd is null) as unpriced_call_count
+  from public.usage_events as usage
+  left join public.llm_providers as provider on provider.id = usage.provider_id
+  group by 1, 2, 3, 4, 5;
+comment on view public.agent_usage is
+  'Model calls, tokens and cost by UTC day, agent, model and whose key paid. Users see their own, the service all.';
+
+revoke all on public.queue_health, public.stuck_tasks, public.agent_usage from anon, authenticated, service_role;
+grant select on public.queue_health, public.stuck_tasks, public.agent_usage to service_role;
+grant select on public.agent_usage to authenticated;

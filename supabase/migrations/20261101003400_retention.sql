@@ -1,0 +1,149 @@
+-- Forgetting: jobs that ended long ago and old events go, a bounded batch at a time.
+
+create index tasks_finished_at_idx on public.tasks (finished_at) where parent_id is null and finished_at is not null;
+create index tasks_storage_paths_idx on public.tasks using gin (storage_paths) where storage_paths <> '{}';
+
+create table private.deleted_files (
+  path text primary key,
+  listed_at timestamptz not null default now()
+);
+comment on table private.deleted_files is
+  'Objects of the bucket supaswarm-data whose jobs are gone. Workers remove them through the Storage API, which alone may: a deleted row of storage.objects would leave the file.';
+alter table private.deleted_files enable row level security;
+
+create function private.retention_days(p_key text)
+returns int
+language sql
+stable
+security invoker
+set search_path = ''
+as $$
+  select value::int from private.settings where key = retention_days.p_key;
+$$;
+comment on function private.retention_days(text) is
+  'How many days to keep what the setting names: keep_jobs_days or keep_events_days. Null: for ever.';
+revoke all on function private.retention_days(text) from public;
+
+create function private.list_files_of_job(p_master_task_id uuid)
+returns void
+language sql
+volatile
+security invoker
+set search_path = ''
+as $$
+  insert into private.deleted_files (path)
+  select distinct file.path
+  from public.tasks as task, unnest(task.storage_paths) as file (path)
+  where task.master_task_id = list_files_of_job.p_master_task_id
+    -- A fork refers to the files of the job that it came from.
+    and not exists (
+      select from public.tasks as other
+      where other.storage_paths @> array[file.path]
+        and other.storage_paths <> '{}'
+        and other.master_task_id <> list_files_of_job.p_master_task_id
+    )
+  on conflict (path) do nothing;
+$$;
+comment on function private.list_files_of_job(uuid) is
+  'Lists for removal the files that no other job refers to.';
+revoke all on function private.list_files_of_job(uuid) from public;
+
+create function private.prune_jobs(p_limit int)
+returns int
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_before timestamptz := clock_timestamp() - make_interval(days => private.retention_days('keep_jobs_days'));
+  v_master_task_id uuid;
+  v_count int := 0;
+begin
+  for v_master_task_id in
+    select id from public.tasks
+    where parent_id is null and finished_at < v_before
+    order by finished_at
+    limit p_limit
+  loop
+    perform private.lock_job(v_master_task_id);
+    -- Asked again under the lock: somebody may have retried it, or a subtask may still be ending.
+    continue when exists (
+      select from public.tasks where master_task_id = v_master_task_id and finished_at is null
+    );
+    perform private.list_files_of_job(v_master_task_id);
+    delete from public.tasks where id = v_master_task_id;
+    v_count := v_count + 1;
+  end loop;
+  return v_count;
+end;
+$$;
+comment on function private.prune_jobs(int) is
+  'Deletes up to p_limit jobs that ended more than keep_jobs_days ago, with all that belongs to them but usage_events, and returns how many.';
+revoke all on function private.prune_jobs(int) from public;
+
+create function private.prune_events(p_limit int)
+returns int
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_before timestamptz := clock_timestamp() - make_interval(days => private.retention_days('keep_events_days'));
+  v_count int;
+begin
+  if v_before is null then
+    return 0;
+  end if;
+  delete from public.task_events as event
+  using (select id from public.task_events order by id limit p_limit) as oldest
+  where event.id = oldest.id and event.at < v_before;
+  get diagnostics v_count = row_count;
+  return v_count;
+end;
+$$;
+comment on function private.prune_events(int) is
+  'Deletes up to p_limit events older than keep_events_days and returns how many. No task needs them: its transcript is task_steps.';
+revoke all on function private.prune_events(int) from public;
+
+create function private.prune()
+returns jsonb
+language sql
+volatile
+security invoker
+set search_path = ''
+as $$
+  select jsonb_build_object('jobs', private.prune_jobs(200), 'events', private.prune_events(10000));
+$$;
+comment on function private.prune() is 'One batch of forgetting; says how much. Called by cron.';
+revoke all on function private.prune() from public;
+
+select cron.schedule('supaswarm-prune', '*/5 * * * *', 'select private.prune()');
+
+create function private.files_to_remove(p_limit int)
+returns jsonb
+language sql
+stable
+security invoker
+set search_path = ''
+as $$
+  select coalesce(jsonb_agg(file.path), '[]')
+  from (select path from private.deleted_files order by listed_at limit files_to_remove.p_limit) as file;
+$$;
+comment on function private.files_to_remove(int) is
+  'Paths in the bucket supaswarm-data to be removed; they stay listed until forget_removed_files(). Called by workers.';
+revoke all on function private.files_to_remove(int) from public;
+
+create function private.forget_removed_files(p_paths jsonb)
+returns void
+language sql
+volatile
+security invoker
+set search_path = ''
+as $$
+  delete from private.deleted_files where forget_removed_files.p_paths ? path;
+$$;
+comment on function private.forget_removed_files(jsonb) is
+  'Takes removed files [path] off the list. Called by workers.';
+revoke all on function private.forget_removed_files(jsonb) from public;

@@ -1,0 +1,34 @@
+begin;
+set local search_path = public, extensions;
+select plan(5);
+
+insert into private.concurrency_limits values ('key', 'crm', 1);
+select tests.create_user('other'), tests.create_task();
+select private.create_task('worker-agent', '{}', tests.user_id('owner'), p_concurrency_key => 'crm') from generate_series(1, 120);
+select private.create_task('worker-agent', '{}', tests.user_id('owner'), p_concurrency_key => 'mail') from generate_series(1, 3);
+select private.create_task('worker-agent', '{}', tests.user_id('other'), p_concurrency_key => 'crm') from generate_series(1, 3);
+create temp table first_claim on commit drop as select * from private.claim_tasks('w1', 50, 30);
+
+select results_eq(
+  $$select created_by = tests.user_id('owner'), concurrency_key, count(*)::int
+    from public.tasks where status = 'running' group by 1, 2 order by 1, 2$$,
+  $$values (false, 'crm', 1), (true, 'crm', 1), (true, 'mail', 3), (true, null, 1)$$,
+  'one of the key runs for each owner, and what stands behind them is not kept waiting'
+);
+select is_empty('select * from private.claim_tasks(''w2'', 50, 30)', 'no more can start');
+select private.finish_task(task_id, epoch, '{}') from first_claim
+where task_id = (select id from public.tasks where concurrency_key = 'crm' and status = 'running' and created_by = tests.user_id('owner'));
+create temp table second_claim on commit drop as select * from private.claim_tasks('w2', 50, 30);
+select is((select count(*) from second_claim)::int, 1, 'the end of one starts one');
+select is(
+  (select message_id from public.tasks where id = (select task_id from second_claim)),
+  (select min(message_id) from public.tasks where concurrency_key = 'crm' and created_by = tests.user_id('owner') and message_id is not null),
+  'the first in line'
+);
+
+insert into private.concurrency_limits values ('key', '*', 0);
+select private.create_task('worker-agent', '{}', tests.user_id('other'), p_concurrency_key => 'new');
+select is_empty('select * from private.claim_tasks(''w2'', 50, 30)', 'a limit of zero holds back every key without its own');
+
+select * from finish();
+rollback;

@@ -1,0 +1,30 @@
+begin;
+set local search_path = public, extensions;
+select plan(6);
+
+insert into private.concurrency_limits values ('user', '*', 2), ('user', tests.user_id('big')::text, 3);
+select tests.create_task(p_owner => 'small') from generate_series(1, 10);
+select tests.create_task(p_owner => 'big') from generate_series(1, 10);
+create temp table first_claim on commit drop as select * from private.claim_tasks('w1', 20, 30);
+
+select results_eq(
+  'select created_by, count(*)::int from public.tasks where status = ''running'' group by 1 order by 2',
+  $$values (tests.user_id('small'), 2), (tests.user_id('big'), 3)$$,
+  'no more of a user runs than may'
+);
+select is_empty('select * from private.claim_tasks(''w2'', 20, 30)', 'nor does another worker get more');
+select is((select count(*) from private.live_messages())::int, 20, 'what is held back keeps its message');
+
+select private.finish_task(task_id, epoch, '{}') from first_claim
+where task_id in (select id from public.tasks where created_by = tests.user_id('small'));
+select is((select count(*) from private.claim_tasks('w2', 20, 30))::int, 2, 'each end makes room');
+
+-- The service is no user.
+select private.create_task('worker-agent', '{}') from generate_series(1, 5);
+select is((select count(*) from private.claim_tasks('w2', 20, 30))::int, 5, 'the service has no limit');
+
+delete from private.concurrency_limits;
+select is((select count(*) from private.claim_tasks('w2', 20, 30))::int, 13, 'without a limit the rest starts');
+
+select * from finish();
+rollback;

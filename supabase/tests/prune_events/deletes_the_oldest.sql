@@ -1,0 +1,16 @@
+begin;
+set local search_path = public, extensions;
+select plan(4);
+
+select tests.create_task() from generate_series(1, 3);
+update public.task_events set at = now() - interval '31 days'
+where id in (select id from public.task_events order by id limit 2);
+
+select is(private.prune_events(10), 0, 'without a setting everything is kept');
+insert into private.settings (key, value) values ('keep_events_days', '30');
+select is(private.prune_events(1), 1, 'at most as many as are asked for');
+select is(private.prune() ->> 'events', '1', 'then the rest');
+select is((select count(*) from public.task_events)::int, 1, 'the young one stays');
+
+select * from finish();
+rollback;
