@@ -20,10 +20,10 @@ grant select on private.concurrency_limits to service_role;
 
 -- The line of each owner, and in it of each key. Tasks of the service stand in a line of their own.
 create index tasks_line_idx on public.tasks (
-  priority, coalesce(created_by, '00000000-0000-0000-0000-000000000000'), message_id
+  priority, coalesce(created_by, '00000000-0000-0000-0000-000000000000'::uuid), message_id
 ) where status = 'pending' and message_id is not null;
 create index tasks_key_line_idx on public.tasks (
-  priority, coalesce(created_by, '00000000-0000-0000-0000-000000000000'),
+  priority, coalesce(created_by, '00000000-0000-0000-0000-000000000000'::uuid),
   coalesce(md5(concurrency_key), ''), message_id
 ) where status = 'pending' and message_id is not null;
 
@@ -60,7 +60,7 @@ set enable_bitmapscan = off
 set enable_sort = off
 as $$
 declare
-  v_nobody constant uuid := '00000000-0000-0000-0000-000000000000';
+  v_nobody constant uuid := '00000000-0000-0000-0000-000000000000'::uuid;
   -- Where to start, so that with more owners than are looked at each has its chance.
   v_start constant uuid := gen_random_uuid();
 begin
@@ -69,11 +69,11 @@ begin
       select arm.half, 1 as place, first.id
       from (values (1, v_start), (2, v_nobody)) as arm (half, from_id)
       cross join lateral (
-        select coalesce(task.created_by, '00000000-0000-0000-0000-000000000000') as id
+        select coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) as id
         from public.tasks as task
         where task.priority = p_priority and task.status = 'pending' and task.message_id is not null
-          and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000') >= arm.from_id
-        order by coalesce(task.created_by, '00000000-0000-0000-0000-000000000000')
+          and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) >= arm.from_id
+        order by coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid)
         limit 1
       ) as first
       where arm.half = 1 or first.id < v_start
@@ -81,11 +81,11 @@ begin
       select waiting.half, waiting.place + 1, following.id
       from waiting
       cross join lateral (
-        select coalesce(task.created_by, '00000000-0000-0000-0000-000000000000') as id
+        select coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) as id
         from public.tasks as task
         where task.priority = p_priority and task.status = 'pending' and task.message_id is not null
-          and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000') > waiting.id
-        order by coalesce(task.created_by, '00000000-0000-0000-0000-000000000000')
+          and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) > waiting.id
+        order by coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid)
         limit 1
       ) as following
       where waiting.place < p_limit and (waiting.half = 1 or following.id < v_start)
@@ -120,7 +120,7 @@ begin
         select coalesce(md5(task.concurrency_key), '') as line
         from public.tasks as task
         where task.priority = p_priority and task.status = 'pending' and task.message_id is not null
-          and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000') = p_owner_id
+          and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) = p_owner_id
           and coalesce(md5(task.concurrency_key), '') >= arm.from_line
         order by coalesce(md5(task.concurrency_key), '')
         limit 1
@@ -133,7 +133,7 @@ begin
         select coalesce(md5(task.concurrency_key), '') as line
         from public.tasks as task
         where task.priority = p_priority and task.status = 'pending' and task.message_id is not null
-          and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000') = p_owner_id
+          and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) = p_owner_id
           and coalesce(md5(task.concurrency_key), '') > waiting.line
         order by coalesce(md5(task.concurrency_key), '')
         limit 1
@@ -164,7 +164,7 @@ begin
     select task.id
     from public.tasks as task
     where task.priority = p_priority and task.status = 'pending' and task.message_id is not null
-      and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000') = p_owner_id
+      and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) = p_owner_id
       and (task.run_after is null or task.run_after <= clock_timestamp())
     order by task.message_id
     limit p_limit;
@@ -192,7 +192,7 @@ begin
       select md5(task.concurrency_key) as line, count(*)::int as running_count
       from public.tasks as task
       where task.status = 'running' and task.concurrency_key is not null
-        and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000') = p_owner_id
+        and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) = p_owner_id
       group by 1
     ),
     room as materialized (
@@ -211,7 +211,7 @@ begin
       select task.id, task.message_id
       from public.tasks as task
       where task.priority = p_priority and task.status = 'pending' and task.message_id is not null
-        and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000') = p_owner_id
+        and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) = p_owner_id
         and coalesce(md5(task.concurrency_key), '') = room.line
         and (task.run_after is null or task.run_after <= clock_timestamp())
       order by task.message_id
@@ -239,7 +239,7 @@ as $$
 #variable_conflict use_column
 declare
   v_max_owners constant int := 200;
-  v_nobody constant uuid := '00000000-0000-0000-0000-000000000000';
+  v_nobody constant uuid := '00000000-0000-0000-0000-000000000000'::uuid;
   v_has_key_limits boolean := exists (select from private.concurrency_limits where scope = 'key');
 begin
   return query

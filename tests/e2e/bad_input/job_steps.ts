@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { addAgent } from "../operator.ts";
+import type { Platform } from "../platform.ts";
+import { call, completeWithResults } from "../script.ts";
+import { assertFailed, errorCodes, runToEnd } from "./ended_job.ts";
+
+/** Jobs that ask for what is not there, or for too much. */
+export async function jobSteps(t: Deno.TestContext, platform: Platform): Promise<void> {
+  const { sql } = platform;
+
+  await t.step("a handoff to nobody, or to an agent that is off, is an error result", async () => {
+    await addAgent(sql, { slug: "off" });
+    await sql`update public.agents set is_active = false where slug = 'off'`;
+    const handOff = (agent: string) => ({
+      name: "create_subtask",
+      arguments: { agent, input: "Go" },
+    });
+
+    const end = await runToEnd(platform, {
+      slug: "lonely",
+      turns: [
+        { toolCalls: [handOff("nobody"), handOff("off")] },
+        completeWithResults,
+      ],
+    });
+
+    assert.deepEqual(errorCodes(end), ["AGENT_NOT_FOUND", "AGENT_INACTIVE"]);
+  });
+
+  await t.step("a subtask's failure comes back to its parent, which goes on", async () => {
+    await addAgent(sql, { slug: "broke", provider: "openai" });
+
+    const end = await runToEnd(platform, {
+      slug: "leader",
+      turns: [
+        call("create_subtask", { agent: "broke", input: "Go" }),
+        completeWithResults,
+      ],
+    });
+
+    assert.equal(end.task.status, "completed");
+    assert.match(JSON.stringify(end.task.output), /MODEL_KEY_MISSING.*failed/s);
+  });
+
+  await t.step("a job at its cap ends with the cap's code", async () => {
+    const turns = [call("save_intermediate_data", { key: "k", value: 1 })];
+    const end = await runToEnd(platform, { slug: "endless", turns, budget: { max_steps: 4 } });
+
+    assertFailed(end, "STEPS_EXCEEDED", /its 4 steps/);
+  });
+}

@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { z } from "zod";
+import { addProvider } from "../operator.ts";
+import type { Platform } from "../platform.ts";
+import { complete } from "../script.ts";
+import { assertFailed, MAX_ATTEMPTS, runToEnd } from "./ended_job.ts";
+import { startRawServer, streamed } from "./raw_server.ts";
+
+/** Answers that are none. */
+export async function modelOutputSteps(t: Deno.TestContext, platform: Platform): Promise<void> {
+  const cases: readonly (readonly [string, string, () => Response, RegExp, number])[] = [
+    ["a web page", "web-page", page, /broke off/, MAX_ATTEMPTS],
+    ["nothing, twice", "silent", () => streamed({ text: "" }), /twice with nothing/, 2],
+    ["calls whose arguments are no JSON", "garbled", garbled, /3 turns in a row/, 3],
+    ["without end", "endless-words", tooMuch, /longer than 5000000 characters/, MAX_ATTEMPTS],
+  ];
+  for (const [name, slug, answer, says, requestCount] of cases) {
+    await t.step(`a model that answers ${name} is given up`, async () => {
+      await using model = startRawServer(answer);
+      await addProvider(platform.sql, { name: slug, baseUrl: `${model.url}/v1` });
+
+      const end = await runToEnd(platform, { slug, provider: slug });
+
+      assertFailed(end, slug === "web-page" ? "MODEL_UNAVAILABLE" : "MODEL_OUTPUT_INVALID", says);
+      assert.equal(model.seen.length, requestCount);
+    });
+  }
+
+  await t.step("a large output goes to Storage, and its head stands in the row", async () => {
+    const end = await runToEnd(platform, {
+      slug: "verbose",
+      turns: [complete("x".repeat(100_000))],
+    });
+
+    assert.equal(end.task.status, "completed");
+    const { storage_path, bytes, head } = referenceSchema.parse(end.task.output);
+    assert.deepEqual([end.task.storage_paths, bytes], [[storage_path], 100_000]);
+    assert.ok(head.length > 0 && head.length < 32_768);
+  });
+}
+
+const referenceSchema = z.object({
+  storage_path: z.string(),
+  bytes: z.number(),
+  head: z.string(),
+});
+
+function page(): Response {
+  return new Response("<html>Welcome</html>", { headers: { "content-type": "text/html" } });
+}
+
+function garbled(): Response {
+  return streamed({ calls: [{ name: "complete_task", argumentsText: '{"output": ' }] });
+}
+
+function tooMuch(): Response {
+  return streamed({ text: "x".repeat(5_100_000) });
+}

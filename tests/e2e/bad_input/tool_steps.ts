@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import { addTool } from "../operator.ts";
+import type { Platform } from "../platform.ts";
+import { call, complete, completeWithResults, newestResults } from "../script.ts";
+import { assertFailed, errorCodes, runToEnd } from "./ended_job.ts";
+import { startRawServer } from "./raw_server.ts";
+
+/** Calls that cannot be made, and tools that cannot be used. */
+export async function toolSteps(t: Deno.TestContext, platform: Platform): Promise<void> {
+  const { sql } = platform;
+  await using api = startRawServer(({ url }) => {
+    const isTooLarge = url.searchParams.get("id") === "too-large";
+    return new Response("x".repeat(isTooLarge ? 6_000_000 : 1_000_000));
+  });
+  const parameters = { type: "object", properties: { id: { type: "string" } }, required: ["id"] };
+  const config = { method: "GET", url: `${api.url}/items`, parameters };
+  const items = await addTool(sql, { slug: "items", type: "http_api", config });
+
+  await t.step("a tool that does not exist is an error result; three in a row end it", async () => {
+    const end = await runToEnd(platform, { slug: "dreamer", turns: [call("no_such_tool")] });
+
+    assertFailed(end, "MODEL_OUTPUT_INVALID", /3 turns in a row/);
+    assert.deepEqual(errorCodes(end), ["TOOL_NOT_FOUND", "TOOL_NOT_FOUND", "TOOL_NOT_FOUND"]);
+    assert.equal(platform.stack.models.journal.count("dreamer"), 3);
+  });
+
+  await t.step(
+    "arguments that do not fit are sent back with advice, and never sent on",
+    async () => {
+      const wrong = call("items__items", { id: 7 });
+      const agent = { slug: "sloppy", tools: [{ id: items }] };
+      const end = await runToEnd(platform, {
+        ...agent,
+        turns: [wrong, wrong, wrong, completeWithResults],
+      });
+
+      assert.deepEqual(errorCodes(end), [
+        "TOOL_ARGUMENTS_INVALID",
+        "TOOL_ARGUMENTS_INVALID",
+        "EXCEEDED_RETRIES",
+      ]);
+      assert.match(JSON.stringify(end.task.output), /EXCEEDED_RETRIES/);
+      assert.equal(api.seen.length, 0);
+    },
+  );
+
+  await t.step("arguments of a system tool that do not fit are sent back", async () => {
+    const end = await runToEnd(platform, {
+      slug: "vague",
+      turns: [
+        call("create_subtask", { agnet: "x" }),
+        completeWithResults,
+      ],
+    });
+
+    assert.deepEqual(errorCodes(end), ["TOOL_ARGUMENTS_INVALID"]);
+    assert.match(JSON.stringify(end.task.output), /agent/);
+  });
+
+  await t.step("an oversized tool result is kept in Storage; what is more is cut", async () => {
+    const agent = { slug: "greedy", tools: [{ id: items }] };
+    const results: string[] = [];
+    const end = await runToEnd(platform, {
+      ...agent,
+      turns: [
+        call("items__items", { id: "large" }),
+        (request) => {
+          results.push(...newestResults(request));
+          return call("items__items", { id: "too-large" });
+        },
+        completeWithResults,
+      ],
+    });
+
+    assert.equal(end.task.status, "completed");
+    assert.match(results[0] ?? "", /cut here: all 1000000 bytes are stored at/);
+    assert.match(JSON.stringify(end.task.output), /cut here: the rest could not be kept/);
+    assert.equal(end.task.storage_paths.length, 1);
+    assert.deepEqual(errorCodes(end), []);
+  });
+
+  await t.step("a secret that Vault lacks is named, whichever type asks for it", async () => {
+    const secret = { name: "NEVER_STORED" };
+    const tools = [
+      await addTool(sql, { slug: "lacking", type: "http_api", config, secret }),
+      await addTool(sql, {
+        slug: "unreachable",
+        type: "mcp_server",
+        config: { mcp_url: "http://127.0.0.1:9/mcp" },
+        secret,
+      }),
+    ].map((id) => ({ id }));
+    let system = "";
+    const end = await runToEnd(platform, {
+      slug: "poor",
+      tools,
+      turns: [
+        (request) => {
+          system = request.system;
+          return call("lacking__lacking", { id: "7" });
+        },
+        completeWithResults,
+      ],
+    });
+
+    assert.deepEqual(errorCodes(end), ["SECRET_NOT_FOUND"]);
+    assert.match(JSON.stringify(end.task.output), /no secret named 'NEVER_STORED'/);
+    assert.match(system, /lacking: SECRET_NOT_FOUND[^]*unreachable: SECRET_NOT_FOUND/);
+    assert.ok(end.events.some(({ payload }) => payload.error_code === "SECRET_NOT_FOUND"));
+  });
+
+  await t.step("a tool whose config is wrong is left out, and the agent told", async () => {
+    const wrong = { method: "GET", url: "ftp://x", parameters };
+    const id = await addTool(sql, { slug: "twisted", type: "http_api", config: wrong });
+    let system = "";
+    const end = await runToEnd(platform, {
+      slug: "patient",
+      tools: [{ id }],
+      turns: [(request) => {
+        system = request.system;
+        return complete("without it");
+      }],
+    });
+
+    assert.equal(end.task.output, "without it");
+    assert.match(system, /twisted: TOOL_CONFIG_INVALID/);
+  });
+}

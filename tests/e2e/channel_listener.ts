@@ -1,0 +1,62 @@
+import { waitFor } from "../../scripts/wait_for.ts";
+import type { RealtimeChannel, SupabaseClient } from "../deps.ts";
+
+/** One broadcast as a client received it. */
+export interface Broadcast {
+  readonly event: string;
+  readonly payload: Readonly<Record<string, unknown>>;
+}
+
+/** A client's channel and what came over it. */
+export interface ChannelListener {
+  /** How the join ended. */
+  readonly joined: "SUBSCRIBED" | "REFUSED";
+  readonly received: readonly Broadcast[];
+  /** Waits for the first broadcast of that event. */
+  until(event: string): Promise<Broadcast>;
+  /** Sends a broadcast over the channel, as a client may try. */
+  send(event: string): Promise<void>;
+  leave(): Promise<void>;
+}
+
+/**
+ * Joins a channel that this client has not joined yet, private unless it is said not to be, and listens to
+ * all broadcasts.
+ */
+export async function listen(
+  client: SupabaseClient,
+  topic: string,
+  options: { readonly isPrivate?: boolean } = {},
+): Promise<ChannelListener> {
+  const received: Broadcast[] = [];
+  const channel = client
+    .channel(topic, { config: { private: options.isPrivate ?? true } })
+    .on(
+      "broadcast",
+      { event: "*" },
+      ({ event, payload }) => void received.push({ event, payload }),
+    );
+  const joined = await join(channel);
+  // A refused channel would try again for as long as it lives.
+  if (joined === "REFUSED") await client.removeChannel(channel);
+  return {
+    joined,
+    received,
+    until: (event) =>
+      waitFor(() => received.find((broadcast) => broadcast.event === event), {
+        timeoutMs: 30_000,
+        what: `the broadcast ${event}`,
+      }),
+    send: async (event) => void await channel.send({ type: "broadcast", event, payload: {} }),
+    leave: async () => void await client.removeChannel(channel),
+  };
+}
+
+function join(channel: RealtimeChannel): Promise<"SUBSCRIBED" | "REFUSED"> {
+  return new Promise((resolve) => {
+    channel.subscribe((status) => {
+      if (status === "SUBSCRIBED") resolve(status);
+      if (status === "CHANNEL_ERROR" || status === "TIMED_OUT") resolve("REFUSED");
+    });
+  });
+}

@@ -1,0 +1,69 @@
+import { z } from "zod";
+import type { DemoUser, Project } from "../../scripts/demo/user_client.ts";
+
+const DOOR = "/functions/v1/supaswarm-create-task";
+
+const createdSchema = z.object({
+  task_id: z.string(),
+  master_task_id: z.string(),
+  status: z.string(),
+  channels: z.object({ task: z.string(), master: z.string() }),
+});
+const refusedSchema = z.object({
+  error: z.object({
+    code: z.string(),
+    message: z.string(),
+    hint: z.string(),
+    details: z.unknown().optional(),
+  }),
+});
+
+/** What the door answered. */
+export interface DoorAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: unknown;
+}
+
+/** Sends any request to the door; a body that is no text is sent as JSON. */
+export async function knock(
+  { apiUrl }: Pick<Project, "apiUrl">,
+  request: {
+    readonly body?: unknown;
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly method?: string;
+    readonly door?: string;
+  },
+): Promise<DoorAnswer> {
+  const { body, headers = {}, method = "POST", door = DOOR } = request;
+  const response = await fetch(`${apiUrl}${door}`, {
+    method,
+    headers: { "content-type": "application/json", ...headers },
+    ...body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) },
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: parse(text) };
+}
+
+/** The headers of a signed-in user. */
+export function userHeaders(project: Project, user: DemoUser): Record<string, string> {
+  return { apikey: project.publishableKey, authorization: `Bearer ${user.accessToken}` };
+}
+
+/** The answer of a door that let the request in. @throws ZodError when it did not. */
+export function created(answer: DoorAnswer): z.infer<typeof createdSchema> {
+  return createdSchema.parse(answer.body);
+}
+
+/** The error of a door that refused. @throws ZodError when it did not. */
+export function refused(answer: DoorAnswer): z.infer<typeof refusedSchema>["error"] {
+  return refusedSchema.parse(answer.body).error;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text; // An answer that is no JSON is for the test to reject.
+  }
+}

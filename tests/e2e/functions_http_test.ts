@@ -1,0 +1,216 @@
+import assert from "node:assert/strict";
+import { signUp } from "../../scripts/demo/user_client.ts";
+import { waitFor } from "../../scripts/wait_for.ts";
+import { created, knock, refused, userHeaders } from "./create_task_door.ts";
+import { addAgent } from "./operator.ts";
+import { bootPlatform, type Platform } from "./platform.ts";
+import { complete, scriptTurns } from "./script.ts";
+import { readTask, untilTask } from "./task_view.ts";
+
+const WORKER = "/functions/v1/supaswarm-worker";
+const TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+const TASK = { agent: "echo", input: "Say it" };
+
+Deno.test("the functions over HTTP keep to their contract", async (t) => {
+  await using platform = await bootPlatform();
+  const { stack, sql, project } = platform;
+  await addAgent(sql, { slug: "echo" });
+  await addAgent(sql, { slug: "retired" });
+  await sql`update public.agents set is_active = false where slug = 'retired'`;
+  stack.models.addAgent(scriptTurns("echo", complete("said")));
+  const service = { apikey: stack.secretKey };
+  const user = await signUp(project, "ada");
+
+  await t.step("a user's task answers 201, belongs to the user and runs", async () => {
+    const answer = await knock(project, { body: TASK, headers: userHeaders(project, user) });
+
+    const { task_id, master_task_id, status, channels } = created(answer);
+    assert.equal(answer.status, 201);
+    assert.deepEqual([master_task_id, status], [task_id, "pending"]);
+    assert.deepEqual(channels, {
+      task: `supaswarm:task:${task_id}`,
+      master: `supaswarm:master:${task_id}`,
+    });
+    const { output, created_by } = await untilTask(sql, task_id, "completed");
+    const { data } = await user.client.auth.getUser();
+    assert.deepEqual([output, created_by], ["said", data.user?.id]);
+  });
+
+  await t.step(
+    "a secret key's task belongs to the service, traced as the caller asked",
+    async () => {
+      const headers = { ...service, traceparent: TRACEPARENT };
+      const traced = created(await knock(project, { body: TASK, headers }));
+      const malformed = { ...service, traceparent: "00-zero" };
+      const untraced = created(await knock(project, { body: TASK, headers: malformed }));
+
+      const { created_by, traceparent } = await readTask(sql, traced.task_id);
+      assert.deepEqual([created_by, traceparent], [null, TRACEPARENT]);
+      assert.equal((await readTask(sql, untraced.task_id)).traceparent, null);
+    },
+  );
+
+  await t.step("a body that does not fit is refused with code, message and hint", async () => {
+    const bodies: readonly (readonly [unknown, number, string, RegExp])[] = [
+      ["{agent:", 400, "BODY_INVALID", /not JSON/],
+      ["", 400, "BODY_INVALID", /empty/],
+      ["[]", 400, "BODY_INVALID", /object/],
+      [{ ...TASK, agnet: "x" }, 400, "BODY_INVALID", /agnet/],
+      [{ agent: "echo" }, 400, "BODY_INVALID", /input/],
+      [{ agent: 7, input: "x" }, 400, "BODY_INVALID", /agent/],
+      [{ ...TASK, input: [1] }, 400, "BODY_INVALID", /input/],
+      [{ ...TASK, input: "" }, 400, "BODY_INVALID", /input/],
+      [{ ...TASK, run_after: "tomorrow" }, 400, "BODY_INVALID", /run_after/],
+      [{ ...TASK, metadata: "x" }, 400, "BODY_INVALID", /metadata/],
+      [{ ...TASK, budget: { max_steps: "9" } }, 400, "BODY_INVALID", /budget/],
+      [{ ...TASK, input: "x".repeat(1_100_000) }, 400, "BODY_INVALID", /larger/],
+      [{ ...TASK, budget: { max_stepz: 1 } }, 400, "TASK_BUDGET_INVALID", /max_stepz/],
+      [{ ...TASK, budget: { max_steps: -1 } }, 400, "TASK_BUDGET_INVALID", /max_steps/],
+      [{ ...TASK, priority: "urgent" }, 400, "TASK_PRIORITY_INVALID", /urgent/],
+      [{ ...TASK, agent: "nobody" }, 404, "AGENT_NOT_FOUND", /nobody/],
+      [{ ...TASK, agent: "retired" }, 409, "AGENT_INACTIVE", /retired/],
+    ];
+    for (const [body, status, code, says] of bodies) {
+      const answer = await knock(project, { body, headers: service });
+
+      const label = JSON.stringify(body).slice(0, 80);
+      const error = refused(answer);
+      assert.deepEqual([answer.status, error.code], [status, code], label);
+      assert.match(error.message, says, label);
+      assert.ok(error.hint.length > 0, label);
+    }
+  });
+
+  await t.step("only POST is answered, and only to who may create tasks", async () => {
+    const get = await knock(project, { method: "GET", headers: service });
+    assert.deepEqual([get.status, refused(get).code], [405, "METHOD_NOT_ALLOWED"]);
+
+    const callers: readonly Record<string, string>[] = [
+      {},
+      { apikey: stack.publishableKey },
+      { apikey: "sb_secret_wrong" },
+      { authorization: `Bearer ${stack.secretKey}` },
+      { apikey: stack.publishableKey, authorization: "Bearer x.y.z" },
+      { ...userHeaders(project, user), authorization: `Bearer ${tampered(user.accessToken)}` },
+    ];
+    for (const headers of callers) {
+      const answer = await knock(project, { body: TASK, headers });
+
+      const error = refused(answer);
+      const label = Object.keys(headers).join("+");
+      assert.deepEqual([answer.status, error.code], [401, "UNAUTHORIZED"], label);
+      assert.ok(error.hint.length > 0, label);
+    }
+  });
+
+  await t.step("a browser's preflight passes, and answers carry CORS headers", async () => {
+    const preflight = await knock(project, {
+      method: "OPTIONS",
+      headers: {
+        origin: "https://app.example.test",
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "apikey,authorization,content-type,x-client-info",
+      },
+    });
+    const refusal = await knock(project, { body: TASK });
+
+    assert.ok(preflight.status === 200 || preflight.status === 204);
+    const allowed = preflight.headers.get("access-control-allow-headers") ?? "";
+    for (const name of ["apikey", "authorization", "content-type", "x-client-info"]) {
+      assert.match(allowed, new RegExp(name));
+    }
+    assert.match(preflight.headers.get("access-control-allow-methods") ?? "", /POST/);
+    for (const { headers } of [preflight, refusal]) {
+      assert.equal(headers.get("access-control-allow-origin"), "*");
+    }
+  });
+
+  await t.step("every answer carries a request id: the caller's, if it is one", async () => {
+    const given = { ...service, "x-request-id": "request-0815" };
+    const kept = await knock(project, { body: TASK, headers: given });
+    const odd = await knock(project, { headers: { ...service, "x-request-id": "a b" } });
+
+    assert.equal(kept.headers.get("x-request-id"), "request-0815");
+    assert.match(odd.headers.get("x-request-id") ?? "", /^[0-9a-f-]{36}$/);
+  });
+
+  await t.step("an idempotency key makes one task, also for two requests at once", async () => {
+    const body = { ...TASK, idempotency_key: "once" };
+    const first = await knock(project, { body, headers: service });
+    const again = await knock(project, { body: { ...body, input: "Other" }, headers: service });
+    const others = await knock(project, { body, headers: userHeaders(project, user) });
+
+    assert.deepEqual([first.status, again.status, others.status], [201, 200, 201]);
+    assert.equal(created(first).task_id, created(again).task_id);
+    assert.notEqual(created(first).task_id, created(others).task_id);
+
+    const twin = { ...TASK, idempotency_key: "at once" };
+    const both = await Promise.all(
+      [1, 2].map(() => knock(project, { body: twin, headers: service })),
+    );
+    assert.deepEqual(both.map(({ status }) => status).sort(), [200, 201]);
+    assert.equal(new Set(both.map((answer) => created(answer).task_id)).size, 1);
+  });
+
+  await t.step("a task runs after its time, not before", async () => {
+    const soon = new Date(Date.now() + 1_500);
+    const [past, near, far] = await Promise.all(
+      [new Date(0), soon, new Date("2999-01-01T00:00:00Z")].map(async (time) => {
+        const body = { ...TASK, run_after: time.toISOString() };
+        return created(await knock(project, { body, headers: service })).task_id;
+      }),
+    );
+
+    assert.ok(past && near && far);
+    await untilTask(sql, past, "completed");
+    await untilTask(sql, near, "completed");
+    assert.ok(await startedAt(platform, near) >= soon);
+    assert.equal((await readTask(sql, far)).status, "pending");
+  });
+
+  await t.step("the worker answers 202 to a secret key and the wake token alone", async () => {
+    const wakeToken = await waitFor(() => readWakeToken(platform));
+    const admitted = await knock(project, { door: WORKER, headers: service });
+    const woken = await knock(project, {
+      door: WORKER,
+      headers: { "x-supaswarm-wake-token": wakeToken },
+    });
+    for (const answer of [admitted, woken]) {
+      assert.equal(answer.status, 202);
+      assert.match(JSON.stringify(answer.body), /^\{"worker_id":"[0-9a-f-]{36}"\}$/);
+    }
+
+    const callers: readonly Record<string, string>[] = [
+      {},
+      { "x-supaswarm-wake-token": "wrong" },
+      { apikey: stack.publishableKey },
+      userHeaders(project, user),
+    ];
+    for (const headers of callers) {
+      const answer = await knock(project, { door: WORKER, headers });
+      assert.deepEqual([answer.status, refused(answer).code], [401, "UNAUTHORIZED"]);
+    }
+    const get = await knock(project, { door: WORKER, method: "GET", headers: service });
+    assert.equal(refused(get).code, "METHOD_NOT_ALLOWED");
+  });
+});
+
+/** The same token for somebody else: its signature does not hold. */
+function tampered(token: string): string {
+  const [header, , signature] = token.split(".");
+  const claims = { sub: crypto.randomUUID(), role: "authenticated", exp: 4_102_444_800 };
+  return [header, btoa(JSON.stringify(claims)).replaceAll("=", ""), signature].join(".");
+}
+
+async function startedAt({ sql }: Platform, taskId: string): Promise<Date> {
+  const [row] = await sql<{ started_at: Date }[]>`
+    select started_at from public.tasks where id = ${taskId}::uuid`;
+  return new Date(row?.started_at ?? 0);
+}
+
+async function readWakeToken({ sql }: Platform): Promise<string | undefined> {
+  const [row] = await sql<{ token: string }[]>`
+    select decrypted_secret as token from vault.decrypted_secrets
+    where name = 'supaswarm_wake_token'`;
+  return row?.token;
+}

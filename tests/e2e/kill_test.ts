@@ -1,0 +1,226 @@
+import assert from "node:assert/strict";
+import {
+  isObject,
+  readInput,
+  type ScriptedAgent,
+  scriptModel,
+} from "../../scripts/models/scripted_agent.ts";
+import { startModelServer } from "../../scripts/models/model_server.ts";
+import { waitFor } from "../../scripts/wait_for.ts";
+import { createSql, type Sql } from "../../shared/db/sql_client.ts";
+import { areGone, descendants } from "../stack/process_tree.ts";
+import { type ReadyLine, runStart } from "../stack/start_process.ts";
+import { startMcpServer } from "../tools/mcp_fixture.ts";
+import { created, knock } from "./create_task_door.ts";
+import { addAgent, addProvider, addTool } from "./operator.ts";
+import { call, complete, completeWithResults, scriptTurns, turnNumber } from "./script.ts";
+import { untilTask } from "./task_view.ts";
+
+/**
+ * Where each subtask of the job is when the stack is killed: ended; waiting for the model's second
+ * answer; in a call that only reads; in a call that writes.
+ */
+const PARTS = ["ended", "thinking", "reading", "writing"];
+
+const boss = scriptTurns(
+  "boss",
+  {
+    toolCalls: PARTS.map((part) => ({
+      name: "create_subtask",
+      arguments: { agent: "hand", input: { part } },
+    })),
+  },
+  completeWithResults,
+);
+
+/** Plays the subtasks; notes who was asked for which answer, and holds back one of them. */
+function hand(asked: string[], gate: Promise<void>): ScriptedAgent {
+  return scriptModel("hand", async (request) => {
+    const input = readInput(request);
+    const part = isObject(input) ? String(input.part) : "";
+    const turn = turnNumber(request);
+    asked.push(`${part} ${turn}`);
+    if (turn === 0) {
+      if (part === "reading") return call("slow__search", { searchValue: part });
+      return call(part === "writing" ? "slow__write_note" : "desk__write_note", { text: part });
+    }
+    if (part === "thinking") await gate;
+    return complete(`${part} is done`);
+  });
+}
+
+Deno.test("after SIGKILL in the middle of a job the job completes, and no finished step runs twice", async () => {
+  const dataDir = await Deno.makeTempDir({ prefix: "supaswarm-kill-test-" });
+  const gate = Promise.withResolvers<void>();
+  const asked: string[] = [];
+  await using cleanUp = new AsyncDisposableStack();
+  cleanUp.defer(() => Deno.remove(dataDir, { recursive: true }));
+  const models = await startModelServer({ agents: [boss, hand(asked, gate.promise)] });
+  cleanUp.defer(() => models.stop());
+  const desk = await startMcpServer();
+  cleanUp.defer(() => desk.stop());
+  const slow = await startMcpServer({
+    intercept: ({ method }, answer) => {
+      return method === "tools/call" ? holdBack(answer(), gate.promise) : undefined;
+    },
+  });
+  cleanUp.defer(() => slow.stop());
+  cleanUp.defer(() => gate.resolve());
+  const start = () =>
+    cleanUp.use(runStart(["--json", "--port", "0"], {
+      stdin: "null",
+      env: {
+        SUPASWARM_DATA_DIR: dataDir,
+        SUPASWARM_LEASE_SECONDS: "5",
+        SUPASWARM_HEARTBEAT_SECONDS: "2",
+      },
+    }));
+
+  const first = start();
+  const ready = await first.ready;
+  const masterId = await withSql(ready, async (sql) => {
+    await setUp(sql, { modelUrl: models.url, deskUrl: desk.url, slowUrl: slow.url });
+    return await createJob(ready);
+  });
+  const before = await withSql(ready, (sql) => untilInTheMiddle(sql, masterId));
+  const children = await descendants(ready.pid);
+  for (const pid of [ready.pid, ...children]) killHard(pid);
+  await first.ended;
+  await waitFor(() => areGone([ready.pid, ...children]), { what: "the end of the killed stack" });
+  gate.resolve();
+
+  const again = await start().ready;
+  const { output, after } = await withSql(again, async (sql) => {
+    const writingId = await waitFor(() => taskInReview(sql, masterId), { timeoutMs: 60_000 })
+      .catch(async (cause) => {
+        throw new Error(`No question came: ${await describeJob(sql, masterId)}`, { cause });
+      });
+    await answerNo(again, writingId);
+    const { output } = await untilTask(sql, masterId, "completed", 60_000);
+    return { output, after: await readEndedSteps(sql, masterId) };
+  });
+
+  for (const part of PARTS) assert.match(JSON.stringify(output), new RegExp(`${part} is done`));
+  assert.ok(before.length >= 8, JSON.stringify(before));
+  assert.deepEqual(after.slice(0, before.length), before);
+  // What was in flight is asked for again; what had ended is not.
+  const twice = asked.filter((answer, index) => asked.indexOf(answer) !== index);
+  assert.deepEqual(twice, ["thinking 1"]);
+  assert.equal(models.journal.count("boss"), 2);
+  assert.deepEqual(desk.notes.toSorted(), ["ended", "thinking"]);
+  assert.deepEqual(slow.notes, ["writing"]);
+});
+
+async function holdBack(answer: Promise<Response>, gate: Promise<void>): Promise<Response> {
+  const response = await answer;
+  await gate;
+  return response;
+}
+
+async function withSql<T>(ready: ReadyLine, use: (sql: Sql) => Promise<T>): Promise<T> {
+  const sql = createSql(ready.db_url, { maxConnections: 1, applicationName: "e2e" });
+  try {
+    return await use(sql);
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}
+
+interface Outside {
+  readonly modelUrl: string;
+  readonly deskUrl: string;
+  readonly slowUrl: string;
+}
+
+async function setUp(sql: Sql, { modelUrl, deskUrl, slowUrl }: Outside): Promise<void> {
+  await addProvider(sql, { name: "outside", baseUrl: `${modelUrl}/v1` });
+  const desk = await addTool(sql, {
+    slug: "desk",
+    type: "mcp_server",
+    config: { mcp_url: deskUrl },
+  });
+  const slow = await addTool(sql, {
+    slug: "slow",
+    type: "mcp_server",
+    config: { mcp_url: slowUrl },
+  });
+  await addAgent(sql, { slug: "boss", provider: "outside" });
+  await addAgent(sql, { slug: "hand", provider: "outside", tools: [{ id: desk }, { id: slow }] });
+}
+
+async function createJob({ api_url, secret_key }: ReadyLine): Promise<string> {
+  const answer = await knock({ apiUrl: api_url }, {
+    headers: { apikey: secret_key },
+    body: { agent: "boss", input: "Go" },
+  });
+  return created(answer).task_id;
+}
+
+/** Waits until every subtask is where it shall be, and returns the steps that have ended. */
+async function untilInTheMiddle(sql: Sql, masterId: string): Promise<readonly EndedStep[]> {
+  await waitFor(async () => {
+    const rows = await sql<{ place: string }[]>`
+      select concat_ws(' ', task.input ->> 'part', step.kind, step.seq, step.state) as place
+      from public.tasks as task
+      join public.task_steps as step on step.task_id = task.id
+      where task.master_task_id = ${masterId}::uuid`;
+    const places = new Set(rows.map(({ place }) => place));
+    return [
+      "ended system 4 done",
+      "thinking model 3 started",
+      "reading tool 2 started",
+      "writing tool 2 started",
+    ].every((place) => places.has(place));
+  }, { timeoutMs: 60_000, what: "the middle of the job" });
+  return await readEndedSteps(sql, masterId);
+}
+
+interface EndedStep {
+  readonly step: string;
+}
+
+/** Every step that has ended, whole, in the order in which they ended. */
+async function readEndedSteps(sql: Sql, masterId: string): Promise<readonly EndedStep[]> {
+  return await sql<EndedStep[]>`
+    select to_jsonb(step)::text as step
+    from public.task_steps as step
+    join public.tasks as task on task.id = step.task_id
+    where task.master_task_id = ${masterId}::uuid and step.state <> 'started'
+    order by step.ended_at, step.task_id, step.seq`.then((rows) => rows.map((row) => ({ ...row })));
+}
+
+async function taskInReview(sql: Sql, masterId: string): Promise<string | undefined> {
+  const [row] = await sql<{ id: string }[]>`
+    select id from public.tasks
+    where master_task_id = ${masterId}::uuid and status = 'needs_human_review'`;
+  return row?.id;
+}
+
+/** What the job looks like, for the error of a test that waits in vain. */
+async function describeJob(sql: Sql, masterId: string): Promise<string> {
+  const tasks = await sql`
+    select input, status, error, epoch, deliveries, lease_expires_at, now(), (
+      select jsonb_agg(concat_ws(' ', kind, name, state) order by seq)
+      from public.task_steps as step where step.task_id = task.id
+    ) as steps
+    from public.tasks as task where master_task_id = ${masterId}::uuid`;
+  return JSON.stringify([...tasks], null, 2);
+}
+
+async function answerNo({ api_url, secret_key }: ReadyLine, taskId: string): Promise<void> {
+  const answer = await knock({ apiUrl: api_url }, {
+    door: "/rest/v1/rpc/respond_to_review",
+    headers: { apikey: secret_key },
+    body: { p_task_id: taskId, p_approved: false, p_response: {}, p_comments: "It is written." },
+  });
+  assert.deepEqual([answer.status, answer.body], [200, "pending"]);
+}
+
+function killHard(pid: number): void {
+  try {
+    Deno.kill(pid, "SIGKILL");
+  } catch (error) {
+    // A child may have ended with its parent.
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
+}

@@ -1,0 +1,80 @@
+import type { Sql } from "../../shared/db/sql_client.ts";
+import type { JsonObject } from "../../shared/json.ts";
+
+/** A row of `llm_providers` as an operator writes it. */
+export interface ProviderRow {
+  readonly name: string;
+  readonly baseUrl: string;
+  /** Name of the key in Vault; without one the provider needs no key. */
+  readonly secretName?: string;
+}
+
+/** Registers a provider that speaks chat completions. */
+export async function addProvider(sql: Sql, row: ProviderRow): Promise<void> {
+  const { name, baseUrl, secretName = null } = row;
+  await sql`
+    insert into public.llm_providers
+      (name, display_name, api, base_url, default_model, requires_api_key, api_key_secret_name)
+    values (${name}, ${name}, 'openai', ${baseUrl}, 'some-model', ${secretName !== null},
+      ${secretName})`;
+}
+
+/** A tool that an agent may use; without `allowed` all that its server has. */
+export interface ToolGrant {
+  readonly id: string;
+  readonly allowed?: readonly string[];
+}
+
+/** A row of `agents`; its model has the slug's name, so that a script can play it. */
+export interface AgentRow {
+  readonly slug: string;
+  /** @default the provider whose models are scripts */
+  readonly provider?: string;
+  readonly tools?: readonly ToolGrant[];
+}
+
+/** Registers an agent with its tools. */
+export async function addAgent(sql: Sql, row: AgentRow): Promise<void> {
+  const { slug, provider = "demo", tools = [] } = row;
+  await sql`
+    insert into public.agents (name, slug, system_prompt, model, provider_id)
+    values (${slug}, ${slug}, 'You are a test.', ${slug},
+      (select id from public.llm_providers where name = ${provider}))`;
+  for (const { id, allowed = null } of tools) {
+    await sql`
+      insert into public.agent_tools (agent_id, tool_id, allowed_tools)
+      select agent.id, ${id}::uuid, (
+        select array_agg(item.name) from jsonb_array_elements_text(
+          ${allowed === null ? null : sql.json([...allowed])}::jsonb) as item (name)
+      )
+      from public.agents as agent where agent.slug = ${slug}`;
+  }
+}
+
+/** A row of `tools`; `secret` goes to Vault under its name, unless it has no value. */
+export interface ToolRow {
+  readonly slug: string;
+  readonly type: "internal" | "mcp_server" | "http_api" | "supabase_rpc";
+  readonly config: JsonObject;
+  readonly secret?: { readonly name: string; readonly value?: string };
+}
+
+/** Registers a tool and returns its id. */
+export async function addTool(sql: Sql, row: ToolRow): Promise<string> {
+  const { slug, type, config, secret } = row;
+  if (secret?.value !== undefined) {
+    await sql`select vault.create_secret(${secret.value}, ${secret.name})`;
+  }
+  const [created] = await sql<{ id: string }[]>`
+    insert into public.tools (name, slug, type, config, credential_secret_name, credential_type)
+    values (${slug}, ${slug}, ${type}, ${sql.json(config)}, ${secret?.name ?? null},
+      ${secret === undefined ? null : "api_key"})
+    returning id`;
+  if (created === undefined) throw new Error("No tool was created");
+  return created.id;
+}
+
+/** Changes some members of a tool's config. */
+export async function changeToolConfig(sql: Sql, id: string, change: JsonObject): Promise<void> {
+  await sql`update public.tools set config = config || ${sql.json(change)} where id = ${id}::uuid`;
+}

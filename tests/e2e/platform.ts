@@ -1,0 +1,50 @@
+import { createSql, type Sql } from "../../shared/db/sql_client.ts";
+import type { Project } from "../../scripts/demo/user_client.ts";
+import { PROJECT_ROOT } from "../../scripts/project_root.ts";
+import { type Stack, startStack } from "../../scripts/stack/stack.ts";
+
+/** A whole platform in this process, and the operator's connection to its database. */
+export interface Platform extends AsyncDisposable {
+  readonly stack: Stack;
+  /** As role `postgres`. */
+  readonly sql: Sql;
+  /** What clients are told. */
+  readonly project: Project;
+  /** Everything that was logged, as JSON. */
+  readonly logLines: readonly string[];
+}
+
+/** How a platform is booted. */
+export interface PlatformOptions {
+  /** Settings of the product. What the machine or an `.env` has set counts for nothing. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** @default this checkout */
+  readonly projectRoot?: string;
+}
+
+/** Boots an ephemeral platform on any free port. */
+export async function bootPlatform(options: PlatformOptions = {}): Promise<Platform> {
+  const { env = {}, projectRoot = PROJECT_ROOT } = options;
+  const logLines: string[] = [];
+  const stack = await startStack({
+    db: "pglite",
+    port: 0,
+    ephemeral: true,
+    dataDir: "",
+    projectRoot,
+    watch: false,
+    env,
+    onLog: (line) => logLines.push(JSON.stringify(line)),
+  });
+  const sql = createSql(stack.dbUrl, { maxConnections: 2, applicationName: "e2e" });
+  return {
+    stack,
+    sql,
+    project: { apiUrl: stack.apiUrl, publishableKey: stack.publishableKey },
+    logLines,
+    async [Symbol.asyncDispose]() {
+      await sql.end({ timeout: 1 });
+      await stack.stop();
+    },
+  };
+}

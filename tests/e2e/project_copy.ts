@@ -1,0 +1,34 @@
+import { join } from "node:path";
+import { PROJECT_ROOT } from "../../scripts/project_root.ts";
+
+/** A project folder that is gone after its test. */
+export interface ProjectCopy extends AsyncDisposable {
+  readonly root: string;
+}
+
+/** Copies what functions and migrations need, and adds edge functions: `index.ts` by name. */
+export async function copyProject(
+  functions: Readonly<Record<string, string>>,
+): Promise<ProjectCopy> {
+  const root = await Deno.realPath(await Deno.makeTempDir({ prefix: "supaswarm-project-test-" }));
+  for (const name of ["deno.json", "deno.lock"]) {
+    await Deno.copyFile(join(PROJECT_ROOT, name), join(root, name));
+  }
+  for (const name of ["shared", "supabase"]) {
+    await copyFolder(join(PROJECT_ROOT, name), join(root, name));
+  }
+  for (const [name, code] of Object.entries(functions)) {
+    const folder = join(root, "supabase", "functions", name);
+    await Deno.mkdir(folder);
+    await Deno.writeTextFile(join(folder, "index.ts"), code);
+  }
+  return { root, [Symbol.asyncDispose]: () => Deno.remove(root, { recursive: true }) };
+}
+
+async function copyFolder(from: string, to: string): Promise<void> {
+  await Deno.mkdir(to);
+  for await (const { name, isDirectory } of Deno.readDir(from)) {
+    const copy = isDirectory ? copyFolder : Deno.copyFile;
+    await copy(join(from, name), join(to, name));
+  }
+}

@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import { type HttpFixture, startHttpServer } from "../../tools/http_fixture.ts";
+import { addTool } from "../operator.ts";
+import { call, completeWithResults } from "../script.ts";
+import { runJob, runLostWrite, type ToolStage } from "./tool_jobs.ts";
+
+/** What the function is told to do with its answer. */
+type Fate = "give" | "lose";
+
+/** The other side of the function: it notes what took effect and decides the answer's fate. */
+export interface EdgeRecorder extends AsyncDisposable {
+  readonly server: HttpFixture;
+  /** One for each answer to come; without one it is given. */
+  readonly fates: Fate[];
+}
+
+/** Starts the recorder, which the function's code has to know. */
+export function startRecorder(): EdgeRecorder {
+  const fates: Fate[] = [];
+  const server = startHttpServer(() => new Response(fates.shift() ?? "give"));
+  return { server, fates, [Symbol.asyncDispose]: () => server.stop() };
+}
+
+/** Code of an edge function for heavy work, as a project would write it: for the service alone. */
+export function keepFunction(recorderUrl: string): string {
+  return `
+    Deno.serve(async (request) => {
+      const { default: secretKey } = JSON.parse(Deno.env.get("SUPABASE_SECRET_KEYS"));
+      if (request.headers.get("apikey") !== secretKey) return new Response("no", { status: 401 });
+      const { text } = await request.json();
+      if (text === "forbidden") return Response.json({ error: "NO_CREDIT" }, { status: 402 });
+      const userId = request.headers.get("x-supaswarm-user-id");
+      const answer = await fetch("${recorderUrl}", {
+        method: "POST",
+        body: JSON.stringify({ text, userId }),
+      });
+      if (await answer.text() === "give") return Response.json({ kept: text });
+      return new Response(new ReadableStream({
+        pull(controller) {
+          controller.enqueue(new TextEncoder().encode('{"kept":'));
+          controller.error(new Error("broken off on purpose"));
+        },
+      }));
+    });
+  `;
+}
+
+/** Proves tools of type `supabase_rpc` that are edge functions; `keep` runs the recorder's code. */
+export async function edgeFunctionSteps(
+  t: Deno.TestContext,
+  stage: ToolStage,
+  { server, fates }: EdgeRecorder,
+): Promise<void> {
+  const { platform: { sql }, userId } = stage;
+  const writes = { id: await addFunction("keep", {}) };
+  const reads = { id: await addFunction("look", { read_only: true }) };
+
+  async function addFunction(slug: string, config: { readonly read_only?: boolean }) {
+    const edge = { edge_function: "keep", ...config };
+    return await addTool(sql, { slug, type: "supabase_rpc", config: edge });
+  }
+
+  await t.step(
+    "supabase_rpc: an edge function gets the secret key, and whom it serves",
+    async () => {
+      const { task, executions } = await runJob(stage, {
+        tools: [writes],
+        turns: [call("keep__keep", { text: "tea" }), completeWithResults],
+      });
+
+      assert.match(JSON.stringify(task.output), /kept.*tea/s);
+      assert.deepEqual(server.seen.map(({ body }) => JSON.parse(body)), [{ text: "tea", userId }]);
+      assert.deepEqual(executions.map(({ mcp_name, status }) => [mcp_name, status]), [
+        ["rpc", "success"],
+      ]);
+    },
+  );
+
+  await t.step("supabase_rpc: an edge function's refusal is an error result", async () => {
+    const { task, calls } = await runJob(stage, {
+      tools: [writes],
+      turns: [call("keep__keep", { text: "forbidden" }), completeWithResults],
+    });
+
+    assert.match(JSON.stringify(task.output), /HTTP 402.*NO_CREDIT/s);
+    assert.equal(calls[0]?.output.error_code, "TOOL_FAILED");
+  });
+
+  await t.step("supabase_rpc: an edge function that breaks off asks a person", async () => {
+    fates.push("lose");
+
+    await runLostWrite(stage, {
+      tools: [writes],
+      turns: [call("keep__keep", { text: "once" }), completeWithResults],
+    }, () => server.seen.filter(({ body }) => body.includes("once")).length);
+  });
+
+  await t.step("supabase_rpc: an edge function that only reads is called again", async () => {
+    fates.push("lose");
+
+    const { task, executions } = await runJob(stage, {
+      tools: [reads],
+      turns: [
+        call("look__keep", { text: "again" }),
+        call("look__keep", { text: "again" }),
+        completeWithResults,
+      ],
+    });
+
+    assert.match(JSON.stringify(task.output), /kept.*again/s);
+    assert.deepEqual(executions.map(({ error_code }) => error_code), ["TOOL_UNAVAILABLE", null]);
+  });
+}

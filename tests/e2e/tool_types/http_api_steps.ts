@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { brokenAnswer, type SeenHttpRequest, startHttpServer } from "../../tools/http_fixture.ts";
+import { addTool } from "../operator.ts";
+import { call, completeWithResults } from "../script.ts";
+import { canary, runJob, runLostWrite, type ToolStage } from "./tool_jobs.ts";
+
+const PARAMETERS = {
+  type: "object",
+  properties: { item: { type: "string" } },
+  required: ["item"],
+  additionalProperties: false,
+};
+
+/** Proves tools of type `http_api` against a real HTTP API. */
+export async function httpApiSteps(t: Deno.TestContext, stage: ToolStage): Promise<void> {
+  const { platform: { sql }, user } = stage;
+  const secret = canary(stage, "http");
+
+  async function setUp(
+    slug: string,
+    method: "GET" | "POST",
+    answer: (request: SeenHttpRequest, secret: string) => Response,
+  ) {
+    const server = startHttpServer((request) => answer(request, secret));
+    const id = await addTool(sql, {
+      slug,
+      type: "http_api",
+      config: { method, url: `${server.url}/items`, parameters: PARAMETERS },
+      secret: { name: `KEY_${slug}`, value: secret },
+    });
+    return { server, id, [Symbol.asyncDispose]: () => server.stop() };
+  }
+
+  await t.step(
+    "http_api: the credential from Vault arrives, the user's own before it",
+    async () => {
+      await using api = await setUp("items", "POST", (request) => echo(request));
+      const run = () =>
+        runJob(stage, {
+          tools: [{ id: api.id }],
+          turns: [call("items__items", { item: "tea" }), completeWithResults],
+        });
+
+      const { task, executions } = await run();
+      const own = canary(stage, "own");
+      await user.client.rpc("set_tool_credential", { p_tool_slug: "items", p_secret: own });
+      await run();
+
+      assert.match(JSON.stringify(task.output), /tea.*\[redacted\]/s);
+      assert.deepEqual(executions.map(({ mcp_name, status }) => [mcp_name, status]), [
+        ["http", "success"],
+      ]);
+      const keys = api.server.seen.map(({ headers }) => headers.get("x-api-key"));
+      assert.deepEqual(keys, [secret, own]);
+    },
+  );
+
+  await t.step(
+    "http_api: a refused credential is an error result that names the secret",
+    async () => {
+      await using api = await setUp("forbidden", "POST", () => new Response("no", { status: 401 }));
+
+      const { task, executions } = await runJob(stage, {
+        tools: [{ id: api.id }],
+        turns: [call("forbidden__forbidden", { item: "tea" }), completeWithResults],
+      });
+
+      assert.match(JSON.stringify(task.output), /refuses the secret 'KEY_forbidden' \(HTTP 401\)/);
+      assert.deepEqual(executions.map(({ error_code }) => error_code), ["TOOL_AUTH_FAILED"]);
+    },
+  );
+
+  await t.step("http_api: a lost answer of a POST asks a person, and is not repeated", async () => {
+    await using api = await setUp("order", "POST", () => brokenAnswer());
+
+    await runLostWrite(stage, {
+      tools: [{ id: api.id }],
+      turns: [call("order__order", { item: "tea" }), completeWithResults],
+    }, () => api.server.seen.length);
+  });
+
+  await t.step("http_api: a lost answer of a GET is asked for again", async () => {
+    await using api = await setUp(
+      "stock",
+      "GET",
+      (request) => api.server.seen.length === 1 ? brokenAnswer() : echo(request),
+    );
+
+    const { task, executions } = await runJob(stage, {
+      tools: [{ id: api.id }],
+      turns: [
+        call("stock__stock", { item: "tea" }),
+        call("stock__stock", { item: "tea" }),
+        completeWithResults,
+      ],
+    });
+
+    assert.match(JSON.stringify(task.output), /item=tea/);
+    assert.deepEqual(executions.map(({ error_code }) => error_code), ["TOOL_UNAVAILABLE", null]);
+  });
+}
+
+/** An API that repeats what it was sent, its caller's key included. */
+function echo({ url, body, headers }: SeenHttpRequest): Response {
+  return Response.json({ query: url.search, body, key: headers.get("x-api-key") });
+}

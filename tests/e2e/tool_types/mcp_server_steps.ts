@@ -1,0 +1,124 @@
+import assert from "node:assert/strict";
+import { brokenAnswer } from "../../tools/http_fixture.ts";
+import { type McpFixtureOptions, startMcpServer } from "../../tools/mcp_fixture.ts";
+import { addTool } from "../operator.ts";
+import { call, completeWithResults } from "../script.ts";
+import { canary, runJob, runLostWrite, type ToolStage } from "./tool_jobs.ts";
+
+type Intercept = NonNullable<McpFixtureOptions["intercept"]>;
+
+/** Proves tools of type `mcp_server` against a real MCP server behind a key. */
+export async function mcpServerSteps(t: Deno.TestContext, stage: ToolStage): Promise<void> {
+  const { sql } = stage.platform;
+  const secret = canary(stage, "mcp");
+  const ofCalls = (answer: Intercept): Intercept => (request, next) =>
+    request.method === "tools/call" ? answer(request, next) : undefined;
+
+  async function setUp(slug: string, intercept: Intercept) {
+    const server = await startMcpServer({
+      intercept: (request, next) =>
+        request.headers.get("x-key") === secret
+          ? intercept(request, next)
+          : new Response("who are you?", { status: 401 }),
+    });
+    const id = await addTool(sql, {
+      slug,
+      type: "mcp_server",
+      config: { mcp_url: server.url, auth: { in: "header", name: "X-Key" } },
+      secret: { name: `KEY_${slug}`, value: secret },
+    });
+    return { server, id, [Symbol.asyncDispose]: () => server.stop() };
+  }
+
+  await t.step("mcp_server: an agent calls it with the credential from Vault", async () => {
+    await using desk = await setUp("desk", () => undefined);
+
+    const { task, executions } = await runJob(stage, {
+      tools: [{ id: desk.id }],
+      turns: [call("desk__write_note", { text: "hello" }), completeWithResults],
+    });
+
+    assert.match(JSON.stringify(task.output), /written: hello/);
+    assert.deepEqual(executions, [{
+      mcp_name: "desk",
+      tool_name: "write_note",
+      status: "success",
+      error_code: null,
+      user_id: stage.userId,
+    }]);
+  });
+
+  await t.step("mcp_server: a server that refuses the credential is an error result", async () => {
+    await using locked = await setUp(
+      "locked",
+      ofCalls(() => new Response("no", { status: 403 })),
+    );
+
+    const { task, executions } = await runJob(stage, {
+      tools: [{ id: locked.id }],
+      turns: [call("locked__write_note", { text: "x" }), completeWithResults],
+    });
+
+    assert.match(JSON.stringify(task.output), /refuses the secret 'KEY_locked' \(HTTP 403\)/);
+    assert.deepEqual(executions.map(({ error_code }) => error_code), ["TOOL_AUTH_FAILED"]);
+  });
+
+  await t.step("mcp_server: a tool outside allowed_tools is neither offered nor run", async () => {
+    await using limited = await setUp("limited", () => undefined);
+    let offered: readonly string[] = [];
+
+    const { calls, executions } = await runJob(stage, {
+      tools: [{ id: limited.id, allowed: ["search"] }],
+      turns: [
+        ({ toolNames }) => {
+          offered = toolNames.filter((name) => name.startsWith("limited__"));
+          return call("limited__write_note", { text: "x" });
+        },
+        completeWithResults,
+      ],
+    });
+
+    assert.deepEqual(offered, ["limited__search"]);
+    assert.equal(calls[0]?.output.error_code, "TOOL_NOT_FOUND");
+    assert.deepEqual(executions, []);
+    assert.deepEqual(limited.server.notes, []);
+  });
+
+  await t.step(
+    "mcp_server: a lost answer of a write asks a person, and is not repeated",
+    async () => {
+      await using lossy = await setUp(
+        "lossy",
+        ofCalls(async (_request, next) => {
+          await next();
+          return brokenAnswer();
+        }),
+      );
+
+      await runLostWrite(stage, {
+        tools: [{ id: lossy.id }],
+        turns: [call("lossy__write_note", { text: "once" }), completeWithResults],
+      }, () => lossy.server.notes.length);
+    },
+  );
+
+  await t.step("mcp_server: a lost answer of a read is asked for again", async () => {
+    let lostCount = 0;
+    await using flaky = await setUp(
+      "flaky",
+      ofCalls(() => lostCount++ === 0 ? brokenAnswer() : undefined),
+    );
+
+    const { task, executions } = await runJob(stage, {
+      tools: [{ id: flaky.id }],
+      turns: [
+        call("flaky__search", { searchValue: "x" }),
+        call("flaky__search", { searchValue: "x" }),
+        completeWithResults,
+      ],
+    });
+
+    assert.match(JSON.stringify(task.output), /found/);
+    assert.deepEqual(executions.map(({ error_code }) => error_code), ["TOOL_UNAVAILABLE", null]);
+  });
+}

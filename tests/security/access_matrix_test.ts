@@ -1,0 +1,187 @@
+import assert from "node:assert/strict";
+import type { Sql } from "../../shared/db/sql_client.ts";
+import { writeLine } from "../../scripts/terminal.ts";
+import type { SupabaseClient } from "../deps.ts";
+import { bootPlatform } from "../e2e/platform.ts";
+import {
+  type Actor,
+  ACTORS,
+  FUNCTION_RULES,
+  type FunctionRule,
+  NO_RIGHT,
+  PRIVATE_FUNCTIONS_OF_USERS,
+  TABLE_RULES,
+  type TableRule,
+} from "./access_rules.ts";
+import { type Cast, castOf } from "./cast.ts";
+import { readFunctions, readRelations, readRightsIn, type Relation } from "./catalogue.ts";
+import { fillEveryTable } from "./owned_rows.ts";
+
+/** Not exposed by PostgREST, whatever rights there are. */
+const HIDDEN_SCHEMAS = [
+  ...["private", "auth", "storage", "realtime", "vault", "pgmq", "net", "cron", "extensions"],
+  ...["supabase_migrations", "information_schema", "pg_catalog"],
+];
+const NOT_EXPOSED = "PGRST106";
+
+Deno.test("everyone reaches what is theirs and nothing else", async (t) => {
+  await using platform = await bootPlatform();
+  await using cast = await castOf(platform);
+  const { sql } = platform;
+  const world = await fillEveryTable(sql, cast.owner.id);
+  const relations = await readRelations(sql);
+  const functions = await readFunctions(sql);
+  let cells = 0;
+
+  await t.step("every table, view and function has an answer in access_rules.ts", () => {
+    assert.deepEqual(relations.map(({ name }) => name).sort(), Object.keys(TABLE_RULES).sort());
+    assert.deepEqual(
+      functions.map(({ signature }) => signature).sort(),
+      Object.keys(FUNCTION_RULES).sort(),
+    );
+  });
+
+  for (const relation of relations) {
+    const rule = TABLE_RULES[relation.name];
+    if (rule === undefined) continue; // Told above.
+    await t.step(`${relation.kind} ${relation.name}`, async () => {
+      await assertRowsAreSound(sql, { relation, rule, cast });
+      cells += await checkReads({ relation, rule, cast, sql });
+      cells += await checkWrites({ relation, rule, cast });
+    });
+  }
+
+  for (const { name, signature } of functions) {
+    const rule = FUNCTION_RULES[signature];
+    if (rule === undefined) continue;
+    await t.step(`function ${signature}`, async () => {
+      for (const actor of ACTORS) {
+        const args = await rule.arguments(world);
+        const { error }: { error: CallError } = await clientOf(cast, actor).rpc(name, args);
+        assert.equal(toOutcome(error), rule[actor], `${actor}: ${JSON.stringify(error)}`);
+        cells++;
+      }
+    });
+  }
+
+  await t.step("no schema but public is exposed, to the service neither", async () => {
+    for (const schema of HIDDEN_SCHEMAS) {
+      for (const actor of ACTORS) {
+        const { error } = await clientOf(cast, actor).schema(schema).from("anything").select();
+        assert.equal(error?.code, NOT_EXPOSED, `${actor} in ${schema}`);
+        cells++;
+      }
+    }
+  });
+
+  await t.step("users reach nothing in private but what policies and wrappers need", async () => {
+    const rights = await readRightsIn(sql, "private");
+    assert.deepEqual(rights.filter(({ role }) => role !== "authenticated"), []);
+    assert.deepEqual(
+      rights.map(({ kind, name }) => `${kind} ${name}`),
+      PRIVATE_FUNCTIONS_OF_USERS.map((signature) => `function ${signature}`),
+    );
+  });
+
+  writeLine(
+    `access matrix: ${relations.length} tables and views, ${functions.length} functions, ` +
+      `${ACTORS.length} actors, ${cells} cells`,
+  );
+});
+
+interface RelationCase {
+  readonly relation: Relation;
+  readonly rule: TableRule;
+  readonly cast: Cast;
+}
+
+/** A rule that no row of the fixture could break would prove nothing. */
+async function assertRowsAreSound(
+  sql: Sql,
+  { relation: { name }, rule: { usersRead }, cast }: RelationCase,
+): Promise<void> {
+  if (usersRead === null) return;
+  const owners = await countRows(sql, { name, usersRead, userId: cast.owner.id });
+  assert.ok(owners > 0, `owned_rows.ts puts nothing into ${name} that its owner could read`);
+  if (!usersRead.includes("$1")) return;
+  const strangers = await countRows(sql, { name, usersRead, userId: cast.stranger.id });
+  assert.ok(owners > strangers, `owned_rows.ts puts nothing of the owner's into ${name}`);
+}
+
+async function checkReads({ relation, rule, cast, sql }: RelationCase & { readonly sql: Sql }) {
+  const { name, columns } = relation;
+  const { usersRead, hidden = [] } = rule;
+  const visible = columns.filter((column) => !hidden.includes(column)).join(",");
+  const anon = await cast.anon.from(name).select(visible);
+  assert.equal(anon.error?.code, NO_RIGHT, "anon reads");
+  const service = await cast.service.from(name).select();
+  assert.equal(service.error, null, "the service reads every column");
+
+  for (const person of ["owner", "stranger"] as const) {
+    const { client, id: userId } = cast[person];
+    const { data, error } = await client.from(name).select(visible);
+    if (usersRead === null) {
+      assert.equal(error?.code, NO_RIGHT, `${person} reads`);
+      continue;
+    }
+    assert.equal(error, null, `${person} reads: ${error?.message}`);
+    const expected = await countRows(sql, { name, usersRead, userId });
+    assert.equal(data?.length, expected, `rows that ${person} reads`);
+    for (const column of hidden) {
+      const peeked = await client.from(name).select(column);
+      assert.equal(peeked.error?.code, NO_RIGHT, `${person} reads ${column}`);
+    }
+  }
+  return ACTORS.length;
+}
+
+async function checkWrites({ relation, rule, cast }: RelationCase): Promise<number> {
+  const { requiredColumn: column } = relation;
+  for (const actor of ACTORS) {
+    const mayWrite = actor === "service" && rule.service === "writes";
+    const table = () => clientOf(cast, actor).from(relation.name);
+    // The right is asked for before the null is refused, and before no row is found.
+    const { error: insertion } = await table().insert({ [column]: null });
+    const { error: update } = await table().update({ [column]: null }).is(column, null);
+    const { error: deletion } = await table().delete().is(column, null);
+
+    const refusals = [insertion, update, deletion].map((error) =>
+      error !== null && isRefusal(error.code, relation)
+    );
+    assert.deepEqual(refusals, Array(3).fill(!mayWrite), `${actor} inserts, updates, deletes`);
+    if (mayWrite) assert.deepEqual([update, deletion], [null, null], `${actor} changes rows`);
+  }
+  return ACTORS.length * 3;
+}
+
+/** Most views cannot be written at all, which Postgres says before it asks for the right. */
+function isRefusal(code: string, { kind }: Relation): boolean {
+  return code === NO_RIGHT || kind === "view" && code === "55000";
+}
+
+async function countRows(
+  sql: Sql,
+  { name, usersRead, userId }: {
+    readonly name: string;
+    readonly usersRead: string;
+    readonly userId: string;
+  },
+): Promise<number> {
+  const [row] = await sql.unsafe<{ count: number }[]>(
+    `select count(*)::int as count from public.${name} where $1::uuid is not null and (${usersRead})`,
+    [userId],
+  );
+  return row?.count ?? 0;
+}
+
+function clientOf(cast: Cast, actor: Actor): SupabaseClient {
+  return actor === "owner" || actor === "stranger" ? cast[actor].client : cast[actor];
+}
+
+type CallError = { readonly code: string; readonly details: string | null } | null;
+
+/** Our own refusals have their stable code in `details`. */
+function toOutcome(error: CallError): FunctionRule[Actor] {
+  if (error === null) return "runs";
+  return error.code.startsWith("PT") ? error.details ?? error.code : error.code;
+}

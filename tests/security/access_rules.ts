@@ -1,0 +1,185 @@
+import type { JsonObject } from "../../shared/json.ts";
+
+/**
+ * The answers of the access matrix: who may do what with each table, view and function of `public`.
+ * `access_matrix_test.ts` reads the catalogue and fails for whatever has no answer here.
+ */
+
+/** Who acts in the matrix. Each is a real client of the REST API. */
+export const ACTORS = ["owner", "stranger", "anon", "service"] as const;
+export type Actor = typeof ACTORS[number];
+
+/** Postgres's code for a right that is missing, which PostgREST passes on. */
+export const NO_RIGHT = "42501";
+
+/**
+ * Access to a table or view. Two things are no choice: the publishable key alone reads and writes
+ * nothing, and signed-in users write nothing.
+ */
+export interface TableRule {
+  /**
+   * A SQL condition for the rows that a signed-in user reads, `$1` being the user's id; `true` for
+   * what is everybody's, `null` for what is nobody's.
+   */
+  readonly usersRead: string | null;
+  /** Columns that no user reads. @default none */
+  readonly hidden?: readonly string[];
+  /** What the secret key may do; it reads every row. */
+  readonly service: "reads" | "writes";
+}
+
+const REGISTRY = { usersRead: "true", service: "writes" } as const;
+const OPERATORS_VIEW = { usersRead: null, service: "reads" } as const;
+const OF_OWN_TASK = {
+  usersRead: "task_id in (select id from public.tasks where created_by = $1)",
+  service: "reads",
+} as const;
+
+export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
+  agents: REGISTRY,
+  agent_handoffs: REGISTRY,
+  agent_skills: REGISTRY,
+  agent_tools: REGISTRY,
+  llm_providers: { ...REGISTRY, hidden: ["api_key_secret_name", "base_url"] },
+  model_prices: REGISTRY,
+  skills: REGISTRY,
+  tools: { ...REGISTRY, hidden: ["config", "credential_secret_name"] },
+
+  tasks: { usersRead: "created_by = $1", service: "reads" },
+  task_steps: OF_OWN_TASK,
+  task_events: OF_OWN_TASK,
+  human_reviews: OF_OWN_TASK,
+  agent_usage: {
+    usersRead: "model in (select model from public.usage_events where user_id = $1)",
+    service: "reads",
+  },
+  dead_letters: OPERATORS_VIEW,
+  queue_health: OPERATORS_VIEW,
+  stuck_tasks: OPERATORS_VIEW,
+  usage_events: { usersRead: "user_id = $1", service: "reads" },
+
+  user_provider_keys: {
+    usersRead: "user_id = $1",
+    hidden: ["vault_secret_name"],
+    service: "writes",
+  },
+  user_tool_credentials: {
+    usersRead: "user_id = $1",
+    hidden: ["vault_secret_name"],
+    service: "writes",
+  },
+  model_policies: { usersRead: "user_id = $1 or user_id is null", service: "writes" },
+  mcp_policies: { usersRead: "user_id = $1 or user_id is null", service: "writes" },
+  mcp_grants: { usersRead: "user_id = $1 or user_id is null", service: "writes" },
+
+  sessions: { usersRead: "user_id = $1", service: "writes" },
+  agent_mcp_connections: {
+    usersRead: "user_id = $1",
+    hidden: ["config_hash", "discovery", "pin", "session"],
+    service: "writes",
+  },
+  mcp_tools_cache: {
+    usersRead: "connection_id in (select id from public.agent_mcp_connections where user_id = $1)",
+    service: "writes",
+  },
+  mcp_executions: { usersRead: "user_id = $1", service: "writes" },
+  mcp_failures: {
+    usersRead: "execution_id in (select id from public.mcp_executions where user_id = $1)",
+    service: "writes",
+  },
+};
+
+/** What the arguments of a call are made from; each task is new and the owner's. */
+export interface CallWorld {
+  readonly agentId: string;
+  /** The owner's connection to the tool. */
+  readonly connectionId: string;
+  readonly toolSlug: string;
+  readonly providerName: string;
+  /** A master task that waits for its time. */
+  waitingTask(): Promise<string>;
+  /** A master task with an open review. */
+  taskInReview(): Promise<string>;
+  failedTask(): Promise<string>;
+  /** The dead letter of a failed task. */
+  deadLetter(): Promise<number>;
+}
+
+/** Access to a function: `runs`, or the stable code (else SQLSTATE) of the refusal. */
+export interface FunctionRule extends Readonly<Record<Actor, string>> {
+  readonly arguments: (world: CallWorld) => Promise<JsonObject> | JsonObject;
+}
+
+const OWNER_AND_SERVICE = {
+  owner: "runs",
+  stranger: "TASK_NOT_FOUND",
+  anon: NO_RIGHT,
+  service: "runs",
+} as const;
+/** For each user's own affairs; they name nobody, so a stranger touches only the stranger's. */
+const EACH_USER = { owner: "runs", stranger: "runs", anon: NO_RIGHT, service: NO_RIGHT } as const;
+const SERVICE_ALONE = {
+  owner: NO_RIGHT,
+  stranger: NO_RIGHT,
+  anon: NO_RIGHT,
+  service: "runs",
+} as const;
+
+export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
+  "cancel_task(uuid)": {
+    ...OWNER_AND_SERVICE,
+    arguments: async (world) => ({ p_master_task_id: await world.waitingTask() }),
+  },
+  "respond_to_review(uuid, boolean, jsonb, text)": {
+    ...OWNER_AND_SERVICE,
+    arguments: async (world) => ({ p_task_id: await world.taskInReview(), p_approved: true }),
+  },
+  "set_tool_credential(text, text)": {
+    ...EACH_USER,
+    arguments: ({ toolSlug }) => ({ p_tool_slug: toolSlug, p_secret: "a user's own" }),
+  },
+  "set_provider_key(text, text)": {
+    ...EACH_USER,
+    arguments: ({ providerName }) => ({ p_provider: providerName, p_secret: "a user's own" }),
+  },
+  "retry_task(uuid)": {
+    ...OWNER_AND_SERVICE,
+    arguments: async (world) => ({ p_task_id: await world.failedTask() }),
+  },
+  "fork_task(uuid, integer)": {
+    ...OWNER_AND_SERVICE,
+    arguments: async (world) => ({ p_task_id: await world.failedTask(), p_from_seq: 1 }),
+  },
+  "redrive(bigint)": {
+    ...SERVICE_ALONE,
+    arguments: async (world) => ({ p_dead_letter_id: await world.deadLetter() }),
+  },
+  "get_agent_mcp_tools(uuid, uuid)": {
+    ...SERVICE_ALONE,
+    arguments: ({ agentId }) => ({ p_agent_id: agentId }),
+  },
+  "record_mcp_tool_execution(uuid, text, jsonb, boolean)": {
+    ...SERVICE_ALONE,
+    arguments: ({ connectionId }) => ({
+      p_connection_id: connectionId,
+      p_tool_name: "tool",
+      p_parameters: {},
+    }),
+  },
+  "record_mcp_tool_success(uuid)": {
+    ...SERVICE_ALONE,
+    arguments: ({ connectionId }) => ({ p_connection_id: connectionId }),
+  },
+};
+
+/** The functions of `private` that signed-in users execute: behind policies and public functions. */
+export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
+  "cancel_task(uuid)",
+  "fork_task(uuid, integer)",
+  "is_own_channel(text)",
+  "is_own_job_folder(text)",
+  "respond_to_review(uuid, boolean, jsonb, text)",
+  "retry_task(uuid)",
+  "set_provider_key(text, text)",
+  "set_tool_credential(text, text)",
+];

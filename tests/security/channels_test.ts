@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import type { Sql } from "../../shared/db/sql_client.ts";
+import { waitFor } from "../wait_for.ts";
+import type { SupabaseClient } from "../deps.ts";
+import { bootPlatform } from "../e2e/platform.ts";
+import { addAgent } from "../e2e/operator.ts";
+import { castOf } from "./cast.ts";
+import { listen, tryToListen } from "./ear.ts";
+
+Deno.test("a job's channels are its owner's, and nobody sends into them", async (t) => {
+  await using platform = await bootPlatform();
+  await using cast = await castOf(platform);
+  const { sql, stack } = platform;
+  await addAgent(sql, { slug: "quiet" });
+  const jobId = await createWaitingJob(sql, cast.owner.id);
+  const topics = [`supaswarm:master:${jobId}`, `supaswarm:task:${jobId}`] as const;
+  const owners = await Promise.all(
+    topics.map((topic) => listen(cast.owner.client, topic, { isPrivate: true })),
+  );
+
+  /** Whatever was sent before has arrived when the owner hears this. */
+  const assertOwnerHeardOnly = async (marker: string) => {
+    await sql`select private.broadcast(${jobId}, ${jobId}, ${marker}, '{}')`;
+    for (const ear of owners) {
+      await waitFor(() => ear.heard.includes(marker), { what: marker });
+      assert.deepEqual(ear.heard, [marker]);
+      ear.heard.length = 0;
+    }
+  };
+
+  await t.step("the owner hears what the database sends", () => assertOwnerHeardOnly("first"));
+
+  await t.step("a stranger and the publishable key are refused", async () => {
+    const others = [cast.stranger.client, cast.anon];
+    const spellings = [...topics, topics[0].toUpperCase(), `${topics[1]}:`, `x:${topics[0]}`];
+    for (const client of others) {
+      for (const topic of spellings) {
+        assert.equal(await tryToListen(client, topic, { isPrivate: true }), "CHANNEL_ERROR", topic);
+      }
+    }
+  });
+
+  await t.step("a public channel of the same name is another channel", async () => {
+    const ear = await listen(cast.stranger.client, topics[0], { isPrivate: false });
+    assert.equal(await ear.send("forged"), "ok");
+    await assertOwnerHeardOnly("after a public channel");
+    // Whatever would have come from the private channel has come when this has.
+    await broadcastOverHttp(stack.apiUrl, { apikey: stack.secretKey }, {
+      topic: topics[0],
+      event: "public marker",
+      private: false,
+    });
+    await waitFor(() => ear.heard.includes("public marker"), { what: "the public marker" });
+    assert.deepEqual(ear.heard, ["public marker"]);
+  });
+
+  await t.step("nobody sends over the socket, the owner neither", async () => {
+    for (const ear of owners) await ear.send("forged");
+    await assertOwnerHeardOnly("after sends over the socket");
+  });
+
+  await t.step("nobody but the service sends over HTTP", async () => {
+    const apikey = stack.publishableKey;
+    const senders: readonly Record<string, string>[] = [
+      { apikey },
+      { apikey, authorization: `Bearer ${cast.stranger.accessToken}` },
+      { apikey, authorization: `Bearer ${cast.owner.accessToken}` },
+    ];
+    for (const headers of senders) {
+      for (const topic of topics) {
+        for (const isPrivate of [true, false]) {
+          const message = { topic, event: "forged", private: isPrivate };
+          assert.equal(await broadcastOverHttp(stack.apiUrl, headers, message), 202);
+        }
+      }
+    }
+    await assertOwnerHeardOnly("after sends over HTTP");
+  });
+
+  await t.step("changes of rows reach the owner alone", async () => {
+    const [ownersRows, strangersRows] = await Promise.all([
+      followTasks(cast.owner.client),
+      followTasks(cast.stranger.client),
+    ]);
+    const [ownersTask, strangersTask] = [
+      await createWaitingJob(sql, cast.owner.id),
+      await createWaitingJob(sql, cast.stranger.id),
+    ];
+
+    await waitFor(() => strangersRows.includes(strangersTask), { what: "the stranger's row" });
+    await waitFor(() => ownersRows.includes(ownersTask), { what: "the owner's row" });
+    assert.deepEqual(strangersRows, [strangersTask]);
+    assert.deepEqual(ownersRows, [ownersTask]);
+  });
+});
+
+async function createWaitingJob(sql: Sql, ownerId: string): Promise<string> {
+  const [task] = await sql<{ task_id: string }[]>`
+    select task_id from private.create_task('quiet', '{}', ${ownerId}, p_run_after => '2999-01-01')`;
+  if (task === undefined) throw new Error("No task was created");
+  return task.task_id;
+}
+
+async function broadcastOverHttp(
+  apiUrl: string,
+  headers: Readonly<Record<string, string>>,
+  message: Readonly<Record<string, string | boolean>>,
+): Promise<number> {
+  const response = await fetch(`${apiUrl}/realtime/v1/api/broadcast`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify({ messages: [{ payload: {}, ...message }] }),
+  });
+  await response.body?.cancel();
+  return response.status;
+}
+
+/** The ids of inserted tasks that a client is told of. */
+async function followTasks(client: SupabaseClient): Promise<readonly string[]> {
+  const ids: string[] = [];
+  await new Promise<void>((resolve, reject) => {
+    client.channel(`rows-${crypto.randomUUID()}`)
+      .on(
+        "postgres_changes",
+        { event: "INSERT", schema: "public", table: "tasks" },
+        ({ new: row }) => ids.push(String(row.id)),
+      )
+      // Joined is not yet subscribed: that is said by a message of the system's.
+      .on(
+        "system",
+        {},
+        ({ status }: { readonly status: string }) =>
+          status === "ok" ? resolve() : reject(new Error(status)),
+      )
+      .subscribe();
+  });
+  return ids;
+}

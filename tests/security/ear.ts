@@ -1,0 +1,51 @@
+import type { RealtimeChannel, SupabaseClient } from "../deps.ts";
+
+/** A client that has joined a channel. */
+export interface Ear {
+  /** The events that it heard, in order. */
+  readonly heard: string[];
+  /** Sends an event over the socket and says what became of it, as the client has it. */
+  send(event: string): Promise<string>;
+}
+
+/** Which of the two channels of a name is meant. */
+export interface ChannelChoice {
+  readonly isPrivate: boolean;
+}
+
+/** Joins a channel and keeps what comes. @throws Error when the join is refused. */
+export async function listen(
+  client: SupabaseClient,
+  topic: string,
+  choice: ChannelChoice,
+): Promise<Ear> {
+  const heard: string[] = [];
+  const channel = openChannel(client, topic, choice)
+    .on("broadcast", { event: "*" }, ({ event }) => heard.push(event));
+  const status = await joined(channel);
+  if (status !== "SUBSCRIBED") throw new Error(`Joining ${topic} ended with ${status}`);
+  return {
+    heard,
+    send: async (event) => String(await channel.send({ type: "broadcast", event, payload: {} })),
+  };
+}
+
+/** Joins a channel, leaves it, and says what became of the join. */
+export async function tryToListen(
+  client: SupabaseClient,
+  topic: string,
+  choice: ChannelChoice,
+): Promise<string> {
+  const channel = openChannel(client, topic, choice);
+  const status = await joined(channel);
+  await client.removeChannel(channel);
+  return status;
+}
+
+function openChannel(client: SupabaseClient, topic: string, { isPrivate }: ChannelChoice) {
+  return client.channel(topic, { config: { private: isPrivate } });
+}
+
+function joined(channel: RealtimeChannel): Promise<string> {
+  return new Promise((resolve) => channel.subscribe((status) => resolve(status)));
+}

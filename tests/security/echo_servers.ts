@@ -1,0 +1,129 @@
+import { brokenAnswer, type HttpFixture, startHttpServer } from "../tools/http_fixture.ts";
+
+/** A credential that a test recognises wherever it turns up. */
+export interface Canary {
+  readonly name: string;
+  readonly value: string;
+  /** How the value begins: found also where the rest is cut off or written in another way. */
+  readonly core: string;
+}
+
+/** A new secret with characters that JSON, URLs and HTML each write in another way. */
+export function hatch(name: string): Canary {
+  const core = `canary-${name}-${crypto.randomUUID().slice(0, 8)}`;
+  return { name, core, value: `${core}/+"&=%<\\>${crypto.randomUUID()}` };
+}
+
+/** The servers that repeat whatever they are told, each at a path of one address. */
+export interface EchoServers extends AsyncDisposable {
+  readonly url: string;
+  /** Every request's address and headers, as text. */
+  heard(): string;
+}
+
+/**
+ * Starts servers that give secrets away: `/echo` repeats the request at length, `/fail` as an
+ * error, `/break` breaks off in the middle, `/mcp` is an MCP server, `/says/…` a model that answers
+ * with its key, `/refuses/…` one that reports an error with it.
+ *
+ * @param gate Models answer when it opens.
+ */
+export function startEchoServers(gate: Promise<void>): EchoServers {
+  const server: HttpFixture = startHttpServer(async (request) => {
+    const told = `${request.url.href} ${JSON.stringify([...request.headers])}`;
+    const [, door = ""] = request.url.pathname.split("/");
+    switch (door) {
+      case "echo":
+        return new Response(`${told}\n${"long ".repeat(20_000)}${told}`);
+      case "fail":
+        return Response.json({ told }, { status: 500 });
+      case "break":
+        return brokenAnswer();
+      case "mcp":
+        return answerMcp(JSON.parse(request.body || "{}"), request.headers);
+      case "says":
+        await gate;
+        return streamWords(["My key is ", ...halves(keyOf(request.headers)), ". Keep it."]);
+      case "refuses":
+        await gate;
+        return refuse(keyOf(request.headers), told);
+      default:
+        return new Response(told, { status: 404 });
+    }
+  });
+  return {
+    url: server.url,
+    heard: () => server.seen.map(({ url, headers }) => `${url} ${[...headers].join()}`).join("\n"),
+    [Symbol.asyncDispose]: () => server.stop(),
+  };
+}
+
+function keyOf(headers: Headers): string {
+  const bearer = headers.get("authorization")?.replace("Bearer ", "");
+  return headers.get("x-api-key") ?? headers.get("x-goog-api-key") ?? bearer ?? "";
+}
+
+function halves(text: string): readonly [string, string] {
+  return [text.slice(0, 12), text.slice(12)];
+}
+
+/** A chat completion, streamed word by word. */
+function streamWords(words: readonly string[]): Response {
+  const chunk = (delta: Readonly<Record<string, string>>, finish_reason: string | null) =>
+    `data: ${
+      JSON.stringify({
+        id: "1",
+        object: "chat.completion.chunk",
+        created: 1,
+        model: "echo",
+        choices: [{ index: 0, delta, finish_reason }],
+      })
+    }\n\n`;
+  const body = words.map((content) => chunk({ content }, null)).join("");
+  return new Response(`${body}${chunk({}, "stop")}data: [DONE]\n\n`, {
+    headers: { "content-type": "text/event-stream" },
+  });
+}
+
+/** The key stands across the place where quoted errors are cut, and again further on. */
+function refuse(key: string, told: string): Response {
+  const message = `${"x".repeat(460)}${key} ${told}`;
+  return Response.json({ error: { message, type: "authentication_error" } }, { status: 401 });
+}
+
+interface RpcRequest {
+  readonly id?: number | string;
+  readonly method?: string;
+}
+
+/** An MCP server of the earlier protocol that puts its caller's credential everywhere. */
+function answerMcp({ id, method }: RpcRequest, headers: Headers): Response {
+  const told = headers.get("authorization") ?? "nobody";
+  const key = told.replace("Bearer ", "");
+  const results: Readonly<Record<string, unknown>> = {
+    initialize: {
+      protocolVersion: "2025-06-18",
+      capabilities: { tools: {} },
+      serverInfo: { name: told, version: "1" },
+      instructions: told,
+    },
+    "tools/list": {
+      tools: [{
+        name: "peek",
+        description: `Peeks as ${told}`,
+        inputSchema: { type: "object", properties: {}, description: told },
+      }],
+    },
+    "tools/call": { isError: true, content: [{ type: "text", text: `No: ${told}` }] },
+  };
+  if (id === undefined) return new Response(null, { status: 202 });
+  const result = results[method ?? ""];
+  const answer = result === undefined
+    ? { error: { code: -32601, message: `No ${method} for ${told}` } }
+    : { result };
+  // A session's name is visible ASCII.
+  const session = encodeURIComponent(key);
+  return Response.json({ jsonrpc: "2.0", id, ...answer }, {
+    headers: { "mcp-session-id": session },
+  });
+}

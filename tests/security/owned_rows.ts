@@ -1,0 +1,123 @@
+import type { Sql } from "../../shared/db/sql_client.ts";
+import { addAgent, addTool } from "../e2e/operator.ts";
+import type { CallWorld } from "./access_rules.ts";
+
+const AGENT = "matrix";
+const TOOL = "matrix-tool";
+const PROVIDER = "openai";
+
+/** Puts at least one row of the owner's, or of the registry, into every table of `public`. */
+export async function fillEveryTable(sql: Sql, ownerId: string): Promise<CallWorld> {
+  const toolId = await addTool(sql, {
+    slug: TOOL,
+    type: "http_api",
+    config: { method: "GET", url: "https://tools.example", parameters: { type: "object" } },
+    secret: { name: "MATRIX_TOOL_KEY", value: "the tool's own" },
+  });
+  await addAgent(sql, { slug: AGENT, tools: [{ id: toolId }] });
+  const tasks = taskFactories(sql, ownerId);
+  await addTaskRows(sql, { ownerId, taskId: await tasks.taskInReview() });
+  const connectionId = await addToolRows(sql, { ownerId, toolId });
+  await addRegistryRows(sql, { ownerId, toolId });
+  const agentId = await idOf(sql, AGENT);
+  return { agentId, connectionId, toolSlug: TOOL, providerName: PROVIDER, ...tasks };
+}
+
+function taskFactories(sql: Sql, ownerId: string) {
+  const waitingTask = async () => {
+    const [task] = await sql<{ task_id: string }[]>`
+      select task_id from private.create_task(${AGENT}, '{}', ${ownerId},
+        p_run_after => '2999-01-01')`;
+    if (task === undefined) throw new Error("No task was created");
+    return task.task_id;
+  };
+  const taskInReview = async () => {
+    const taskId = await waitingTask();
+    await sql`
+      insert into public.human_reviews (task_id, seq, question) values (${taskId}, 1, 'Shall I?')`;
+    await sql`update public.tasks set status = 'needs_human_review' where id = ${taskId}`;
+    return taskId;
+  };
+  const failedTask = async () => {
+    const taskId = await waitingTask();
+    await sql`
+      update public.tasks set status = 'failed', error = '{}', finished_at = now()
+      where id = ${taskId}`;
+    return taskId;
+  };
+  const deadLetter = async () => {
+    const [letter] = await sql<{ id: string }[]>`
+      insert into private.dead_letters (task_id, reason, error)
+      values (${await failedTask()}, 'attempts_exhausted', '{}') returning id`;
+    return Number(letter?.id);
+  };
+  return { waitingTask, taskInReview, failedTask, deadLetter };
+}
+
+async function idOf(sql: Sql, slug: string): Promise<string> {
+  const [agent] = await sql<{ id: string }[]>`select id from public.agents where slug = ${slug}`;
+  if (agent === undefined) throw new Error(`There is no agent ${slug}`);
+  return agent.id;
+}
+
+async function addTaskRows(
+  sql: Sql,
+  { ownerId, taskId }: { readonly ownerId: string; readonly taskId: string },
+): Promise<void> {
+  await sql`
+    insert into public.task_steps (task_id, seq, kind, state, idempotency_key, epoch)
+    values (${taskId}, 1, 'system', 'started', 'key', 1)`;
+  await sql`
+    insert into public.usage_events (user_id, task_id, model, key_source, input_tokens, output_tokens)
+    values (${ownerId}, ${taskId}, 'model', 'none', 1, 1)`;
+}
+
+async function addToolRows(
+  sql: Sql,
+  { ownerId, toolId }: { readonly ownerId: string; readonly toolId: string },
+): Promise<string> {
+  await sql`insert into public.sessions (user_id) values (${ownerId})`;
+  const [connection] = await sql<{ id: string }[]>`
+    with connection as (
+      insert into public.agent_mcp_connections (tool_id, user_id, config_hash)
+      values (${toolId}, ${ownerId}, 'hash') returning id
+    )
+    insert into public.mcp_tools_cache (connection_id, tool_name, tool_schema, openai_schema)
+    select id, 'tool', '{}', '{}' from connection returning connection_id as id`;
+  await sql`
+    with execution as (
+      insert into public.mcp_executions
+        (mcp_name, tool_name, tool_id, user_id, execution_time_ms, status, error_message)
+      values ('http', 'tool', ${toolId}, ${ownerId}, 1, 'error', 'It failed') returning id
+    )
+    insert into public.mcp_failures (execution_id, error_type)
+    select id, 'tool_error' from execution`;
+  if (connection === undefined) throw new Error("No connection was made");
+  return connection.id;
+}
+
+/** The rules that name a user are there twice: the owner's, and everybody's. */
+async function addRegistryRows(
+  sql: Sql,
+  { ownerId, toolId }: { readonly ownerId: string; readonly toolId: string },
+): Promise<void> {
+  await sql`insert into public.mcp_grants (user_id) values (${ownerId})`;
+  await sql`
+    insert into public.mcp_policies (mcp_name, user_id) values (${TOOL}, ${ownerId}), (${TOOL}, null)`;
+  await sql`
+    insert into public.user_tool_credentials (user_id, tool_id, vault_secret_name)
+    values (${ownerId}, ${toolId}, 'name')`;
+  await sql`
+    with provider as (select id from public.llm_providers where name = ${PROVIDER}),
+      own_key as (
+        insert into public.user_provider_keys (user_id, provider_id, vault_secret_name)
+        select ${ownerId}, id, 'name' from provider
+      ),
+      price as (
+        insert into public.model_prices (provider_id, model, input_micro_usd_per_mtok,
+          cached_input_micro_usd_per_mtok, output_micro_usd_per_mtok)
+        select id, 'model', 1, 1, 1 from provider
+      )
+    insert into public.model_policies (user_id, provider_id)
+    select whose, id from provider, unnest(array[${ownerId}::uuid, null]) as whose`;
+}

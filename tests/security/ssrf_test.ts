@@ -1,0 +1,208 @@
+import assert from "node:assert/strict";
+import { createModelCaller } from "../../shared/llm/call_model.ts";
+import { createModelAdapter } from "../../shared/llm/create_model_adapter.ts";
+import type { ModelApi } from "../../shared/llm/model_port.ts";
+import { createGuardedFetch } from "../../shared/net/guarded_fetch.ts";
+import { createToolGateway } from "../../shared/tools/gateway.ts";
+import type { ToolGateway } from "../../shared/tools/tool_port.ts";
+import { created, knock } from "../e2e/create_task_door.ts";
+import { addAgent, addTool } from "../e2e/operator.ts";
+import { bootPlatform, type Platform } from "../e2e/platform.ts";
+import { untilTask } from "../e2e/task_view.ts";
+import { startHttpServer } from "../tools/http_fixture.ts";
+import { FORBIDDEN_HOSTS, PRIVATE_HOSTS, PUBLIC_ADDRESS, resolveHost } from "./inner_hosts.ts";
+
+const REFUSED = "TOOL_ADDRESS_FORBIDDEN";
+const INNER_HOSTS = [...PRIVATE_HOSTS, ...FORBIDDEN_HOSTS];
+const noAbort = () => new AbortController().signal;
+
+Deno.test("no registered address leads inside", async (t) => {
+  await using platform = await bootPlatform({ env: { SUPASWARM_ALLOW_LOOPBACK: "false" } });
+  using trap = openTrap();
+  const strict = gatewayOf(platform, false);
+  const local = gatewayOf(platform, true);
+
+  await t.step("http_api", async () => {
+    for (const host of INNER_HOSTS) {
+      const url = `https://${host}:${trap.port}/`;
+      assert.equal(await callHttpApi(platform, strict, url), REFUSED, url);
+    }
+  });
+
+  await t.step("mcp_url", async () => {
+    for (const host of INNER_HOSTS) {
+      const url = `https://${host}:${trap.port}/mcp`;
+      assert.equal(await listMcpServer(platform, strict, url), REFUSED, url);
+    }
+  });
+
+  for (const api of ["openai", "anthropic", "google"] as const) {
+    await t.step(`base_url of a provider that speaks ${api}`, async () => {
+      for (const host of INNER_HOSTS) {
+        const url = `https://${host}:${trap.port}/v1`;
+        assert.equal(await callModel(api, url), REFUSED, url);
+      }
+    });
+  }
+
+  await t.step(
+    "a task whose provider stands on loopback fails before anything is sent",
+    async () => {
+      await addAgent(platform.sql, { slug: "inside" });
+      const task = created(
+        await knock(platform.project, {
+          body: { agent: "inside", input: "?" },
+          headers: { apikey: platform.stack.secretKey },
+        }),
+      );
+      const { error } = await untilTask(platform.sql, task.task_id, "failed");
+      assert.equal(error?.code, REFUSED);
+      assert.deepEqual(platform.stack.models.journal.entries(), []);
+    },
+  );
+
+  await t.step("leave for loopback opens neither link-local nor metadata addresses", async () => {
+    for (const host of FORBIDDEN_HOSTS) {
+      for (const url of [`http://${host}/`, `https://${host}/`]) {
+        assert.equal(await callHttpApi(platform, local, url), REFUSED, url);
+      }
+    }
+  });
+
+  await t.step("a redirect of a permitted server leads there neither", async () => {
+    let location = "";
+    const server = startHttpServer(() =>
+      new Response(null, { status: 302, headers: { location } })
+    );
+    try {
+      for (const host of FORBIDDEN_HOSTS) {
+        location = `http://${host}/latest/meta-data/`;
+        assert.equal(await callHttpApi(platform, local, server.url), REFUSED, location);
+        // Of an MCP server no redirect is followed at all.
+        const listed = await listMcpServer(platform, local, `${server.url}/mcp`);
+        assert.equal(listed, "TOOL_UNAVAILABLE", location);
+      }
+    } finally {
+      await server.stop();
+    }
+  });
+
+  await t.step("no packet was sent", () => assert.equal(trap.connections(), 0));
+});
+
+Deno.test("a redirect out of the internet is refused at its first hop", async () => {
+  const writtenInHeaders = INNER_HOSTS.filter((host) => /^[ -~]+$/.test(host));
+  for (const host of writtenInHeaders) {
+    const sent: string[] = [];
+    const guarded = createGuardedFetch({
+      allowLoopback: false,
+      resolveHost,
+      fetch: (input) => {
+        sent.push(String(input));
+        const headers = { location: `https://${host}/` };
+        return Promise.resolve(new Response(null, { status: 307, headers }));
+      },
+    });
+
+    await assert.rejects(guarded("https://outside.example/"), { code: REFUSED }, host);
+    assert.deepEqual(sent, ["https://outside.example/"]);
+  }
+});
+
+Deno.test("a name that moves inside between two hops is refused at the second", async () => {
+  const answers = [[PUBLIC_ADDRESS], ["127.0.0.1"]];
+  let sent = 0;
+  const guarded = createGuardedFetch({
+    allowLoopback: false,
+    resolveHost: () => Promise.resolve(answers.shift() ?? []),
+    fetch: () => {
+      sent++;
+      return Promise.resolve(new Response(null, { status: 302, headers: { location: "/again" } }));
+    },
+  });
+
+  await assert.rejects(guarded("https://rebinding.example/"), { code: REFUSED });
+  assert.equal(sent, 1);
+});
+
+/** A port on loopback that counts who connects. */
+function openTrap() {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  let count = 0;
+  const accepting = (async () => {
+    for await (const connection of listener) {
+      count++;
+      connection.close();
+    }
+  })();
+  return {
+    port: listener.addr.port,
+    connections: () => count,
+    [Symbol.dispose]: () => {
+      listener.close();
+      accepting.catch(() => {});
+    },
+  };
+}
+
+function gatewayOf({ sql, stack }: Platform, allowLoopback: boolean): ToolGateway {
+  return createToolGateway({
+    sql,
+    supabaseUrl: stack.apiUrl,
+    secretKey: stack.secretKey,
+    allowLoopback,
+    log: () => {},
+    resolveHost,
+  });
+}
+
+/** Registers a tool for an agent of its own. */
+async function callerFor({ sql }: Platform, type: "http_api" | "mcp_server", config: ToolConfig) {
+  const slug = `t-${crypto.randomUUID()}`;
+  const toolId = await addTool(sql, { slug, type, config });
+  await addAgent(sql, { slug, tools: [{ id: toolId }] });
+  const [agent] = await sql<{ id: string }[]>`select id from public.agents where slug = ${slug}`;
+  return { userId: null, agentId: agent?.id ?? null, taskId: null };
+}
+
+type ToolConfig = Readonly<Record<string, string | { readonly type: "object" }>>;
+
+/** The code that the call of an HTTP API ends with. */
+async function callHttpApi(platform: Platform, gateway: ToolGateway, url: string) {
+  const config = { method: "GET", url, parameters: { type: "object" } } as const;
+  const caller = await callerFor(platform, "http_api", config);
+  const { tools: [tool], unavailable } = await gateway.listAgentTools(caller, noAbort());
+  if (tool === undefined) return unavailable[0]?.code;
+  const request = { tool, caller, arguments: {}, attempt: 1, stepSeq: null, traceparent: null };
+  const outcome = await gateway.call({ ...request, idempotencyKey: "key" }, noAbort());
+  return outcome.kind === "answered" ? outcome.errorCode : outcome.kind;
+}
+
+/** The code that listing an MCP server's tools ends with. */
+async function listMcpServer(platform: Platform, gateway: ToolGateway, url: string) {
+  const caller = await callerFor(platform, "mcp_server", { mcp_url: url });
+  const { unavailable } = await gateway.listAgentTools(caller, noAbort());
+  return unavailable[0]?.code;
+}
+
+/** The code that a model call ends with, made as the worker makes it. */
+async function callModel(api: ModelApi, baseUrl: string): Promise<string> {
+  const guarded = createGuardedFetch({ allowLoopback: false, resolveHost });
+  const call = createModelCaller({
+    resolveKey: () => Promise.resolve({ secret: "key", keySource: "organisation" as const }),
+    createAdapter: (endpoint) => createModelAdapter(endpoint, { fetch: guarded }),
+  });
+  try {
+    await call({
+      provider: { id: "id", name: "inside", api, base_url: baseUrl, default_model: "m" },
+      settings: { model: null, temperature: null, max_tokens: null },
+      userId: null,
+      prompt: { system: "", messages: [{ role: "user", text: "?" }], tools: [] },
+      signal: noAbort(),
+      onDelta: () => {},
+    });
+    return "answered";
+  } catch (error) {
+    return (error as { readonly code?: string }).code ?? String(error);
+  }
+}
