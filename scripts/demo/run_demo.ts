@@ -65,19 +65,21 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   await using cleanUp = new AsyncDisposableStack();
 
   view?.say("Booting Postgres, REST, Auth, Storage, Realtime and the edge functions …");
-  const [stack, files] = await Promise.all([
-    startStack({
-      db,
-      port: 0,
-      ephemeral: true,
-      dataDir: "",
-      projectRoot: PROJECT_ROOT,
-      watch: false,
-      env: environment,
-      onLog: (line) => logLines.push(JSON.stringify(line)),
-    }).then((started) => (cleanUp.defer(() => started.stop()), started)),
-    startFileServer(folder).then((started) => (cleanUp.defer(() => started.stop()), started)),
-  ]);
+  const starting = startStack({
+    db,
+    port: 0,
+    ephemeral: true,
+    dataDir: "",
+    projectRoot: PROJECT_ROOT,
+    watch: false,
+    env: environment,
+    onLog: (line) => logLines.push(JSON.stringify(line)),
+  });
+  const serving = startFileServer(folder);
+  // Whichever comes up is taken down, also when the other does not.
+  cleanUp.defer(() => starting.then((started) => started.stop(), () => {}));
+  cleanUp.defer(() => serving.then((started) => started.stop(), () => {}));
+  const [stack, files] = await Promise.all([starting, serving]);
   const sql = createSql(stack.dbUrl, { maxConnections: 1, applicationName: "demo" });
   cleanUp.defer(() => sql.end());
   const model = chooseModel(environment);

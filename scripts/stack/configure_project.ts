@@ -16,9 +16,10 @@ export interface ProjectConfiguration {
 }
 
 /**
- * Tells the database the addresses of this start (with `OLLAMA_HOST`, that server's too), and copies to Vault each secret that a model
- * provider or a tool names and that `environment` has, under the same name. A secret that the
- * environment lacks stays as it is. Safe to repeat.
+ * Tells the database the addresses of this start (with `OLLAMA_HOST`, that server's too), and
+ * copies to Vault each secret that a model provider or a tool names and that `environment` has,
+ * under the same name. A secret that the environment lacks stays as it is. Then wakes a worker if
+ * there is work. Safe to repeat.
  *
  * @returns the names of the copied secrets.
  */
@@ -43,6 +44,8 @@ export async function configureProject(
       return value ? [{ name, value }] : [];
     });
     for (const secret of found) await storeSecret(sql, secret);
+    // What waited while the stack was down need not wait for the first tick of cron as well.
+    await sql`select private.tick()`;
     return found.map(({ name }) => name);
   } finally {
     await sql.end({ timeout: 1 });

@@ -6,7 +6,7 @@ import { type Credential, refusedCredential } from "./credential.ts";
 import type { ServerAnswer } from "./tool_server.ts";
 
 /** Most of a response that is read; what is beyond is cut and said to be. */
-const MAX_RESPONSE_BYTES = 5 * 1024 * 1024;
+const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
 const TEXT_TYPES = /^(text\/|application\/([\w.+-]*\+)?(json|xml|javascript|x-ndjson|yaml))/;
 
 /**
