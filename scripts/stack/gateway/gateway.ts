@@ -6,6 +6,7 @@ import type { FunctionPort, RealtimePort } from "./gateway_ports.ts";
 import { openHttpServer } from "./http_server.ts";
 import { openInternalTokens } from "./internal_tokens.ts";
 import { createLiteServer, type LiteServer } from "./lite_server.ts";
+import { createRestartGuard } from "./restart_guard.ts";
 import { createRouter } from "./router.ts";
 import { openStorageFolder } from "./storage_folder.ts";
 import { openUserDirectory } from "./user_directory.ts";
@@ -62,10 +63,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const server = openHttpServer(options.port);
   opening.defer(() => server.stop());
   opening.defer(await followSchema(database, lite));
+  const restarts = createRestartGuard(database);
+  opening.defer(() => restarts.stop());
   server.handle(createRouter({
     ...options,
     sql,
     lite,
+    restarts,
     issuer: `${server.url}/auth/v1`,
     tokens: await openInternalTokens(keys),
     users: openUserDirectory(sql),
@@ -79,7 +83,7 @@ async function followSchema(database: StackDatabase, lite: LiteServer): Promise<
   const unsubscribe = await database.onNotification("pgrst", (payload) => {
     if (payload === "" || payload === "reload schema") lite.reloadSchema();
   });
-  const forget = database.onRestart(() => lite.reloadSchema());
+  const forget = database.onRestart(() => lite.startAnew());
   return () => {
     unsubscribe();
     forget();

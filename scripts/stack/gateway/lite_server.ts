@@ -16,6 +16,8 @@ export interface LiteServer {
   warm(): Promise<void>;
   /** Reads the schema anew soon; requests are served from the old one until then. */
   reloadSchema(): void;
+  /** Leaves the service as it is to itself and starts another with the next request. */
+  startAnew(): void;
   stop(): Promise<void>;
 }
 
@@ -78,6 +80,13 @@ export function createLiteServer(options: LiteOptions & { readonly log: Logger }
         reloadTimer = null;
         reloads = reloads.then(reload);
       }, RELOAD_DELAY_MS);
+    },
+    startAnew: () => {
+      const old = current;
+      current = null;
+      // What waits for the old server may wait for ever: nothing here waits for it.
+      reloads = Promise.resolve();
+      old?.then((generation) => generation.retire()).catch(() => {});
     },
     stop: async () => {
       if (reloadTimer !== null) clearTimeout(reloadTimer);

@@ -6,6 +6,7 @@ import { limitBody, MAX_BODY_BYTES, refuseLargeBody, tooLarge } from "./body_lim
 import { isConnectionLoss } from "./connection_loss.ts";
 import { preflightAnswer, withCors } from "./cors.ts";
 import type { FunctionPort, RealtimePort } from "./gateway_ports.ts";
+import type { RestartGuard } from "./restart_guard.ts";
 import { handleRest } from "./rest_routes.ts";
 import { handleStorage } from "./storage_routes.ts";
 
@@ -15,6 +16,7 @@ export interface RouterDeps extends AuthRouteDeps {
   readonly realtime: RealtimePort;
   /** As the platform's superuser. */
   readonly sql: Sql;
+  readonly restarts: RestartGuard;
   readonly log: Logger;
 }
 
@@ -85,7 +87,8 @@ async function answerOrUnavailable(
   deps: RouterDeps,
 ): Promise<Response> {
   try {
-    return await HANDLERS[service](request, deps);
+    const answer = await deps.restarts.answerOf(HANDLERS[service](request, deps));
+    return answer ?? databaseUnavailable();
   } catch (error) {
     if (isConnectionLoss(error)) return databaseUnavailable();
     throw error;
