@@ -4,7 +4,7 @@ import type { ErrorCode } from "../../shared/errors/codes.ts";
 import { SwarmError } from "../../shared/errors/swarm_error.ts";
 import { startModelServer } from "../../scripts/models/model_server.ts";
 import { scriptModel } from "../../scripts/models/scripted_agent.ts";
-import { waitFor } from "../wait_for.ts";
+import { waitFor } from "../../scripts/wait_for.ts";
 import { call, type CallOptions, request, TEST_KEY } from "./tested_model.ts";
 import {
   beginStream,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Sql } from "../../shared/db/sql_client.ts";
-import { waitFor } from "../wait_for.ts";
+import { waitFor } from "../../scripts/wait_for.ts";
 import { asRole, startNativeServer } from "./native_server.ts";
 
 async function listen(admin: Sql, channel: string): Promise<string[]> {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { waitFor } from "../wait_for.ts";
+import { waitFor } from "../../scripts/wait_for.ts";
 import { asRole, startNativeServer } from "./native_server.ts";
 
 const DENIED = { code: "42501" };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { isolateClock } from "../../shared/worker/clock.ts";
 import type { Lease } from "../../shared/worker/task_store.ts";
-import { waitFor } from "../wait_for.ts";
+import { waitFor } from "../../scripts/wait_for.ts";
 import {
   assertAllSettled,
   assertNoDeadlock,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import { applyMigrations } from "../../scripts/stack/migrations/apply_migrations.ts";
-import { waitFor } from "../wait_for.ts";
+import { waitFor } from "../../scripts/wait_for.ts";
 import { Swarm } from "../worker/swarm_fixture.ts";
 import { crashJob, type Moment } from "./crash_job.ts";
 import { startNativeServer } from "./native_server.ts";

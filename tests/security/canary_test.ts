@@ -8,7 +8,7 @@ import { addAgent, addProvider, addTool } from "../e2e/operator.ts";
 import { bootPlatform, type Platform } from "../e2e/platform.ts";
 import { completeWithResults, scriptTurns } from "../e2e/script.ts";
 import { readSteps, readTask } from "../e2e/task_view.ts";
-import { waitFor } from "../wait_for.ts";
+import { waitFor } from "../../scripts/wait_for.ts";
 import { TABLE_RULES } from "./access_rules.ts";
 import { type Cast, castOf } from "./cast.ts";
 import { readRelations } from "./catalogue.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Sql } from "../../shared/db/sql_client.ts";
-import { waitFor } from "../wait_for.ts";
+import { waitFor } from "../../scripts/wait_for.ts";
 import type { SupabaseClient } from "../deps.ts";
 import { bootPlatform } from "../e2e/platform.ts";
 import { addAgent } from "../e2e/operator.ts";

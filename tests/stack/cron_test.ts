@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { startCron } from "../../scripts/stack/scheduler/cron.ts";
-import { waitFor } from "../wait_for.ts";
+import { waitFor } from "../../scripts/wait_for.ts";
 import { type DatabaseFixture, openDatabaseFixture } from "./database_fixture.ts";
 
 async function withCron(test: (fixture: DatabaseFixture) => Promise<void>): Promise<void> {

@@ -4,7 +4,7 @@ import { createSql } from "../../shared/db/sql_client.ts";
 import { SwarmError } from "../../shared/errors/swarm_error.ts";
 import { readHolder } from "../../scripts/stack/database/folder_lock.ts";
 import { openDatabase } from "../../scripts/stack/database/open_database.ts";
-import { waitFor } from "../wait_for.ts";
+import { waitFor } from "../../scripts/wait_for.ts";
 import { openDatabaseFixture } from "./database_fixture.ts";
 
 const quiet = { db: "pglite", ephemeral: false, log: () => {} };

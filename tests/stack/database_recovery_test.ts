@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { waitFor } from "../wait_for.ts";
+import { waitFor } from "../../scripts/wait_for.ts";
 import { openDatabaseFixture } from "./database_fixture.ts";
 
 Deno.test("a statement beyond the limit restarts the embedded database on the same port and data", async () => {

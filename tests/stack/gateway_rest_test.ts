@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Sql } from "../../shared/db/sql_client.ts";
-import { waitFor } from "../wait_for.ts";
+import { waitFor } from "../../scripts/wait_for.ts";
 import { startGatewayFixture } from "./gateway_fixture.ts";
 
 const NOTES_SQL = `

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { startGateway } from "../../scripts/stack/gateway/gateway.ts";
-import { waitFor } from "../wait_for.ts";
+import { waitFor } from "../../scripts/wait_for.ts";
 import { startGatewayFixture } from "./gateway_fixture.ts";
 
 Deno.test("each path leads to its service", async (t) => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { waitFor } from "../wait_for.ts";
+import { waitFor } from "../../scripts/wait_for.ts";
 import { startHost, writeFunction } from "./host_fixture.ts";
 
 /** Answers with a number that is different in each isolate, and does what the path asks for. */

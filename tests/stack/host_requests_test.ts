@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { waitFor } from "../wait_for.ts";
+import { waitFor } from "../../scripts/wait_for.ts";
 import { startHost } from "./host_fixture.ts";
 
 const ECHO = `Deno.serve(async (request) => Response.json({

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { startNet } from "../../scripts/stack/scheduler/net.ts";
 import type { Sql } from "../../shared/db/sql_client.ts";
-import { waitFor } from "../wait_for.ts";
+import { waitFor } from "../../scripts/wait_for.ts";
 import { type DatabaseFixture, openDatabaseFixture } from "./database_fixture.ts";
 
 /** What the target server received. */

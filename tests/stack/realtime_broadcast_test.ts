@@ -1,6 +1,6 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 import type { RealtimeChannel, SupabaseClient } from "../deps.ts";
-import { waitFor } from "../wait_for.ts";
+import { waitFor } from "../../scripts/wait_for.ts";
 import { startRealtimeFixture } from "./realtime_fixture.ts";
 
 /** A topic belongs to the user whose id it starts with; only owners may send to `…:open`. */

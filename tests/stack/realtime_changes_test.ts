@@ -1,6 +1,6 @@
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import type { RealtimeChannel, SupabaseClient } from "../deps.ts";
-import { waitFor } from "../wait_for.ts";
+import { waitFor } from "../../scripts/wait_for.ts";
 import { startRealtimeFixture } from "./realtime_fixture.ts";
 
 const SCHEMA = `

@@ -1,6 +1,6 @@
 import { deepEqual, equal, match } from "node:assert/strict";
 import type { SupabaseClient } from "../deps.ts";
-import { waitFor } from "../wait_for.ts";
+import { waitFor } from "../../scripts/wait_for.ts";
 import { type RealtimeFixture, startRealtimeFixture } from "./realtime_fixture.ts";
 
 /** Users read the topic that is named after them; nobody may send. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { waitFor } from "../wait_for.ts";
+import { waitFor } from "../../scripts/wait_for.ts";
 import { areGone, descendants } from "./process_tree.ts";
 import { runStart, type StartEnd } from "./start_process.ts";
 

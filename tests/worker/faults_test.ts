@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { SwarmError } from "../../shared/errors/swarm_error.ts";
 import type { TaskModelCall } from "../../shared/worker/task_ports.ts";
 import type { TaskStore } from "../../shared/worker/task_store.ts";
-import { waitFor } from "../wait_for.ts";
+import { waitFor } from "../../scripts/wait_for.ts";
 import { toolNamed } from "./agent_states.ts";
 import {
   answered,

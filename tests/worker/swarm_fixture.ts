@@ -10,7 +10,7 @@ import type { TaskModelCall, TaskPorts } from "../../shared/worker/task_ports.ts
 import type { TaskStore } from "../../shared/worker/task_store.ts";
 import { Worker } from "../../shared/worker/worker.ts";
 import { openDatabase } from "../../scripts/stack/database/open_database.ts";
-import { waitFor } from "../wait_for.ts";
+import { waitFor } from "../../scripts/wait_for.ts";
 
 /** What a scripted model answers: text, calls, or a failure. */
 export type ModelScript = (call: TaskModelCall) => Promise<ModelTurn> | ModelTurn;

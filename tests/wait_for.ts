@@ -1,1 +1,0 @@
-export { waitFor, type WaitOptions } from "../scripts/wait_for.ts";
