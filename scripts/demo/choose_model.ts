@@ -4,17 +4,28 @@ export interface DemoModel {
   readonly provider: "demo" | "openai" | "anthropic" | "google" | "ollama";
   /** The variable that chose it; null for the scripted model. */
   readonly variable: string | null;
+  /** Whether the variable holds a key, which must not turn up anywhere. */
+  readonly isKeyed: boolean;
 }
 
 const CHOICES: readonly DemoModel[] = [
-  { provider: "openai", variable: "OPENAI_API_KEY" },
-  { provider: "anthropic", variable: "ANTHROPIC_API_KEY" },
-  { provider: "google", variable: "GOOGLE_API_KEY" },
-  { provider: "ollama", variable: "OLLAMA_HOST" },
+  { provider: "openai", variable: "OPENAI_API_KEY", isKeyed: true },
+  { provider: "anthropic", variable: "ANTHROPIC_API_KEY", isKeyed: true },
+  { provider: "google", variable: "GOOGLE_API_KEY", isKeyed: true },
+  { provider: "ollama", variable: "OLLAMA_HOST", isKeyed: false },
 ];
 
 /** The first provider whose variable is set; without any, the scripted model. */
 export function chooseModel(environment: Readonly<Record<string, string>>): DemoModel {
   return CHOICES.find(({ variable }) => variable !== null && environment[variable]) ??
-    { provider: "demo", variable: null };
+    { provider: "demo", variable: null, isKeyed: false };
+}
+
+/** The real keys that the model is called with. */
+export function modelKeys(
+  { variable, isKeyed }: DemoModel,
+  environment: Readonly<Record<string, string>>,
+): string[] {
+  const key = variable === null ? undefined : environment[variable];
+  return isKeyed && key !== undefined ? [key] : [];
 }

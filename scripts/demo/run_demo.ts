@@ -2,7 +2,7 @@ import { createSql, type Sql } from "../../shared/db/sql_client.ts";
 import { PROJECT_ROOT } from "../project_root.ts";
 import { type Stack, startStack } from "../stack/stack.ts";
 import { type Environment, readEnvironment } from "../stack/stack_environment.ts";
-import { chooseModel, type DemoModel } from "./choose_model.ts";
+import { chooseModel, type DemoModel, modelKeys } from "./choose_model.ts";
 import * as evidence from "./evidence.ts";
 import { type FileServer, refusesWithoutKey, startFileServer } from "./file_server.ts";
 import { findExposures } from "./find_exposures.ts";
@@ -83,7 +83,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   const sql = createSql(stack.dbUrl, { maxConnections: 1, applicationName: "demo" });
   cleanUp.defer(() => sql.end());
   const model = chooseModel(environment);
-  const modelKey = await setUp(sql, { files, model });
+  const madeKeys = await setUp(sql, { files, model });
   view?.say(`Up after ${stack.bootMs} ms at ${stack.apiUrl}. The model is ${model.provider}.`);
 
   const project = { apiUrl: stack.apiUrl, publishableKey: stack.publishableKey };
@@ -96,7 +96,13 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   view?.begin("The same job again, cancelled in the middle");
   const cancelledJob = await runCancelledJob(context);
 
-  const secrets = [files.apiKey, stack.secretKey, user.accessToken, ...modelKey];
+  const secrets = [
+    files.apiKey,
+    stack.secretKey,
+    user.accessToken,
+    ...madeKeys,
+    ...modelKeys(model, environment),
+  ];
   const run = {
     stack,
     sql,
@@ -112,7 +118,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   const criteria = await judge(run);
   const report = await downloadReport(run);
   view?.begin("The report, from Storage");
-  if (view !== null) { for (const line of report.split("\n").slice(0, 12)) view.say(`  ${line}`); }
+  for (const line of report.split("\n").slice(0, 12)) view?.say(`  ${line}`);
   view?.say("");
   return {
     ok: Object.values(criteria).every((isMet) => isMet) && report !== "",
@@ -125,7 +131,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   };
 }
 
-/** What an operator does before the first job. Returns the model's key, if the demo made one. */
+/** What an operator does before the first job. Returns the keys that it made up. */
 async function setUp(
   sql: Sql,
   { files, model }: { readonly files: FileServer; readonly model: DemoModel },
