@@ -1,0 +1,88 @@
+import type { ToolCall } from "../agent/planned_call.ts";
+import type { TaskContext } from "../agent/task_context.ts";
+import { SwarmError } from "../errors/swarm_error.ts";
+import type { JsonValue } from "../json.ts";
+import type { ToolCallOutcome } from "../tools/tool_port.ts";
+import type { SpanAttributes } from "./span.ts";
+import type { TracedModelAnswer, TracedModelCall } from "./task_trace.ts";
+
+/**
+ * Attributes by OpenTelemetry's conventions for generative AI: names, settings and counts. What
+ * people and models wrote, arguments and results are left out.
+ */
+export function modelAttributes({ agent, provider }: TracedModelCall): SpanAttributes {
+  return {
+    "gen_ai.operation.name": "chat",
+    "gen_ai.provider.name": provider === null ? null : PROVIDERS[provider.name] ?? provider.name,
+    "gen_ai.request.model": agent?.model ?? provider?.default_model,
+    "gen_ai.request.temperature": agent?.temperature,
+    "gen_ai.request.max_tokens": agent?.max_tokens,
+    "gen_ai.agent.name": agent?.slug,
+  };
+}
+
+/** Providers whose name in the conventions is not ours. */
+const PROVIDERS: Readonly<Record<string, string>> = { google: "gcp.gemini" };
+
+/** `chat` with the model's name, as the conventions have it. */
+export function modelSpanName({ agent, provider }: TracedModelCall): string {
+  const model = agent?.model ?? provider?.default_model;
+  return model === undefined ? "chat" : `chat ${model}`;
+}
+
+/** What a model's answer cost, and why it ended. */
+export function answerAttributes({ output, usage }: TracedModelAnswer): SpanAttributes {
+  return {
+    "gen_ai.response.finish_reasons": [output.finish_reason],
+    "gen_ai.usage.input_tokens": countOf(usage.input_tokens),
+    "gen_ai.usage.cache_read.input_tokens": countOf(usage.cached_input_tokens),
+    "gen_ai.usage.output_tokens": countOf(usage.output_tokens),
+  };
+}
+
+function countOf(value: JsonValue | undefined): number | undefined {
+  return typeof value === "number" ? value : undefined;
+}
+
+/** Which tool is called, and for which call of the model's. */
+export function toolAttributes({ tool, intent, attempt }: ToolCall): SpanAttributes {
+  return {
+    "gen_ai.operation.name": "execute_tool",
+    "gen_ai.tool.name": tool.toolName,
+    "gen_ai.tool.call.id": intent.call_id,
+    "supaswarm.tool_server": tool.server,
+    "supaswarm.tool_attempt": attempt,
+  };
+}
+
+/** The call's row in the ledger. */
+export function outcomeAttributes(outcome: ToolCallOutcome | SwarmError): SpanAttributes {
+  return outcome instanceof SwarmError ? {} : { "supaswarm.execution_id": outcome.executionId };
+}
+
+/** The code that a tool call ended with, or null when it went well. */
+export function outcomeError(outcome: ToolCallOutcome | SwarmError): string | null {
+  if (outcome instanceof SwarmError) return outcome.code;
+  if (outcome.kind === "unknown") return "TOOL_OUTCOME_UNKNOWN";
+  if (outcome.kind === "input_required") return null;
+  return outcome.isError ? outcome.errorCode ?? "TOOL_FAILED" : null;
+}
+
+/** Which task runs, as which agent. */
+export function runAttributes(
+  task: TaskContext["task"],
+  agent: TaskContext["agent"],
+  epoch: string,
+): SpanAttributes {
+  return {
+    "gen_ai.operation.name": "invoke_agent",
+    "gen_ai.agent.name": task.agent_slug,
+    "gen_ai.agent.id": agent?.id,
+    "supaswarm.task_id": task.id,
+    "supaswarm.master_task_id": task.master_task_id,
+    "supaswarm.parent_task_id": task.parent_id,
+    "supaswarm.depth": task.depth,
+    "supaswarm.attempts": task.attempts,
+    "supaswarm.epoch": Number(epoch),
+  };
+}

@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { isSampled, newTrace, parseTraceparent, spanIdOf, toTraceparent } from "./span_context.ts";
+
+const VALID = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
+Deno.test("parseTraceparent() and toTraceparent() are each other's reverse", () => {
+  const context = parseTraceparent(VALID, "a=1");
+
+  assert.ok(context !== null);
+  assert.equal(context.tracestate, "a=1");
+  assert.equal(toTraceparent(context), VALID);
+});
+
+Deno.test("parseTraceparent() takes a later version as the one it knows, with the known flags", () => {
+  const context = parseTraceparent(`cc${VALID.slice(2, -2)}ff`, null);
+
+  assert.ok(context !== null);
+  assert.equal(toTraceparent(context), `${VALID.slice(0, -2)}03`);
+});
+
+Deno.test("parseTraceparent() answers null for nothing and for nonsense", () => {
+  for (const text of [null, "", "00-1-2-01", `${VALID}x`]) {
+    assert.equal(parseTraceparent(text, null), null);
+  }
+});
+
+Deno.test("isSampled() goes by the sampled flag alone", () => {
+  const withFlags = (flags: number) => ({ ...newTrace(), flags });
+
+  assert.deepEqual([0, 1, 2, 3].map((flags) => isSampled(withFlags(flags))), [
+    false,
+    true,
+    false,
+    true,
+  ]);
+});
+
+Deno.test("newTrace() is sampled, well-formed and never the same", () => {
+  const [first, second] = [newTrace(), newTrace()];
+
+  assert.match(toTraceparent(first), /^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+  assert.notEqual(first.traceId, second.traceId);
+});
+
+Deno.test("spanIdOf() is the same for the same name, and another for every other", async () => {
+  const names = [["run", "t", "1"], ["run", "t", "2"], ["step", "t", 1, "1"], [
+    "step",
+    "t",
+    1,
+    "2",
+  ]];
+  const ids = await Promise.all(names.map((name) => spanIdOf(...name)));
+
+  assert.equal(new Set(ids).size, names.length);
+  assert.equal(await spanIdOf("run", "t", "1"), ids[0]);
+  // First eight bytes of SHA-256 of "run:t:1", as `sha256sum` prints them.
+  assert.equal(ids[0], "f485334659a09963");
+});

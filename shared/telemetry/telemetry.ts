@@ -1,0 +1,70 @@
+import type { TaskContext } from "../agent/task_context.ts";
+import type { TelemetrySettings } from "../config/telemetry_settings.ts";
+import type { Logger } from "../log/logger.ts";
+import { createRedactor } from "../secrets/redact.ts";
+import type { Span } from "./span.ts";
+import { SpanExporter } from "./span_exporter.ts";
+import { isSampled } from "./span_context.ts";
+import { RecordedTaskTrace } from "./recorded_task_trace.ts";
+import { type TaskTrace, untraced } from "./task_trace.ts";
+
+/** The spans of one edge function. Nothing here throws or waits for the collector but the last two. */
+export interface Telemetry {
+  /** False where no endpoint is set: trace contexts are then passed on unchanged. */
+  readonly isOn: boolean;
+  /** Opens the span of one worker's run of a task. */
+  openRun(context: TaskContext, epoch: string): TaskTrace;
+  /** Takes an ended span; one of a trace that is not sampled goes nowhere. */
+  add(span: Span): void;
+  /** Sends what waits. */
+  flush(): Promise<void>;
+  /** Sends what waits before the isolate retires. */
+  close(): Promise<void>;
+}
+
+/** What telemetry is made from. */
+export interface TelemetryOptions {
+  /** Undefined where no endpoint is set. */
+  readonly settings: TelemetrySettings | undefined;
+  /** The edge function that the spans come from. */
+  readonly functionName: string;
+  /** Values that must not leave, whatever name they stand in. */
+  readonly secrets: readonly string[];
+  readonly log: Logger;
+}
+
+/** Records nothing and hands trace contexts on as they came, as OpenTelemetry asks for. */
+export const NO_TELEMETRY: Telemetry = {
+  isOn: false,
+  openRun: ({ task }) => untraced(task),
+  add: () => {},
+  flush: () => Promise.resolve(),
+  close: () => Promise.resolve(),
+};
+
+/** Makes an edge function's telemetry; it exports where an endpoint is set. */
+export function createTelemetry(options: TelemetryOptions): Telemetry {
+  const { settings, functionName, secrets, log } = options;
+  if (settings === undefined) return NO_TELEMETRY;
+  const exporter = new SpanExporter({
+    endpoint: settings.tracesEndpoint,
+    headers: settings.headers,
+    resource: {
+      "faas.name": functionName,
+      ...settings.resourceAttributes,
+      "service.name": settings.serviceName,
+    },
+    redact: createRedactor(secrets).text,
+    log,
+  });
+  const add = (span: Span) => {
+    if (isSampled(span.context)) exporter.add(span);
+  };
+  return {
+    isOn: true,
+    openRun: (context, epoch) => new RecordedTaskTrace({ context, epoch, add }),
+    add,
+    flush: () => exporter.flush(),
+    close: () => exporter.close(),
+  };
+}

@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { waitFor } from "../../scripts/wait_for.ts";
+import { rootsOf, startCollector } from "../worker/otlp_collector.ts";
+import { created, knock } from "./create_task_door.ts";
+import { addAgent } from "./operator.ts";
+import { bootPlatform } from "./platform.ts";
+import { call, complete, scriptTurns } from "./script.ts";
+import { untilTask } from "./task_view.ts";
+
+const TRACE_ID = "5".repeat(32);
+
+Deno.test("the stack's functions export a job's trace where an endpoint is set", async () => {
+  const collector = startCollector();
+  {
+    await using platform = await bootPlatform({
+      env: {
+        OTEL_EXPORTER_OTLP_ENDPOINT: collector.server.url,
+        OTEL_EXPORTER_OTLP_HEADERS: "x-api-key=c4n4ry%20key",
+        OTEL_SERVICE_NAME: "swarm-e2e",
+      },
+    });
+    const { stack, sql, project } = platform;
+    await addAgent(sql, { slug: "boss" });
+    await addAgent(sql, { slug: "hand" });
+    stack.models.addAgent(
+      scriptTurns("boss", call("create_subtask", { agent: "hand", input: "go" }), complete("ok")),
+    );
+    stack.models.addAgent(scriptTurns("hand", complete("done")));
+
+    const headers = { apikey: stack.secretKey, traceparent: `00-${TRACE_ID}-${"6".repeat(16)}-01` };
+    const body = { agent: "boss", input: "Do it" };
+    const { task_id } = created(await knock(project, { body, headers }));
+    await untilTask(sql, task_id, "completed");
+
+    // Two runs of the boss, one of the hand; the functions send by themselves.
+    const isRun = ({ name }: { readonly name: string }) => name.startsWith("invoke_agent");
+    await waitFor(() => collector.spans().filter(isRun).length === 3);
+    const spans = collector.spans();
+    assert.deepEqual(rootsOf(spans).map(({ name }) => name), ["POST /supaswarm-create-task"]);
+    assert.ok(spans.every(({ traceId }) => traceId === TRACE_ID));
+    assert.ok(
+      collector.server.seen.every(({ headers, url, body }) =>
+        headers.get("x-api-key") === "c4n4ry key" && url.pathname === "/v1/traces" &&
+        body.includes('"swarm-e2e"')
+      ),
+    );
+    assert.ok(!platform.logLines.join("\n").includes("c4n4ry"));
+  }
+  await collector.server.stop();
+});
