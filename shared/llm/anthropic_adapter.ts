@@ -3,6 +3,7 @@ import { AnthropicAnswerReader } from "./anthropic_answer.ts";
 import { toMessagesRequest } from "./anthropic_messages.ts";
 import type { ModelAdapter, ModelEndpoint } from "./model_port.ts";
 import { callOverTransport, type ModelFetch, type TransportOptions } from "./model_transport.ts";
+import { OfferedFunctions } from "./offered_functions.ts";
 import { SDK_TIMEOUT_MS } from "./sdk_timeout.ts";
 
 /** Speaks the messages API of Anthropic or of a compatible server at the endpoint's base URL. */
@@ -14,7 +15,8 @@ export function createAnthropicAdapter(
     generate: (request, { signal, onDelta }) =>
       callOverTransport(endpoint, options, signal, async (fetch) => {
         const { messages } = createClient(endpoint, fetch);
-        const body = toMessagesRequest(request);
+        const functions = new OfferedFunctions(request, "anthropic");
+        const body = toMessagesRequest(request, functions);
         const reader = new AnthropicAnswerReader(endpoint, onDelta);
         if (onDelta === undefined) {
           reader.readMessage(await messages.create(body, { signal }));
@@ -22,7 +24,7 @@ export function createAnthropicAdapter(
           const events = await messages.create({ ...body, stream: true }, { signal });
           for await (const event of events) reader.readEvent(event);
         }
-        return reader.finish();
+        return functions.toOriginal(reader.finish());
       }),
   };
 }

@@ -1,7 +1,9 @@
 import type Anthropic from "@anthropic-ai/sdk";
 import { z } from "zod";
 import type { JsonObject, JsonValue } from "../json.ts";
+import { toAnthropicTool } from "../tool_schemas/wire_function.ts";
 import type { ModelMessage, ModelRequest } from "./model_port.ts";
+import type { OfferedFunctions } from "./offered_functions.ts";
 
 type Block = Anthropic.ContentBlockParam;
 type Message = { readonly role: "user" | "assistant"; readonly content: Block[] };
@@ -39,18 +41,24 @@ export function toProviderData(content: readonly AnswerBlock[]): JsonValue | und
 }
 
 /** Writes a request in the messages format. */
-export function toMessagesRequest(request: ModelRequest): MessagesRequest {
-  const { model, system, messages, tools, temperature, maxOutputTokens } = request;
+export function toMessagesRequest(
+  request: ModelRequest,
+  functions: OfferedFunctions,
+): MessagesRequest {
+  const { model, system, messages, temperature, maxOutputTokens } = request;
+  const tools = functions.definitions.map(toAnthropicTool);
   return {
     model,
     max_tokens: maxOutputTokens ?? DEFAULT_MAX_TOKENS,
-    messages: mergeTurns(messages),
+    messages: mergeTurns(messages, functions),
     ...(system === "" ? {} : { system }),
     ...(tools.length === 0 ? {} : {
-      tools: tools.map(({ name, description, parameters }) => ({
-        name,
-        description,
-        input_schema: { ...parameters, type: "object" },
+      tools: tools.map(({ input_schema, input_examples, ...named }) => ({
+        ...named,
+        input_schema: { ...input_schema, type: "object" },
+        ...(input_examples === undefined
+          ? {}
+          : { input_examples: input_examples.map((example) => ({ ...example })) }),
       })),
     }),
     ...(temperature === undefined ? {} : { temperature }),
@@ -58,11 +66,11 @@ export function toMessagesRequest(request: ModelRequest): MessagesRequest {
 }
 
 /** Roles must alternate, and all results of a turn's tool calls must stand in one user message. */
-function mergeTurns(messages: readonly ModelMessage[]): Message[] {
+function mergeTurns(messages: readonly ModelMessage[], functions: OfferedFunctions): Message[] {
   const turns: Message[] = [];
   for (const message of messages) {
     const role = message.role === "assistant" ? "assistant" : "user";
-    const content = toBlocks(message);
+    const content = toBlocks(message, functions);
     const last = turns.at(-1);
     if (content.length === 0) continue;
     if (last?.role === role) last.content.push(...content);
@@ -72,7 +80,7 @@ function mergeTurns(messages: readonly ModelMessage[]): Message[] {
 }
 
 /** Empty text blocks are refused by the API, so an empty message has no blocks at all. */
-function toBlocks(message: ModelMessage): Block[] {
+function toBlocks(message: ModelMessage, functions: OfferedFunctions): Block[] {
   switch (message.role) {
     case "user":
       return toTextBlocks(message.text);
@@ -88,7 +96,7 @@ function toBlocks(message: ModelMessage): Block[] {
       if (kept.success) return kept.data.content;
       return [
         ...toTextBlocks(message.text),
-        ...message.toolCalls.map((call): Block => ({
+        ...message.toolCalls.map((made) => functions.toProvided(made)).map((call): Block => ({
           type: "tool_use",
           id: toLegalId(call.callId),
           name: call.name,

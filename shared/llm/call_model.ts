@@ -67,8 +67,8 @@ export type CallModel = (call: ModelCall) => Promise<ModelCallResult>;
 
 /**
  * Makes the product's model port: it picks the model (the settings', else the provider's default),
- * asks policies and Vault for the key, calls once (twice where a model takes no temperature), and
- * keeps the key out of whatever it returns.
+ * asks policies and Vault for the key, calls once (again without what the model refuses: a
+ * temperature, or strict tools and examples), and keeps the key out of whatever it returns.
  *
  * @throws SwarmError PROVIDER_NOT_FOUND, MODEL_KEY_MISSING, MODEL_POLICY_DENIED,
  * TOOL_ADDRESS_FORBIDDEN for a `base_url` that may not be reached, and the codes of
@@ -88,7 +88,7 @@ export function createModelCaller(ports: ModelCallPorts): CallModel {
       apiKey: key.secret,
     });
     const generate = (options: GenerateOptions) =>
-      generateAtItsTemperature(adapter, toRequest(call, model), options);
+      generateAsTaken(adapter, toRequest(call, model), options);
     const response = await withoutKey(key.secret, call, generate);
     return { response, usage: toUsageRecord(response, provider.id, model, key) };
   };
@@ -105,10 +105,10 @@ function toRequest({ prompt, settings }: ModelCall, model: string): ModelRequest
 }
 
 /**
- * Reasoning models take no temperature but their own, and say so before they answer. Which ones do
- * changes too often to be listed.
+ * Asks again without what the provider refuses, once for each thing. Which models take what
+ * changes too often to be listed, and providers say so before they answer.
  */
-async function generateAtItsTemperature(
+async function generateAsTaken(
   adapter: ModelAdapter,
   request: ModelRequest,
   options: GenerateOptions,
@@ -116,12 +116,25 @@ async function generateAtItsTemperature(
   try {
     return await adapter.generate(request, options);
   } catch (error) {
-    const isRefused = error instanceof SwarmError && error.code === "MODEL_REQUEST_INVALID" &&
-      /temperature/i.test(error.message);
-    if (!isRefused || request.temperature === undefined) throw error;
-    const { temperature: _, ...atItsOwn } = request;
-    return await adapter.generate(atItsOwn, options);
+    const isRefused = error instanceof SwarmError && error.code === "MODEL_REQUEST_INVALID";
+    const weaker = isRefused ? withoutRefused(request, error.message) : undefined;
+    if (weaker === undefined) throw error;
+    return await generateAsTaken(adapter, weaker, options);
   }
+}
+
+/** Undefined when the refusal is about nothing that could be left out. */
+function withoutRefused(request: ModelRequest, refusal: string): ModelRequest | undefined {
+  // Reasoning models take no temperature but their own.
+  if (/temperature/i.test(refusal) && request.temperature !== undefined) {
+    const { temperature: _, ...atItsOwn } = request;
+    return atItsOwn;
+  }
+  // Compatible servers need not know strict tools or examples, and strict mode has more rules
+  // than its documentation says.
+  const isAboutTools = /strict|schema|input_examples|tools?\b|function/i.test(refusal);
+  const canBeBasic = request.tools.length > 0 && request.hasBasicTools !== true;
+  return isAboutTools && canBeBasic ? { ...request, hasBasicTools: true } : undefined;
 }
 
 async function withoutKey(

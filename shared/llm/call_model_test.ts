@@ -90,6 +90,35 @@ Deno.test("the agent's model and settings go before the provider's default", asy
   assert.equal(requests[0]?.maxOutputTokens, 100);
 });
 
+Deno.test("a server that refuses strict tools is asked again with basic ones, once", async () => {
+  const { ports, requests } = fakePorts(response());
+  const refusing: ModelCallPorts = {
+    ...ports,
+    createAdapter: async (endpoint) => {
+      const adapter = await ports.createAdapter(endpoint);
+      return {
+        generate: async (request, options) => {
+          const answer = await adapter.generate(request, options);
+          if (request.hasBasicTools === true && request.model === "acme-large") return answer;
+          const words = "Invalid schema for function 'search': 'strict' is not supported";
+          throw new SwarmError("MODEL_REQUEST_INVALID", words);
+        },
+      };
+    },
+  };
+  const tools = [{ name: "search", description: "", inputSchema: { type: "object" } }];
+  const prompt = { ...call().prompt, tools };
+  const ask = createModelCaller(refusing);
+
+  const { response: answer } = await ask(call({ prompt }));
+  assert.equal(answer.text, "Hi");
+  assert.deepEqual(requests.map(({ hasBasicTools }) => hasBasicTools), [undefined, true]);
+
+  const settings = { model: "acme-small", temperature: null, max_tokens: null };
+  await assert.rejects(ask(call({ prompt, settings })), { code: "MODEL_REQUEST_INVALID" });
+  assert.equal(requests.length, 4);
+});
+
 Deno.test("a model that refuses the temperature is asked again without it", async () => {
   const { ports, requests } = fakePorts(response());
   const refusing: ModelCallPorts = {

@@ -3,6 +3,7 @@ import { GoogleAnswerReader } from "./google_answer.ts";
 import { toContentRequest } from "./google_contents.ts";
 import type { ModelAdapter, ModelEndpoint } from "./model_port.ts";
 import { callOverTransport, type ModelFetch, type TransportOptions } from "./model_transport.ts";
+import { OfferedFunctions } from "./offered_functions.ts";
 
 /** Speaks the Gemini API (`v1beta`) at Google or at the endpoint's base URL. */
 export function createGoogleAdapter(
@@ -13,14 +14,15 @@ export function createGoogleAdapter(
     generate: (request, { signal, onDelta }) =>
       callOverTransport(endpoint, options, signal, async (fetch) => {
         const { models } = createClient(endpoint, fetch);
-        const body = toContentRequest(request, signal);
+        const functions = new OfferedFunctions(request, "gemini");
+        const body = toContentRequest(request, functions, signal);
         const reader = new GoogleAnswerReader(endpoint, onDelta);
         if (onDelta === undefined) {
           reader.read(await models.generateContent(body));
         } else {
           for await (const chunk of await models.generateContentStream(body)) reader.read(chunk);
         }
-        return reader.finish();
+        return functions.toOriginal(reader.finish());
       }),
   };
 }

@@ -1,7 +1,9 @@
 import type { Content, GenerateContentParameters, Part } from "@google/genai/web";
 import { z } from "zod";
 import type { JsonValue } from "../json.ts";
+import { toGeminiFunction } from "../tool_schemas/wire_function.ts";
 import type { ModelMessage, ModelRequest, ModelToolCall } from "./model_port.ts";
+import type { OfferedFunctions } from "./offered_functions.ts";
 
 /** A part of an answer, as far as we read it. */
 export const partSchema = z.object({
@@ -34,24 +36,18 @@ export function toProviderData(parts: readonly AnswerPart[]): JsonValue | undefi
 /** Writes a request in the generateContent format. */
 export function toContentRequest(
   request: ModelRequest,
+  functions: OfferedFunctions,
   signal: AbortSignal,
 ): GenerateContentParameters {
-  const { model, system, messages, tools, temperature, maxOutputTokens } = request;
+  const { model, system, messages, temperature, maxOutputTokens } = request;
+  const functionDeclarations = functions.definitions.map(toGeminiFunction);
   return {
     model,
-    contents: toContents(messages),
+    contents: toContents(messages, functions),
     config: {
       abortSignal: signal,
       ...(system === "" ? {} : { systemInstruction: system }),
-      ...(tools.length === 0 ? {} : {
-        tools: [{
-          functionDeclarations: tools.map(({ name, description, parameters }) => ({
-            name,
-            description,
-            parametersJsonSchema: parameters,
-          })),
-        }],
-      }),
+      ...(functionDeclarations.length === 0 ? {} : { tools: [{ functionDeclarations }] }),
       ...(temperature === undefined ? {} : { temperature }),
       ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     },
@@ -59,12 +55,12 @@ export function toContentRequest(
 }
 
 /** The results of one turn's calls stand in one content, in the order of the calls. */
-function toContents(messages: readonly ModelMessage[]): Content[] {
+function toContents(messages: readonly ModelMessage[], functions: OfferedFunctions): Content[] {
   const givenIds = new Set(messages.flatMap(idsGivenByTheApi));
   const contents: { role: string; parts: Part[]; isResults: boolean }[] = [];
   for (const message of messages) {
     const isResults = message.role === "tool";
-    const parts = toParts(message, givenIds);
+    const parts = toParts(message, givenIds, functions);
     const last = contents.at(-1);
     if (parts.length === 0) continue;
     if (isResults && last?.isResults) last.parts.push(...parts);
@@ -73,7 +69,11 @@ function toContents(messages: readonly ModelMessage[]): Content[] {
   return contents.map(({ role, parts }) => ({ role, parts }));
 }
 
-function toParts(message: ModelMessage, givenIds: ReadonlySet<string>): Part[] {
+function toParts(
+  message: ModelMessage,
+  givenIds: ReadonlySet<string>,
+  functions: OfferedFunctions,
+): Part[] {
   switch (message.role) {
     case "user":
       return toTextParts(message.text);
@@ -88,7 +88,10 @@ function toParts(message: ModelMessage, givenIds: ReadonlySet<string>): Part[] {
       }];
     case "assistant":
       return keptParts(message.providerData) ??
-        [...toTextParts(message.text), ...message.toolCalls.map(toCallPart)];
+        [
+          ...toTextParts(message.text),
+          ...message.toolCalls.map((call) => toCallPart(functions.toProvided(call))),
+        ];
   }
 }
 

@@ -26,8 +26,13 @@ export type ModelMessage =
 export interface ModelTool {
   readonly name: string;
   readonly description: string;
-  /** JSON Schema of the arguments; its root is an object. */
-  readonly parameters: JsonObject;
+  /**
+   * The tool's own JSON Schema of its arguments. Each adapter sends it in its provider's form and
+   * maps the arguments of calls back, so that nobody else knows of that form.
+   */
+  readonly inputSchema: JsonObject;
+  /** Arguments that have worked, best first, for providers that take examples. */
+  readonly examples?: readonly JsonObject[];
 }
 
 /** A call the model asked for. */
@@ -56,6 +61,8 @@ export interface ModelRequest {
   readonly tools: readonly ModelTool[];
   readonly temperature?: number;
   readonly maxOutputTokens?: number;
+  /** Offers tools without strict mode and examples, which not every server knows. @default false */
+  readonly hasBasicTools?: boolean;
 }
 
 /** A whole answer of one model. */

@@ -1,6 +1,7 @@
 import OpenAI from "openai";
 import type { ModelAdapter, ModelEndpoint } from "./model_port.ts";
 import { callOverTransport, type ModelFetch, type TransportOptions } from "./model_transport.ts";
+import { OfferedFunctions } from "./offered_functions.ts";
 import { OpenAiAnswerReader } from "./openai_answer.ts";
 import { toChatRequest } from "./openai_messages.ts";
 import { SDK_TIMEOUT_MS } from "./sdk_timeout.ts";
@@ -14,7 +15,8 @@ export function createOpenAiAdapter(
     generate: (request, { signal, onDelta }) =>
       callOverTransport(endpoint, options, signal, async (fetch) => {
         const { chat: { completions } } = createClient(endpoint, fetch);
-        const body = toChatRequest(request, endpoint);
+        const functions = new OfferedFunctions(request, "openai");
+        const body = toChatRequest(request, functions, endpoint);
         const reader = new OpenAiAnswerReader(endpoint, onDelta);
         if (onDelta === undefined) {
           reader.readCompletion(await completions.create({ ...body, stream: false }, { signal }));
@@ -24,7 +26,7 @@ export function createOpenAiAdapter(
           const chunks = await completions.create(streamed, { signal });
           for await (const chunk of chunks) reader.readChunk(chunk);
         }
-        return reader.finish();
+        return functions.toOriginal(reader.finish());
       }),
   };
 }

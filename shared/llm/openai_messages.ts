@@ -1,22 +1,32 @@
 import type OpenAI from "openai";
+import { toOpenAiFunction } from "../tool_schemas/wire_function.ts";
 import type { ModelEndpoint, ModelMessage, ModelRequest } from "./model_port.ts";
+import type { OfferedFunctions } from "./offered_functions.ts";
 
 type ChatMessage = OpenAI.ChatCompletionMessageParam;
 type ChatRequest = Omit<OpenAI.ChatCompletionCreateParamsNonStreaming, "stream">;
 
 /** Writes a request in the chat-completions format. */
-export function toChatRequest(request: ModelRequest, endpoint: ModelEndpoint): ChatRequest {
-  const { model, system, messages, tools, temperature, maxOutputTokens } = request;
+export function toChatRequest(
+  request: ModelRequest,
+  functions: OfferedFunctions,
+  endpoint: ModelEndpoint,
+): ChatRequest {
+  const { model, system, messages, temperature, maxOutputTokens } = request;
+  const tools = functions.definitions.map((definition) => {
+    const { type, function: { strict, parameters, ...named } } = toOpenAiFunction(definition);
+    // Servers that do not know strict mode may refuse the word.
+    const mode = request.hasBasicTools === true ? {} : { strict };
+    return { type, function: { ...named, parameters: { ...parameters }, ...mode } };
+  });
   const systemMessages: ChatMessage[] = system === "" ? [] : [{ role: "system", content: system }];
   return {
     model,
-    messages: [...systemMessages, ...messages.map(toChatMessage)],
-    ...(tools.length === 0 ? {} : {
-      tools: tools.map(({ name, description, parameters }) => ({
-        type: "function",
-        function: { name, description, parameters: { ...parameters } },
-      })),
-    }),
+    messages: [
+      ...systemMessages,
+      ...messages.map((message) => toChatMessage(message, functions)),
+    ],
+    ...(tools.length === 0 ? {} : { tools }),
     ...(temperature === undefined ? {} : { temperature }),
     ...(maxOutputTokens === undefined ? {} : {
       [isOpenAiItself(endpoint) ? "max_completion_tokens" : "max_tokens"]: maxOutputTokens,
@@ -34,7 +44,7 @@ function isOpenAiItself(endpoint: ModelEndpoint): boolean {
   return hostname === "api.openai.com" || hostname.endsWith(".openai.azure.com");
 }
 
-function toChatMessage(message: ModelMessage): ChatMessage {
+function toChatMessage(message: ModelMessage, functions: OfferedFunctions): ChatMessage {
   switch (message.role) {
     case "user":
       return { role: "user", content: message.text };
@@ -45,7 +55,7 @@ function toChatMessage(message: ModelMessage): ChatMessage {
         role: "assistant",
         content: message.text,
         ...(message.toolCalls.length === 0 ? {} : {
-          tool_calls: message.toolCalls.map((call) => ({
+          tool_calls: message.toolCalls.map((made) => functions.toProvided(made)).map((call) => ({
             id: call.callId,
             type: "function",
             // Servers parse these again, so a malformed text may not be sent back as it was.

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { CLOSED_SETS } from "../db/database.types.ts";
+import { answerInTime } from "../db/answer_in_time.ts";
 import type { Sql } from "../db/sql_client.ts";
 import { toSwarmError } from "../db/to_swarm_error.ts";
 
@@ -35,9 +36,9 @@ const rowsSchema = z.tuple([z.object({
 export function createModelKeyResolver(sql: Sql): ResolveModelKey {
   return async ({ providerId, userId, model }) => {
     try {
-      const rows = await sql`
+      const rows = await answerInTime(sql`
         select secret, key_source
-        from private.resolve_provider_secret(${providerId}, ${userId}, ${model})`;
+        from private.resolve_provider_secret(${providerId}, ${userId}, ${model})`);
       const [{ secret, key_source }] = rowsSchema.parse([...rows]);
       return { secret, keySource: key_source };
     } catch (error) {

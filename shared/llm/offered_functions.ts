@@ -1,0 +1,53 @@
+import { SwarmError } from "../errors/swarm_error.ts";
+import {
+  type FunctionDefinition,
+  type FunctionTarget,
+  toFunctionDefinition,
+} from "../tool_schemas/function_definition.ts";
+import type { ModelRequest, ModelResponse, ModelTool, ModelToolCall } from "./model_port.ts";
+
+/** The tools of one request in a provider's form, and the way back for what the model asks for. */
+export class OfferedFunctions {
+  readonly #byName: ReadonlyMap<string, FunctionDefinition>;
+
+  constructor({ tools, hasBasicTools = false }: ModelRequest, target: FunctionTarget) {
+    const definitions = tools.flatMap((tool) => convert(tool, target, hasBasicTools));
+    this.#byName = new Map(definitions.map((definition) => [definition.name, definition]));
+  }
+
+  get definitions(): readonly FunctionDefinition[] {
+    return [...this.#byName.values()];
+  }
+
+  /** An earlier call as the model made it, for the conversation's history. */
+  toProvided<T extends Pick<ModelToolCall, "name" | "arguments">>(call: T): T {
+    const definition = this.#byName.get(call.name);
+    if (definition === undefined || call.arguments === null) return call;
+    return { ...call, arguments: definition.toProvided(call.arguments) };
+  }
+
+  /** The answer with the arguments of its calls as the tools take them. */
+  toOriginal(response: ModelResponse): ModelResponse {
+    const toolCalls = response.toolCalls.map((call) => {
+      const definition = this.#byName.get(call.name);
+      if (definition === undefined || call.arguments === null) return call;
+      return { ...call, arguments: definition.toOriginal(call.arguments) };
+    });
+    return { ...response, toolCalls };
+  }
+}
+
+/** Tools are checked when they are listed; one that is unusable all the same is not offered. */
+function convert(
+  { name, description, inputSchema, examples = [] }: ModelTool,
+  target: FunctionTarget,
+  isBasic: boolean,
+): FunctionDefinition[] {
+  try {
+    const tool = { name, description, inputSchema, examples };
+    return [toFunctionDefinition(tool, target, { isBasic })];
+  } catch (error) {
+    if (error instanceof SwarmError && error.code === "TOOL_CONFIG_INVALID") return [];
+    throw error;
+  }
+}

@@ -1,0 +1,51 @@
+import type { JsonObject } from "../json.ts";
+import type { FunctionDefinition } from "./function_definition.ts";
+
+/** A function in OpenAI's chat completions. */
+export interface OpenAiFunction {
+  readonly type: "function";
+  readonly function: {
+    readonly name: string;
+    readonly description: string;
+    readonly parameters: JsonObject;
+    readonly strict: boolean;
+  };
+}
+
+/** A tool in Anthropic's messages. */
+export interface AnthropicTool {
+  readonly name: string;
+  readonly description: string;
+  readonly input_schema: JsonObject;
+  readonly input_examples?: readonly JsonObject[];
+}
+
+/** A function declaration of Gemini. */
+export interface GeminiFunction {
+  readonly name: string;
+  readonly description: string;
+  readonly parametersJsonSchema: JsonObject;
+}
+
+/** Writes a definition as OpenAI takes it; `strict` is said either way, as its APIs differ in the default. */
+export function toOpenAiFunction(definition: FunctionDefinition): OpenAiFunction {
+  const { name, description, parameters, isStrict: strict } = definition;
+  return { type: "function", function: { name, description, parameters, strict } };
+}
+
+/** Writes a definition as Anthropic takes it. */
+export function toAnthropicTool(definition: FunctionDefinition): AnthropicTool {
+  const { name, description, parameters, examples } = definition;
+  return {
+    name,
+    description,
+    input_schema: parameters,
+    ...(examples.length === 0 ? {} : { input_examples: examples }),
+  };
+}
+
+/** Writes a definition as Gemini takes it. */
+export function toGeminiFunction(definition: FunctionDefinition): GeminiFunction {
+  const { name, description, parameters } = definition;
+  return { name, description, parametersJsonSchema: parameters };
+}
