@@ -1,0 +1,191 @@
+import { CommandError } from "../cli/run_command.ts";
+import { bridgeHint } from "./bridge_hint.ts";
+import type { RegistryInput, RegistryRemote, RegistryServer } from "./registry_document.ts";
+
+/** An entry of `external-mcps.yaml`, made from somebody else's description. */
+export interface ImportedEntry {
+  readonly slug: string;
+  readonly entry: Readonly<Record<string, unknown>>;
+  /** What a person should know or do, a sentence each. */
+  readonly notes: readonly string[];
+}
+
+/** What the description leaves open. */
+export interface ImportOptions {
+  /** @default from the server's name */
+  readonly slug?: string | undefined;
+  /** Values of variables of the URL. */
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+/** What is collected on the way through a remote's headers and query. */
+interface Collected {
+  readonly slug: string;
+  readonly credentials: Record<string, string>;
+  readonly headers: Record<string, string>;
+  readonly query: Record<string, string>;
+  auth: { in: "header" | "query"; name: string; prefix?: string } | null;
+  readonly notes: string[];
+}
+
+/**
+ * Makes an entry from a server's description: of its remotes the first that speaks Streamable HTTP.
+ * Everything secret becomes the name of an environment variable.
+ *
+ * @throws CommandError for a server that runs on one's own machine alone, saying how to bridge it;
+ * for a variable of the URL without a value.
+ */
+export function entryOfRegistry(server: RegistryServer, options: ImportOptions): ImportedEntry {
+  const remote = server.remotes?.find(({ type }) => type === "streamable-http");
+  if (remote === undefined) throw new CommandError(notRemote(server));
+  const slug = options.slug ?? slugOf(server.name);
+  const collected: Collected = {
+    slug,
+    credentials: {},
+    headers: {},
+    query: {},
+    auth: null,
+    notes: [],
+  };
+  const url = takeUrl(remote, options.variables, collected);
+  for (const header of remote.headers ?? []) {
+    takeValue("header", header.name, withVariables(header, options.variables), collected);
+  }
+  const { credentials, headers, query, auth, notes } = collected;
+  for (const variable of Object.values(credentials)) {
+    notes.push(`Put ${variable} into .env before you sync.`);
+  }
+  return {
+    slug,
+    notes,
+    entry: withoutEmpty({
+      name: server.title ?? server.name,
+      description: server.description,
+      url,
+      docs_url: server.websiteUrl ?? server.repository?.url,
+      credentials,
+      auth,
+      headers,
+      query,
+    }),
+  };
+}
+
+function slugOf(name: string): string {
+  const slug = (name.split("/").at(-1) ?? "").toLowerCase()
+    .replace(/[^a-z0-9_-]+/g, "-").replace(/^[-_]+|-+$/g, "").slice(0, 63);
+  if (slug !== "") return slug;
+  throw new CommandError(`Name the entry with --slug: '${name}' makes no key`);
+}
+
+/** The address without what is secret in its query. */
+function takeUrl(
+  { url, variables = {} }: RegistryRemote,
+  given: Readonly<Record<string, string>>,
+  collected: Collected,
+): string {
+  const [address = "", search = ""] = url.split("?", 2);
+  for (const [name, value] of new URLSearchParams(search)) {
+    const [, prefix, variable = ""] = /^(.*)\{([^{}]+)\}$/.exec(value) ?? [];
+    const input = variables[variable];
+    const isSecret = input?.isSecret === true && given[variable] === undefined;
+    const template = isSecret
+      ? { ...input, value: prefix }
+      : { value: fill(value, variables, given) };
+    takeValue("query", name, isSecret ? { ...template, isSecret } : template, collected);
+  }
+  return fill(address, variables, given);
+}
+
+function fill(
+  template: string,
+  variables: Readonly<Record<string, RegistryInput>>,
+  given: Readonly<Record<string, string>>,
+): string {
+  return template.replace(/\{([^{}]+)\}/g, (_, name: string) => {
+    const value = given[name] ?? variables[name]?.value ?? variables[name]?.default;
+    if (value !== undefined) return value;
+    const choices = variables[name]?.choices;
+    const among = choices === undefined ? "" : `, one of ${choices.join(", ")}`;
+    throw new CommandError(
+      `The server's address names {${name}}: give it with --set ${name}=VALUE${among}`,
+    );
+  });
+}
+
+/** A header's value with its variables: what is fixed becomes text, what is secret its prefix. */
+function withVariables(
+  header: NonNullable<RegistryRemote["headers"]>[number],
+  given: Readonly<Record<string, string>>,
+): RegistryInput {
+  const { value, variables = {} } = header;
+  const names = [...(value ?? "").matchAll(/\{([^{}]+)\}/g)].map(([, name = ""]) => name);
+  const open = names.filter((name) =>
+    given[name] === undefined && (variables[name]?.value ?? variables[name]?.default) === undefined
+  );
+  if (value === undefined) return header;
+  if (open.length === 0) return { ...header, value: fill(value, variables, given) };
+  const [, prefix = "", last] = /^([^{}]*)\{([^{}]+)\}$/.exec(value) ?? [];
+  // What is no text with one variable at its end is a secret as a whole.
+  return { ...header, isSecret: true, value: last === undefined ? "" : prefix };
+}
+
+/** Puts one header or query entry where an entry has it. Of a secret, `value` is what precedes it. */
+function takeValue(
+  place: "header" | "query",
+  name: string,
+  { value, default: fallback, isSecret, isRequired, description }: RegistryInput,
+  collected: Collected,
+): void {
+  const values = place === "header" ? collected.headers : collected.query;
+  const plain = value ?? fallback;
+  if (isSecret !== true && plain !== undefined) {
+    values[name] = plain;
+    return;
+  }
+  if (isSecret !== true && isRequired !== true) {
+    collected.notes.push(`Left out is the optional ${place} ${name}${about(description)}.`);
+    return;
+  }
+  const isBearer = place === "header" && name.toLowerCase() === "authorization";
+  const prefix = value ?? (isBearer ? "Bearer " : "");
+  if (isSecret === true && collected.auth === null) {
+    collected.auth = { in: place, name, ...(prefix === "" ? {} : { prefix }) };
+    const kind = isBearer ? "token" : "api_key";
+    collected.credentials[`${kind}_env`] = variableOf(collected.slug, kind);
+    return;
+  }
+  const key = `${name.toLowerCase().replace(/^x-/, "").replace(/[^a-z0-9]+/g, "_")}_env`;
+  collected.credentials[key] = variableOf(collected.slug, key.replace(/_env$/, ""));
+  values[name] = `${prefix}{{${key}}}`;
+}
+
+function variableOf(slug: string, what: string): string {
+  const name = `${slug}_mcp_${what}`.toUpperCase().replace(/[^A-Z0-9]+/g, "_");
+  return /^\d/.test(name) ? `MCP_${name}` : name;
+}
+
+function about(description: string | undefined): string {
+  return description === undefined ? "" : ` (${description.replace(/\.$/, "")})`;
+}
+
+function withoutEmpty(entry: Readonly<Record<string, unknown>>) {
+  return Object.fromEntries(
+    Object.entries(entry).filter(([, value]) =>
+      value !== undefined && value !== null &&
+      (typeof value !== "object" || Object.keys(value).length > 0)
+    ),
+  );
+}
+
+function notRemote({ name, remotes = [], packages = [] }: RegistryServer): string {
+  const bridges = packages.map(bridgeHint);
+  if (bridges.length > 0) {
+    return `'${name}' runs on a machine of your own and speaks stdio. Run it behind a bridge ` +
+      `(Node 22 or newer), and register the bridge's address:\n${bridges.join("\n")}`;
+  }
+  return remotes.length > 0
+    ? `'${name}' speaks ${remotes.map(({ type }) => type).join(" and ")} alone, which is no ` +
+      "longer part of the protocol; ask its maker for Streamable HTTP"
+    : `'${name}' has neither remotes nor packages`;
+}

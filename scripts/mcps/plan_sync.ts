@@ -1,0 +1,157 @@
+import { isDeepStrictEqual } from "node:util";
+import type { FileProblem } from "./read_mcps_file.ts";
+import type { ServerRow, WantedServer } from "./wanted_server.ts";
+
+/** What the registry holds, as far as a file can touch it. */
+export interface RegistryState {
+  readonly tools: readonly StoredTool[];
+  /** Names of the secrets that the file made; true: with the value of the environment. */
+  readonly secrets: ReadonlyMap<string, boolean>;
+}
+
+/** A row of `tools`. */
+export interface StoredTool extends ServerRow {
+  readonly id: string;
+  readonly slug: string;
+  readonly type: string;
+  readonly source: "manual" | "yaml";
+  /** Agents that may use it. */
+  readonly agentCount: number;
+}
+
+/** What becomes of one server. */
+export interface ServerChange {
+  readonly slug: string;
+  readonly change: "added" | "changed" | "unchanged" | "switched_off" | "disabled" | "removed";
+  /** Columns that are different now; of `changed` alone. */
+  readonly fields: readonly string[];
+  /** Agents that lose it with a removed row. */
+  readonly agentCount: number;
+  /** What its row becomes; null where none is written. */
+  readonly row: ServerRow | null;
+}
+
+/** What becomes of one secret. Its value is nowhere in a plan. */
+export interface SecretChange {
+  readonly name: string;
+  /** The environment variable; null of a removed one. */
+  readonly variable: string | null;
+  /** `kept`: the variable is not set, and Vault has the secret already. */
+  readonly change: "stored" | "replaced" | "unchanged" | "kept" | "removed";
+}
+
+/** The difference between the file and the registry. */
+export interface SyncPlan {
+  readonly servers: readonly ServerChange[];
+  readonly secrets: readonly SecretChange[];
+}
+
+/** Names of environment variables that are set. */
+export type SetVariables = ReadonlySet<string>;
+
+/** Compares what the file wants with what is there, or says why it cannot be had. */
+export function planSync(
+  wanted: readonly WantedServer[],
+  state: RegistryState,
+  variables: SetVariables,
+): SyncPlan | { readonly problems: readonly FileProblem[] } {
+  const problems = [
+    ...wanted.flatMap((server) => conflicts(server, wanted, state)),
+    ...wanted.flatMap((server) => missingSecrets(server, state, variables)),
+  ];
+  if (problems.length > 0) return { problems };
+  const slugs = new Set(wanted.map(({ slug }) => slug));
+  const gone = state.tools.filter(({ slug, source }) => source === "yaml" && !slugs.has(slug));
+  return {
+    servers: [
+      ...wanted.map((server) => serverChange(server, state)),
+      ...gone.map(({ slug, agentCount }) => (
+        { slug, change: "removed" as const, fields: [], agentCount, row: null }
+      )),
+    ],
+    secrets: secretChanges(wanted, state, variables),
+  };
+}
+
+/** Whether applying a plan would change anything. */
+export function isEmptyPlan({ servers, secrets }: SyncPlan): boolean {
+  return servers.every(({ change }) => change === "unchanged" || change === "disabled") &&
+    secrets.every(({ change }) => change === "unchanged" || change === "kept");
+}
+
+function conflicts(
+  { slug, line, row }: WantedServer,
+  wanted: readonly WantedServer[],
+  { tools }: RegistryState,
+): FileProblem[] {
+  const own = tools.find((tool) => tool.slug === slug);
+  if (own !== undefined && own.source !== "yaml") {
+    const message =
+      `mcps.${slug}: the registry has a tool '${slug}' (${own.type}) that this file ` +
+      "did not make; give the entry another key, or delete that row";
+    return [{ line, message }];
+  }
+  const stays = (tool: StoredTool) =>
+    tool.source === "manual" || wanted.some((other) => other.slug === tool.slug && !other.row);
+  const namesake = tools.find((tool) =>
+    tool.name === row?.name && tool.slug !== slug && stays(tool)
+  );
+  if (namesake === undefined) return [];
+  const message = `mcps.${slug}.name: the tool '${namesake.slug}' is called '${namesake.name}' ` +
+    "already; give the entry another name";
+  return [{ line, message }];
+}
+
+function missingSecrets(
+  { slug, secrets }: WantedServer,
+  state: RegistryState,
+  variables: SetVariables,
+): FileProblem[] {
+  return secrets.filter(({ name, variable }) =>
+    !variables.has(variable) && !state.secrets.has(name)
+  )
+    .map(({ variable, line }) => ({
+      line,
+      message: `mcps.${slug}: the environment variable ${variable} is not set; put it into .env ` +
+        "for this command, or give the entry enabled: false",
+    }));
+}
+
+function serverChange({ slug, row }: WantedServer, { tools }: RegistryState): ServerChange {
+  const stored = tools.find((tool) => tool.slug === slug);
+  const base = { slug, fields: [], agentCount: 0, row };
+  if (row === null) {
+    const isOn = stored?.is_active === true;
+    return { ...base, change: isOn ? "switched_off" : "disabled" };
+  }
+  if (stored === undefined) return { ...base, change: "added" };
+  const fields = Object.entries(row)
+    .filter(([field, value]) => !isDeepStrictEqual(Reflect.get(stored, field), value))
+    .map(([field]) => field);
+  return { ...base, fields, change: fields.length === 0 ? "unchanged" : "changed" };
+}
+
+function secretChanges(
+  wanted: readonly WantedServer[],
+  { secrets }: RegistryState,
+  variables: SetVariables,
+): SecretChange[] {
+  const changes = wanted.flatMap((server) => server.secrets).map(({ name, variable }) => ({
+    name,
+    variable,
+    change: !variables.has(variable)
+      ? "kept" as const
+      : secrets.has(name)
+      ? secrets.get(name) ? "unchanged" as const : "replaced" as const
+      : "stored" as const,
+  }));
+  const named = new Set(changes.map(({ name }) => name));
+  const disabled = wanted.filter(({ row }) => row === null).map(({ slug }) => slug);
+  const gone = [...secrets.keys()].filter((name) =>
+    !named.has(name) && !disabled.some((slug) => name.split("/").at(-2) === slug)
+  );
+  return [
+    ...changes,
+    ...gone.map((name) => ({ name, variable: null, change: "removed" as const })),
+  ];
+}

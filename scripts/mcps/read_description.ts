@@ -1,0 +1,29 @@
+import { capBody } from "../../shared/net/cap_body.ts";
+import { CommandError } from "../cli/run_command.ts";
+
+const TIMEOUT_MS = 15_000;
+/** A registry's page of search results is far smaller. */
+const MAX_BYTES = 5 * 1024 * 1024;
+
+/**
+ * Reads a description from a file or an address.
+ *
+ * @throws CommandError saying why it cannot be had.
+ */
+export async function readDescription(source: string): Promise<string> {
+  try {
+    return /^https?:\/\//.test(source) ? await fetchText(source) : await Deno.readTextFile(source);
+  } catch (cause) {
+    if (cause instanceof CommandError) throw cause;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new CommandError(`Cannot read ${source}: ${reason}`, { cause });
+  }
+}
+
+async function fetchText(url: string): Promise<string> {
+  const headers = { accept: "application/json" };
+  const response = await fetch(url, { headers, signal: AbortSignal.timeout(TIMEOUT_MS) });
+  if (response.ok) return await capBody(response, MAX_BYTES).text();
+  await response.body?.cancel();
+  throw new CommandError(`Cannot read ${url}: it answers HTTP ${response.status}`);
+}

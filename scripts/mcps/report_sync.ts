@@ -1,0 +1,45 @@
+import { isEmptyPlan, type SyncPlan } from "./plan_sync.ts";
+
+/** A sync's result as one line of JSON. */
+export function syncToJson(plan: SyncPlan, isDryRun: boolean): string {
+  return JSON.stringify({
+    dry_run: isDryRun,
+    is_changed: !isEmptyPlan(plan),
+    servers: plan.servers.map(({ slug, change, fields, agentCount }) => ({
+      slug,
+      change,
+      changed_fields: fields,
+      ...(change === "removed" ? { agents_without_it: agentCount } : {}),
+    })),
+    secrets: plan.secrets,
+  });
+}
+
+/** A sync's result for a person. */
+export function syncToText(plan: SyncPlan, isDryRun: boolean): string {
+  const servers = plan.servers.map(({ slug, change, fields, agentCount }) => {
+    const notes = [
+      ...fields,
+      ...(agentCount > 0 ? [`${agentCount} agents lose it`] : []),
+    ];
+    return line(change.replace("_", " "), slug, notes);
+  });
+  const secrets = plan.secrets.map(({ name, variable, change }) => {
+    const note = change === "kept"
+      ? [`${variable} is not set`]
+      : variable === null
+      ? []
+      : [variable];
+    return line(change, name, note);
+  });
+  return [...servers, ...secrets, verdict(plan, isDryRun)].join("\n");
+}
+
+function line(change: string, what: string, notes: readonly string[]): string {
+  return `${change.padEnd(12)}  ${what}${notes.length === 0 ? "" : ` (${notes.join(", ")})`}`;
+}
+
+function verdict(plan: SyncPlan, isDryRun: boolean): string {
+  if (isEmptyPlan(plan)) return "The registry is as the file says.";
+  return isDryRun ? "A dry run: nothing was changed." : "The registry is now as the file says.";
+}

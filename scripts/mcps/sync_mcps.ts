@@ -1,0 +1,136 @@
+import type { Sql } from "../../shared/db/sql_client.ts";
+import { toSwarmError } from "../../shared/db/to_swarm_error.ts";
+import type { Environment } from "../stack/stack_environment.ts";
+import { planSync, type ServerChange, type SyncPlan } from "./plan_sync.ts";
+import { type FileProblem, McpsFileError, type ReadEntry } from "./read_mcps_file.ts";
+import { readRegistry, type Transaction } from "./registry_state.ts";
+import { SECRET_PREFIX, type WantedServer, wantedServer } from "./wanted_server.ts";
+
+/** What a sync goes by. */
+export interface SyncOptions {
+  /** For problems of its entries. */
+  readonly fileName: string;
+  readonly entries: readonly ReadEntry[];
+  /** Holds the credentials. */
+  readonly environment: Environment;
+  /** Only find out what would change. */
+  readonly isDryRun: boolean;
+}
+
+/** The longest secret that Vault is given; as for those that users set. */
+const MAX_SECRET_CHARACTERS = 8_192;
+
+/**
+ * Brings the registry and Vault to what the file says, all in one transaction: a second sync waits
+ * for the first and finds nothing to do. Rows that the file did not make are never touched.
+ *
+ * @returns What was changed, or would be.
+ * @throws McpsFileError for a conflict with the registry or a missing variable, with its line;
+ * DATABASE_UNAVAILABLE.
+ */
+export async function syncMcps(sql: Sql, options: SyncOptions): Promise<SyncPlan> {
+  const { entries, environment, isDryRun, fileName } = options;
+  const wanted = entries.map(wantedServer);
+  const values = credentialsOf(wanted, environment, fileName);
+  const work = async (transaction: Transaction) => {
+    if (!isDryRun) await waitForTurn(transaction);
+    const state = await readRegistry(transaction, wanted, values);
+    const plan = planSync(wanted, state, new Set(values.keys()));
+    if ("problems" in plan) throw new McpsFileError(fileName, plan.problems);
+    if (!isDryRun) await applyPlan(transaction, plan, values);
+    return plan;
+  };
+  try {
+    return isDryRun ? await sql.begin("read only", work) : await sql.begin(work);
+  } catch (error) {
+    if (error instanceof McpsFileError) throw error;
+    throw toSwarmError(error, "sync the external MCP servers");
+  }
+}
+
+/** The values of the variables that are set, by their names. */
+function credentialsOf(
+  wanted: readonly WantedServer[],
+  environment: Environment,
+  fileName: string,
+): ReadonlyMap<string, string> {
+  const values = new Map<string, string>();
+  const problems: FileProblem[] = [];
+  for (const { variable, line } of wanted.flatMap(({ secrets }) => secrets)) {
+    const value = environment[variable]?.trim() ?? "";
+    // deno-lint-ignore no-control-regex -- no header can carry control characters
+    if (value.length > MAX_SECRET_CHARACTERS || /[\x00-\x1f\x7f]/.test(value)) {
+      const message = `${variable} holds line breaks, other control characters or more than ` +
+        `${MAX_SECRET_CHARACTERS} characters, which no header can carry`;
+      problems.push({ line, message });
+    } else if (value !== "") values.set(variable, value);
+  }
+  if (problems.length > 0) throw new McpsFileError(fileName, problems);
+  return values;
+}
+
+async function waitForTurn(sql: Transaction): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended('supaswarm:mcps-sync', 0))`;
+}
+
+async function applyPlan(
+  sql: Transaction,
+  { servers, secrets }: SyncPlan,
+  values: ReadonlyMap<string, string>,
+): Promise<void> {
+  for (const { name, variable, change } of secrets) {
+    if (change === "stored" || change === "replaced") {
+      const value = values.get(variable ?? "") ?? null;
+      const description = `${variable}, by external-mcps.yaml`;
+      await sql`select private.put_secret(${name}, ${value}, ${description})`;
+    }
+  }
+  for (const { slug, change } of servers) {
+    if (change === "removed") {
+      // What users gave for it goes with it, from Vault too.
+      await sql`delete from public.tools where slug = ${slug} and source = 'yaml'`;
+    }
+  }
+  await clearNames(sql, servers);
+  for (const server of servers) await write(sql, server);
+  for (const { name, change } of secrets) {
+    if (change === "removed" && name.startsWith(SECRET_PREFIX)) {
+      await sql`select private.put_secret(${name}, null, null)`;
+    }
+  }
+}
+
+/** Two entries may have swapped their names, which are unique at every moment. */
+async function clearNames(sql: Transaction, servers: readonly ServerChange[]): Promise<void> {
+  for (const { slug, fields } of servers) {
+    if (fields.includes("name")) {
+      await sql`update public.tools set name = id::text where slug = ${slug} and source = 'yaml'`;
+    }
+  }
+}
+
+async function write(sql: Transaction, { slug, change, row }: ServerChange): Promise<void> {
+  if (change === "switched_off") {
+    await sql`update public.tools set is_active = false where slug = ${slug} and source = 'yaml'`;
+    return;
+  }
+  if (row === null || change === "unchanged") return;
+  const config = sql.json(JSON.parse(JSON.stringify(row.config)));
+  await sql`
+    insert into public.tools
+      (slug, name, type, description, config, credential_secret_name, credential_type,
+        credential_description, is_active, source)
+    values (
+      ${slug}, ${row.name}, 'mcp_server', ${row.description}, ${config},
+      ${row.credential_secret_name}, ${row.credential_type}, ${row.credential_description},
+      ${row.is_active}, 'yaml')
+    on conflict (slug) do update set
+      name = excluded.name,
+      description = excluded.description,
+      config = excluded.config,
+      credential_secret_name = excluded.credential_secret_name,
+      credential_type = excluded.credential_type,
+      credential_description = excluded.credential_description,
+      is_active = excluded.is_active
+    where tools.source = 'yaml'`;
+}

@@ -1,0 +1,50 @@
+/** `deno task mcps:sync`: brings the registry to what `external-mcps.yaml` says. */
+import { basename, join } from "node:path";
+import { createSql } from "../shared/db/sql_client.ts";
+import { CommandError, runCommand } from "./cli/run_command.ts";
+import { loadYaml } from "./deps.ts";
+import { readMcpsFile } from "./mcps/read_mcps_file.ts";
+import { syncToJson, syncToText } from "./mcps/report_sync.ts";
+import { syncMcps } from "./mcps/sync_mcps.ts";
+import { PROJECT_ROOT } from "./project_root.ts";
+import { readEnvironment } from "./stack/stack_environment.ts";
+import { writeLine, writeProgress } from "./terminal.ts";
+
+await runCommand({
+  name: "deno task mcps:sync",
+  summary: "Brings the registry and Vault to what external-mcps.yaml says; safe to repeat.",
+  options: {
+    "dry-run": { type: "boolean", help: "Shows the difference and changes nothing." },
+    file: {
+      type: "string",
+      placeholder: "path",
+      help: "The list of servers. Default external-mcps.yaml of the project.",
+    },
+    db: {
+      type: "string",
+      placeholder: "URL",
+      help: "The database. Default SUPABASE_DB_URL of the environment or .env.",
+    },
+    json: { type: "boolean", help: "Prints the result as one line of JSON." },
+  },
+}, async ({ values }) => {
+  const path = values.file ?? join(PROJECT_ROOT, "external-mcps.yaml");
+  const fileName = values.file ?? basename(path);
+  const text = await Deno.readTextFile(path).catch((cause) => {
+    throw new CommandError(`Cannot read ${path}: it does not exist or may not be read`, { cause });
+  });
+  const entries = readMcpsFile(text, fileName, await loadYaml());
+  const environment = await readEnvironment(PROJECT_ROOT);
+  const url = values.db ?? environment.SUPABASE_DB_URL;
+  if (!url) throw new CommandError("Name the database with --db, as `deno task start` prints it");
+
+  const isDryRun = values["dry-run"];
+  writeProgress(`Comparing ${fileName} with the registry …`);
+  const sql = createSql(url, { maxConnections: 1, applicationName: "mcps-sync" });
+  try {
+    const plan = await syncMcps(sql, { fileName, entries, environment, isDryRun });
+    writeLine(values.json ? syncToJson(plan, isDryRun) : syncToText(plan, isDryRun));
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+});
