@@ -83,6 +83,106 @@ create view public.agent_usage with (security_invoker = true) as
 comment on view public.agent_usage is
   'Model calls, tokens and cost by UTC day, agent, model and whose key paid. Users see their own, the service all.';
 
-revoke all on public.queue_health, public.stuck_tasks, public.agent_usage from anon, authenticated, service_role;
-grant select on public.queue_health, public.stuck_tasks, public.agent_usage to service_role;
-grant select on public.agent_usage to authenticated;
+create view public.tool_usage with (security_invoker = true) as
+  with called as (
+    select
+      date_trunc('day', execution.created_at, 'UTC')::date as day,
+      execution.mcp_name,
+      execution.tool_name,
+      execution.tool_version,
+      execution.status,
+      execution.execution_time_ms,
+      feedback.rating,
+      feedback.rating_score,
+      coalesce(cost.model_call_count, 0) as model_call_count,
+      cost.cost_micro_usd,
+      coalesce(cost.unpriced_model_call_count, 0) as unpriced_model_call_count
+    from public.mcp_executions as execution
+    left join public.mcp_feedback as feedback on feedback.execution_id = execution.id
+    left join (
+      select
+        usage.execution_id,
+        count(*) as model_call_count,
+        sum(usage.cost_micro_usd) as cost_micro_usd,
+        count(*) filter (where usage.cost_micro_usd is null) as unpriced_model_call_count
+      from public.usage_events as usage
+      where usage.execution_id is not null
+      group by usage.execution_id
+    ) as cost on cost.execution_id = execution.id
+  )
+  select
+    day,
+    mcp_name,
+    tool_name,
+    tool_version,
+    count(*) as call_count,
+    count(*) filter (where status = 'success') as success_count,
+    count(*) filter (where status = 'error') as error_count,
+    count(*) filter (where status = 'timeout') as timeout_count,
+    (avg((status = 'success')::int))::numeric(5, 4) as success_rate,
+    percentile_disc(0.5) within group (order by execution_time_ms) as p50_ms,
+    percentile_disc(0.95) within group (order by execution_time_ms) as p95_ms,
+    percentile_disc(0.99) within group (order by execution_time_ms) as p99_ms,
+    count(*) filter (where rating = 'up') as up_count,
+    count(*) filter (where rating = 'down') as down_count,
+    avg(rating_score)::numeric(3, 2) as average_score,
+    sum(model_call_count)::bigint as model_call_count,
+    sum(cost_micro_usd)::bigint as cost_micro_usd,
+    sum(unpriced_model_call_count)::bigint as unpriced_model_call_count
+  from called
+  group by day, mcp_name, tool_name, tool_version;
+comment on view public.tool_usage is
+  'Tool calls by UTC day, tool and version: how many worked, how long they took, how they were graded, and what the models inside them cost (null: no model call, or none with a price). Users see their own, the service all.';
+
+create view public.agent_tool_usage with (security_invoker = true) as
+  with called as (
+    select
+      date_trunc('day', execution.created_at, 'UTC')::date as day,
+      agent.slug as agent_slug,
+      execution.mcp_name,
+      execution.tool_name,
+      execution.status,
+      execution.attempt,
+      execution.execution_time_ms,
+      feedback.rating,
+      cost.cost_micro_usd,
+      coalesce(cost.unpriced_model_call_count, 0) as unpriced_model_call_count
+    from public.mcp_executions as execution
+    left join public.agents as agent on agent.id = execution.agent_id
+    left join public.mcp_feedback as feedback on feedback.execution_id = execution.id
+    left join (
+      select
+        usage.execution_id,
+        sum(usage.cost_micro_usd) as cost_micro_usd,
+        count(*) filter (where usage.cost_micro_usd is null) as unpriced_model_call_count
+      from public.usage_events as usage
+      where usage.execution_id is not null
+      group by usage.execution_id
+    ) as cost on cost.execution_id = execution.id
+  )
+  select
+    day,
+    agent_slug,
+    mcp_name,
+    tool_name,
+    count(*) as call_count,
+    count(*) filter (where status = 'success') as success_count,
+    (avg((status = 'success')::int))::numeric(5, 4) as success_rate,
+    (avg((status = 'success')::int) filter (where attempt = 1))::numeric(5, 4) as first_try_success_rate,
+    percentile_disc(0.5) within group (order by execution_time_ms) as p50_ms,
+    percentile_disc(0.95) within group (order by execution_time_ms) as p95_ms,
+    percentile_disc(0.99) within group (order by execution_time_ms) as p99_ms,
+    count(*) filter (where rating = 'up') as up_count,
+    count(*) filter (where rating = 'down') as down_count,
+    sum(cost_micro_usd)::bigint as cost_micro_usd,
+    sum(unpriced_model_call_count)::bigint as unpriced_model_call_count
+  from called
+  group by day, agent_slug, mcp_name, tool_name;
+comment on view public.agent_tool_usage is
+  'Which agents use which tools, and how well, by UTC day; agent_slug is null for calls that no agent made. An agent''s own model calls are in agent_usage. Users see their own, the service all.';
+
+revoke all on public.queue_health, public.stuck_tasks, public.agent_usage, public.tool_usage, public.agent_tool_usage
+  from anon, authenticated, service_role;
+grant select on public.queue_health, public.stuck_tasks, public.agent_usage, public.tool_usage, public.agent_tool_usage
+  to service_role;
+grant select on public.agent_usage, public.tool_usage, public.agent_tool_usage to authenticated;

@@ -1,4 +1,4 @@
--- Forgetting: jobs that ended long ago and old events go, a bounded batch at a time.
+-- Forgetting: jobs that ended long ago, old events and old tool calls go, a bounded batch at a time.
 
 create index tasks_finished_at_idx on public.tasks (finished_at) where parent_id is null and finished_at is not null;
 create index tasks_storage_paths_idx on public.tasks using gin (storage_paths) where storage_paths <> '{}';
@@ -21,7 +21,7 @@ as $$
   select value::int from private.settings where key = retention_days.p_key;
 $$;
 comment on function private.retention_days(text) is
-  'How many days to keep what the setting names: keep_jobs_days or keep_events_days. Null: for ever.';
+  'How many days to keep what the setting names: keep_jobs_days, keep_events_days or keep_executions_days. Null: for ever.';
 revoke all on function private.retention_days(text) from public;
 
 create function private.list_files_of_job(p_master_task_id uuid)
@@ -107,6 +107,63 @@ comment on function private.prune_events(int) is
   'Deletes up to p_limit events older than keep_events_days and returns how many. No task needs them: its transcript is task_steps.';
 revoke all on function private.prune_events(int) from public;
 
+create function private.awaits_export(p_execution_id uuid)
+returns boolean
+language sql
+volatile
+security invoker
+set search_path = ''
+as $$
+  select exists (
+    select from public.mcp_failures as failure
+    where failure.execution_id = awaits_export.p_execution_id
+      and failure.created_at >= private.exported_until('failures')
+  ) or exists (
+    select from public.mcp_feedback as feedback
+    where feedback.execution_id = awaits_export.p_execution_id
+      and feedback.updated_at >= private.exported_until('feedback')
+  );
+$$;
+comment on function private.awaits_export(uuid) is 'Whether a tool call has a failure or grade that is not yet in Storage.';
+revoke all on function private.awaits_export(uuid) from public;
+
+create function private.prune_executions(p_limit int)
+returns int
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_before timestamptz := clock_timestamp() - make_interval(days => private.retention_days('keep_executions_days'));
+  v_ids uuid[];
+  v_count int;
+begin
+  if v_before is null then
+    return 0;
+  end if;
+  select array_agg(old.id) into v_ids
+  from (
+    select execution.id
+    from public.mcp_executions as execution
+    where execution.created_at < v_before
+      and not private.awaits_export(execution.id)
+    order by execution.created_at
+    limit p_limit
+    for update skip locked
+  ) as old;
+  -- Asked again under the lock: somebody may have graded a call meanwhile.
+  delete from public.mcp_executions as execution
+  using unnest(v_ids) as old (id)
+  where execution.id = old.id and not private.awaits_export(execution.id);
+  get diagnostics v_count = row_count;
+  return v_count;
+end;
+$$;
+comment on function private.prune_executions(int) is
+  'Deletes up to p_limit tool calls older than keep_executions_days with their failures and grades, and returns how many. What the export has not yet written stays.';
+revoke all on function private.prune_executions(int) from public;
+
 create function private.prune()
 returns jsonb
 language sql
@@ -114,7 +171,11 @@ volatile
 security invoker
 set search_path = ''
 as $$
-  select jsonb_build_object('jobs', private.prune_jobs(200), 'events', private.prune_events(10000));
+  select jsonb_build_object(
+    'jobs', private.prune_jobs(200),
+    'events', private.prune_events(10000),
+    'executions', private.prune_executions(2000)
+  );
 $$;
 comment on function private.prune() is 'One batch of forgetting; says how much. Called by cron.';
 revoke all on function private.prune() from public;

@@ -1,0 +1,72 @@
+import { z } from "zod";
+import type { Sql } from "../../shared/db/sql_client.ts";
+import { toSwarmError } from "../../shared/db/to_swarm_error.ts";
+
+/** What of a project is given; null stays as it is, or takes its default. */
+export interface ProjectToAdd {
+  readonly slug: string;
+  /** `owner/name`. */
+  readonly repo: string;
+  readonly branch: string | null;
+  readonly globs: readonly string[] | null;
+  readonly language: string | null;
+  readonly embedder: string | null;
+  /** Emails or ids of users. */
+  readonly members: readonly string[];
+  readonly isSynced: boolean;
+}
+
+const addedRow = z.tuple([z.object({
+  project: z.object({
+    project_id: z.string(),
+    is_new: z.boolean(),
+    slug: z.string(),
+    github_repo: z.string(),
+    default_branch: z.string(),
+    embedder: z.string().nullable(),
+    next_embedder: z.string().nullable(),
+    webhook_secret: z.string(),
+    project_url: z.string().nullable(),
+  }),
+})]);
+const syncRow = z.tuple([z.object({ sync_id: z.string() })]);
+
+/** A project as it is after adding, with what its webhook needs. */
+export type AddedProject = z.infer<typeof addedRow>[0]["project"] & {
+  readonly sync_id: string | null;
+};
+
+/**
+ * Adds a project or changes the one of that slug, in one transaction with its members, and asks
+ * for its first sync. Safe to repeat: the webhook's secret stays.
+ *
+ * @throws SwarmError PROJECT_LANGUAGE_UNKNOWN, EMBEDDER_NOT_FOUND, USER_NOT_FOUND, …
+ */
+export async function addProject(sql: Sql, project: ProjectToAdd): Promise<AddedProject> {
+  try {
+    return await sql.begin(async (transaction) => {
+      const rows = await transaction`
+        select private.add_project(
+          ${project.slug}, ${project.repo}, ${project.branch},
+          ${project.globs === null ? null : sql.json(project.globs)}::jsonb,
+          ${project.language}, ${project.embedder}, ${createSecret()}) as project`;
+      const [{ project: added }] = addedRow.parse([...rows]);
+      for (const member of project.members) {
+        await transaction`
+          select private.add_project_member(${added.project_id}::uuid, ${member})`;
+      }
+      if (!project.isSynced) return { ...added, sync_id: null };
+      const syncs = await transaction`
+        select sync_id from private.request_sync(${added.slug})`;
+      const [{ sync_id }] = syncRow.parse([...syncs]);
+      return { ...added, sync_id };
+    });
+  } catch (error) {
+    throw toSwarmError(error, "add the project");
+  }
+}
+
+function createSecret(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(32));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

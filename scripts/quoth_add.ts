@@ -1,0 +1,120 @@
+import { createSql } from "../shared/db/sql_client.ts";
+import { CommandError, runCommand } from "./cli/run_command.ts";
+import { PROJECT_ROOT } from "./project_root.ts";
+import { type AddedProject, addProject } from "./quoth/add_project.ts";
+import { type Environment, readEnvironment } from "./stack/stack_environment.ts";
+import { writeLine } from "./terminal.ts";
+
+const REPO = /^(?!\.{1,2}\/)[\w.-]+\/(?!\.{1,2}$)[\w.-]+$/;
+const SLUG = /^[a-z0-9][a-z0-9_-]{0,62}$/;
+
+await runCommand({
+  name: "deno task quoth:add",
+  summary: "Adds a repository whose Markdown Quoth serves, or changes one; safe to repeat.",
+  options: {
+    slug: {
+      type: "string",
+      placeholder: "NAME",
+      help: "What the project is called, such as my-docs.",
+    },
+    repo: { type: "string", placeholder: "OWNER/NAME", help: "The repository on GitHub." },
+    branch: { type: "string", placeholder: "NAME", help: "The branch to follow. Default main." },
+    globs: {
+      type: "string",
+      placeholder: "LIST",
+      help: "Paths that are documents, with commas; !… excludes. Default **/*.md,**/*.mdx.",
+    },
+    language: {
+      type: "string",
+      placeholder: "NAME",
+      help: "Text-search configuration of Postgres. Default english.",
+    },
+    embedder: {
+      type: "string",
+      placeholder: "NAME",
+      help: "A name of the table embedders; another than before begins a switch.",
+    },
+    member: {
+      type: "string",
+      placeholder: "LIST",
+      help: "Emails or ids of users who may read it, with commas.",
+    },
+    "no-sync": { type: "boolean", help: "Does not ask for a first sync." },
+    url: {
+      type: "string",
+      placeholder: "URL",
+      help: "Address of the Supabase project. Default what the database knows.",
+    },
+    db: {
+      type: "string",
+      placeholder: "URL",
+      help: "The database. Default SUPABASE_DB_URL of the environment or .env.",
+    },
+    json: { type: "boolean", help: "Prints the result as one line of JSON." },
+  },
+}, async ({ values, positionals }) => {
+  if (positionals.length > 0) throw new CommandError("Give everything as options, see --help");
+  const { slug, repo } = values;
+  if (slug === undefined || !SLUG.test(slug)) {
+    throw new CommandError("Name the project with --slug: lower-case letters, digits, - and _");
+  }
+  if (repo === undefined || !REPO.test(repo)) {
+    throw new CommandError("Name the repository with --repo, as OWNER/NAME");
+  }
+  const environment = await readEnvironment(PROJECT_ROOT);
+  const dbUrl = values.db ?? environment.SUPABASE_DB_URL;
+  if (!dbUrl) throw new CommandError("Name the database with --db, as `deno task start` prints it");
+
+  const sql = createSql(dbUrl, { maxConnections: 1, applicationName: "quoth-add" });
+  try {
+    const project = await addProject(sql, {
+      slug,
+      repo,
+      branch: values.branch ?? null,
+      globs: values.globs === undefined ? null : listOf(values.globs),
+      language: values.language ?? null,
+      embedder: values.embedder ?? null,
+      members: listOf(values.member ?? ""),
+      isSynced: !values["no-sync"],
+    });
+    const webhookUrl = webhookUrlOf(values.url, project, environment);
+    writeLine(values.json ? toJson(project, webhookUrl) : toText(project, webhookUrl));
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+});
+
+function listOf(text: string): string[] {
+  return text.split(",").map((item) => item.trim()).filter((item) => item !== "");
+}
+
+function webhookUrlOf(
+  given: string | undefined,
+  project: AddedProject,
+  environment: Environment,
+): string {
+  const base = given ?? project.project_url ?? environment.SUPABASE_URL;
+  return `${base?.replace(/\/+$/, "") ?? "https://<project>.supabase.co"}/functions/v1/quoth-sync`;
+}
+
+function toJson(project: AddedProject, webhookUrl: string): string {
+  const { project_url: _, ...rest } = project;
+  return JSON.stringify({ ...rest, webhook_url: webhookUrl });
+}
+
+function toText(project: AddedProject, webhookUrl: string): string {
+  const { slug, github_repo, default_branch, embedder, next_embedder } = project;
+  const switching = next_embedder === null ? "" : `, switching to ${next_embedder}`;
+  return [
+    `${project.is_new ? "Added" : "Kept"}    ${slug}: ${github_repo}, branch ${default_branch}`,
+    `Project  ${project.project_id}`,
+    `Embedder ${embedder ?? "the default, chosen by the first document"}${switching}`,
+    `Sync     ${project.sync_id ?? "none asked for"}`,
+    "",
+    `At https://github.com/${github_repo}/settings/hooks/new give`,
+    `  Payload URL   ${webhookUrl}`,
+    "  Content type  application/json",
+    `  Secret        ${project.webhook_secret}`,
+    "  Events        just the push event",
+  ].join("\n");
+}

@@ -1,0 +1,50 @@
+import type { QueryVector } from "./embed_search.ts";
+import type { MergedHit } from "./merge_hits.ts";
+import type { ProjectState } from "./project_state.ts";
+
+/** Says in sentences what limits an answer. */
+export function noticesOf(
+  project: ProjectState,
+  embedded: QueryVector,
+  hits: readonly MergedHit[],
+): string[] {
+  const { freshness, embedder, similarity_floor: floor } = project;
+  const notices: string[] = [];
+  if (embedded.vector === null) {
+    notices.push(`Searched by words alone: ${embedded.reason}.`);
+  } else if (freshness.pending_chunks > 0) {
+    notices.push(`${freshness.pending_chunks} chunks wait for a vector: words alone find them.`);
+  }
+  if (freshness.failed_chunks > 0) {
+    notices.push(
+      `${freshness.failed_chunks} chunks were refused by the embedder: words alone find them.`,
+    );
+  }
+  if (freshness.is_behind) {
+    notices.push(
+      freshness.indexed_commit === null
+        ? "The branch is not wholly indexed yet."
+        : "The branch has commits that are not indexed yet.",
+    );
+  }
+  if (project.is_english_only) {
+    notices.push(`The embedder ${embedder} knows English only: ask in English.`);
+  }
+  if (project.next_embedder !== null) {
+    notices.push(`The project is being switched to ${project.next_embedder}; ${embedder} serves.`);
+  }
+  if (embedded.vector !== null && hits.length > 0 && isAllBelow(hits, floor)) {
+    notices.push(
+      `No hit reaches the similarity ${percentOf(floor)} below which hits are mostly unrelated.`,
+    );
+  }
+  return notices;
+}
+
+function isAllBelow(hits: readonly MergedHit[], floor: number): boolean {
+  return hits.every(({ best }) => best.similarity !== null && best.similarity < floor);
+}
+
+function percentOf(share: number): string {
+  return `${Math.round(share * 100)}%`;
+}

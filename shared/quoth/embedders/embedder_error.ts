@@ -1,0 +1,96 @@
+import type { ErrorCode } from "../../errors/codes.ts";
+import { SwarmError } from "../../errors/swarm_error.ts";
+import type { JsonObject } from "../../json.ts";
+import { createRedactor } from "../../secrets/redact.ts";
+import type { EmbedderConfig } from "./embedder_config.ts";
+
+/** The longest piece of a provider's own message that an error repeats. */
+const MAX_QUOTED_CHARS = 300;
+/** A message that shares this much with a text quotes it. */
+const SHARED_CHARS = 24;
+
+/** What an embedder's error may need to know of it. */
+export type EmbedderIdentity = Pick<EmbedderConfig, "name" | "secret">;
+
+type EmbedderErrorCode = Extract<ErrorCode, `EMBEDDER_${string}`>;
+
+const HINTS: Readonly<Partial<Record<EmbedderErrorCode, string>>> = {
+  EMBEDDER_RATE_LIMITED: "Wait as long as it asks, or lower the embedder's items_per_minute.",
+  EMBEDDER_QUOTA_EXHAUSTED: "Wait until the quota comes back, or raise it at the provider.",
+  EMBEDDER_UNAVAILABLE: "Try again later; check the embedder's base_url if this goes on.",
+  EMBEDDER_REFUSED: "Check the embedder's key, model and base_url, and the account's credit.",
+  EMBEDDER_TEXT_REFUSED: "Send the texts one by one to find the one that it does not take.",
+  EMBEDDER_OUTPUT_INVALID: "Check that the embedder's model and model_dimensions belong together.",
+};
+
+/** Puts a failure into words. Neither the key nor any embedded text ever appears in it. */
+export function createEmbedderError(
+  { name, secret }: EmbedderIdentity,
+  problem: {
+    readonly code: EmbedderErrorCode;
+    readonly message: string;
+    readonly details?: JsonObject;
+    readonly hint?: string;
+    readonly retryAfterSeconds?: number;
+    readonly cause?: unknown;
+  },
+): SwarmError {
+  const { code, message, details = {}, hint = HINTS[code], retryAfterSeconds, cause } = problem;
+  const words = createRedactor(secret === null ? [] : [secret]).text(message);
+  return new SwarmError(code, `Cannot embed with '${name}': ${words}`, {
+    details: { embedder: name, ...details },
+    ...(hint === undefined ? {} : { hint }),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    ...(cause === undefined ? {} : { cause }),
+  });
+}
+
+/** The error for a request that came too early. */
+export function createRateLimitError(
+  identity: EmbedderIdentity,
+  retryAfterMs: number,
+): SwarmError {
+  return createEmbedderError(identity, {
+    code: "EMBEDDER_RATE_LIMITED",
+    message: `its limit by the minute is reached for another ${Math.ceil(retryAfterMs / 1000)} s`,
+    details: { retryAfterMs },
+    retryAfterSeconds: retryAfterMs / 1000,
+  });
+}
+
+/** The error for a used-up quota of a day. */
+export function createQuotaError(
+  identity: EmbedderIdentity,
+  until: Date,
+  nowMs: number,
+): SwarmError {
+  return createEmbedderError(identity, {
+    code: "EMBEDDER_QUOTA_EXHAUSTED",
+    message: `its quota of the day is used up until ${until.toISOString()}`,
+    details: { untilIso: until.toISOString() },
+    retryAfterSeconds: Math.max(0, until.getTime() - nowMs) / 1000,
+  });
+}
+
+/** A provider's own words for an error; none when they quote one of the texts. */
+export function quoteProvider(
+  { secret }: EmbedderIdentity,
+  message: string,
+  texts: readonly string[],
+): string {
+  // Redacted before it is cut: half a key is found no more.
+  const redacted = createRedactor(secret === null ? [] : [secret]).text(message);
+  const words = redacted.replace(/\s+/g, " ").trim().slice(0, MAX_QUOTED_CHARS);
+  if (words === "") return "it gave no reason";
+  return isQuoting(words, texts) ? "its message quotes the text" : words;
+}
+
+function isQuoting(words: string, texts: readonly string[]): boolean {
+  const flat = texts.map((text) => text.replace(/\s+/g, " ").trim());
+  if (flat.some((text) => text.length > 2 && words.includes(text))) return true;
+  for (let start = 0; start + SHARED_CHARS <= words.length; start++) {
+    const piece = words.slice(start, start + SHARED_CHARS);
+    if (flat.some((text) => text.includes(piece))) return true;
+  }
+  return false;
+}

@@ -1,0 +1,52 @@
+import { z } from "zod";
+import type { Sql } from "../../db/sql_client.ts";
+import { toSwarmError } from "../../db/to_swarm_error.ts";
+import { createEmbedder, type EmbedderPorts } from "./create_embedder.ts";
+import { embedderConfigSchema } from "./embedder_config.ts";
+import type { Embedder } from "./embedder_port.ts";
+import { createEmbeddingBudget } from "./embedding_budget.ts";
+import { createMeteredEmbedder, type MeteredEmbedder } from "./metered_embedder.ts";
+
+/** An embedder in two forms: bare, and within its limits. */
+export interface ResolvedEmbedder {
+  /** Sends whatever it is given; its limits are its caller's business. */
+  readonly embedder: Embedder;
+  /** What sync and search use. */
+  readonly metered: MeteredEmbedder;
+}
+
+/**
+ * Finds an embedder by the name that a project or a vector has. The key is read anew each time.
+ *
+ * @throws SwarmError EMBEDDER_NOT_FOUND, EMBEDDER_KEY_MISSING, DATABASE_UNAVAILABLE.
+ */
+export type ResolveEmbedder = (name: string) => Promise<ResolvedEmbedder>;
+
+const rowsSchema = z.tuple([embedderConfigSchema]);
+const namesSchema = z.tuple([z.object({ name: z.string().nullable() })]);
+
+/** Resolves embedders in the database. */
+export function createEmbedderResolver(sql: Sql, ports: EmbedderPorts): ResolveEmbedder {
+  return async (name) => {
+    try {
+      const rows = await sql`select * from private.resolve_embedder(${name})`;
+      const [config] = rowsSchema.parse([...rows]);
+      const embedder = createEmbedder(config, ports);
+      const budget = createEmbeddingBudget(sql, config);
+      return { embedder, metered: createMeteredEmbedder(embedder, budget, ports.transport.nowMs) };
+    } catch (error) {
+      throw toSwarmError(error, "find the embedder");
+    }
+  };
+}
+
+/** The embedder of a project that names none; null when none has what it needs. */
+export async function findDefaultEmbedder(sql: Sql): Promise<string | null> {
+  try {
+    const rows = await sql`select private.default_embedder() as name`;
+    const [{ name }] = namesSchema.parse([...rows]);
+    return name;
+  } catch (error) {
+    throw toSwarmError(error, "find the default embedder");
+  }
+}

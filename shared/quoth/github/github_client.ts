@@ -1,0 +1,127 @@
+import type { Bytes } from "../../bytes.ts";
+import { z } from "zod";
+import { SwarmError } from "../../errors/swarm_error.ts";
+import { capBody } from "../../net/cap_body.ts";
+import { blobShaOf } from "./blob_sha.ts";
+import { githubFailure, unavailable } from "./github_failure.ts";
+import type { GitHub } from "./github_port.ts";
+import { readFiles, type Tree } from "./read_files.ts";
+
+/** How GitHub is reached. */
+export interface GitHubOptions {
+  /** Address of the REST API, without a slash at its end. */
+  readonly apiUrl: string;
+  /** Null for public repositories. */
+  readonly token: string | null;
+  /** A guarded fetch. */
+  readonly fetch: typeof fetch;
+  /** Milliseconds since 1970. */
+  readonly nowMs: () => number;
+}
+
+const TIMEOUT_MS = 20_000;
+/** A tree is cut off by GitHub at 7 MB; the rest is room for other servers. */
+const MAX_TREE_BYTES = 33_554_432;
+
+const reference = z.object({ object: z.object({ sha: z.string().regex(/^[0-9a-f]{40}$/) }) });
+const tree = z.object({
+  truncated: z.boolean().default(false),
+  tree: z.array(z.object({
+    path: z.string(),
+    mode: z.string(),
+    type: z.string(),
+    sha: z.string().regex(/^[0-9a-f]{40}$/),
+    size: z.number().optional(),
+  })),
+});
+
+/** GitHub's REST API, as far as a sync needs it. */
+export function createGitHubClient(options: GitHubOptions): GitHub {
+  return {
+    async headOf(repo, branch, signal) {
+      const what = `the head of '${branch}' of '${repo}'`;
+      const path = `${pathOf(repo)}/git/ref/heads/${encodePath(branch)}`;
+      const answer = await getJson(path, reference, { what, signal });
+      return answer.object.sha;
+    },
+
+    filesOf(repo, commitSha, signal) {
+      const what = `the tree of ${commitSha.slice(0, 12)} of '${repo}'`;
+      return readFiles(commitSha, async (sha, { isRecursive }): Promise<Tree> => {
+        const query = isRecursive ? "?recursive=1" : "";
+        const path = `${pathOf(repo)}/git/trees/${sha}${query}`;
+        return await getJson(path, tree, { what, signal });
+      });
+    },
+
+    async blobOf(repo, { sha, maxBytes }, signal) {
+      const what = `the blob ${sha.slice(0, 12)} of '${repo}'`;
+      const accept = "application/vnd.github.raw+json";
+      const path = `${pathOf(repo)}/git/blobs/${sha}`;
+      const bytes = await get(path, { what, signal, accept, maxBytes });
+      if (await blobShaOf(bytes) !== sha) throw unavailable(what, "its bytes have another id");
+      return bytes;
+    },
+  };
+
+  async function getJson<T>(path: string, schema: z.ZodType<T>, question: Question): Promise<T> {
+    const accept = "application/vnd.github+json";
+    const bytes = await get(path, { ...question, accept, maxBytes: MAX_TREE_BYTES });
+    try {
+      return schema.parse(JSON.parse(new TextDecoder().decode(bytes)));
+    } catch (cause) {
+      throw unavailable(question.what, "it answered something else", { cause });
+    }
+  }
+
+  async function get(path: string, question: BytesQuestion): Promise<Bytes> {
+    const { what, accept, maxBytes } = question;
+    const signal = AbortSignal.any([question.signal, AbortSignal.timeout(TIMEOUT_MS)]);
+    try {
+      const response = await options.fetch(`${options.apiUrl}${path}`, {
+        headers: headersFor(accept),
+        signal,
+      });
+      if (!response.ok) {
+        await response.body?.cancel();
+        throw githubFailure(response, what, options.nowMs());
+      }
+      return await capBody(response, maxBytes).bytes();
+    } catch (error) {
+      throw translated(error, what);
+    }
+  }
+
+  function headersFor(accept: string): Record<string, string> {
+    return {
+      accept,
+      "user-agent": "supaswarm-quoth",
+      "x-github-api-version": "2022-11-28",
+      ...(options.token === null ? {} : { authorization: `Bearer ${options.token}` }),
+    };
+  }
+}
+
+interface Question {
+  /** What is asked for, for the error. */
+  readonly what: string;
+  readonly signal: AbortSignal;
+}
+
+interface BytesQuestion extends Question {
+  readonly accept: string;
+  readonly maxBytes: number;
+}
+
+function translated(error: unknown, what: string): SwarmError {
+  if (error instanceof SwarmError && error.code !== "TOOL_UNAVAILABLE") return error;
+  return unavailable(what, "it cannot be reached or takes too long", { cause: error });
+}
+
+function pathOf(repo: string): string {
+  return `/repos/${encodePath(repo)}`;
+}
+
+function encodePath(path: string): string {
+  return path.split("/").map(encodeURIComponent).join("/");
+}

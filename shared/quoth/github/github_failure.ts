@@ -1,0 +1,58 @@
+import { SwarmError } from "../../errors/swarm_error.ts";
+
+/** What GitHub asks for when it names no time: the wait that its secondary limits call for. */
+const UNTOLD_WAIT_SECONDS = 60;
+
+/**
+ * The error that a refused request means.
+ *
+ * @param what What was asked for, as in "the head of 'main' of 'org/repo'".
+ * @param nowMs Milliseconds since 1970, to turn the time of a reset into a wait.
+ */
+export function githubFailure(response: Response, what: string, nowMs: number): SwarmError {
+  const { status } = response;
+  const waitSeconds = askedWaitSeconds(response, nowMs);
+  if (status === 429 || (status === 403 && waitSeconds !== null)) {
+    const retryAfterSeconds = waitSeconds ?? UNTOLD_WAIT_SECONDS;
+    return new SwarmError("GITHUB_RATE_LIMITED", `Cannot read ${what}: GitHub asks to wait`, {
+      retryAfterSeconds,
+      hint: "It goes on by itself. A token in Vault (GITHUB_TOKEN) raises the limit.",
+      details: { retry_after_seconds: Math.ceil(retryAfterSeconds) },
+    });
+  }
+  if (status === 401 || status === 403) {
+    return new SwarmError("GITHUB_AUTH_FAILED", `Cannot read ${what}: GitHub answered ${status}`, {
+      hint: "Store a token that may read the repository's contents in Vault.",
+    });
+  }
+  // 409 is an empty repository, 422 a name that Git does not allow.
+  if (status === 404 || status === 409 || status === 422) {
+    return new SwarmError("GITHUB_NOT_FOUND", `Cannot read ${what}: GitHub answered ${status}`, {
+      hint: "Check the project's repository and branch; a private one needs a token in Vault.",
+    });
+  }
+  return unavailable(what, `it answered ${status}`, { waitSeconds });
+}
+
+/** A failure that the next try may not meet. */
+export function unavailable(
+  what: string,
+  problem: string,
+  options: { readonly cause?: unknown; readonly waitSeconds?: number | null } = {},
+): SwarmError {
+  const { cause, waitSeconds = null } = options;
+  return new SwarmError("GITHUB_UNAVAILABLE", `Cannot read ${what} from GitHub: ${problem}`, {
+    cause,
+    hint: "The sync tries again by itself.",
+    ...(waitSeconds === null ? {} : { retryAfterSeconds: waitSeconds }),
+  });
+}
+
+function askedWaitSeconds({ headers }: Response, nowMs: number): number | null {
+  const retryAfter = Number(headers.get("retry-after") ?? NaN);
+  if (Number.isFinite(retryAfter) && retryAfter >= 0) return retryAfter;
+  if (headers.get("x-ratelimit-remaining") !== "0") return null;
+  const resetSeconds = Number(headers.get("x-ratelimit-reset") ?? NaN);
+  if (!Number.isFinite(resetSeconds)) return UNTOLD_WAIT_SECONDS;
+  return Math.max(1, resetSeconds - nowMs / 1_000);
+}

@@ -1,0 +1,22 @@
+import { estimateTokens } from "./token_meter.ts";
+
+const SEPARATOR = " > ";
+/** The breadcrumb's largest part of a chunk: the rest of the embedder's window is for the text. */
+const BREADCRUMB_SHARE = 1 / 6;
+
+/**
+ * The way to a chunk in one line, such as `Guide > Install > On Linux`. A way that is too long
+ * loses its middle, then its end.
+ */
+export function toBreadcrumb(headingPath: readonly string[], maxTokens: number): string {
+  const limit = Math.floor(maxTokens * BREADCRUMB_SHARE);
+  const steps = [...headingPath];
+  while (steps.length > 2 && estimateTokens(steps.join(SEPARATOR)) > limit) steps.splice(1, 1);
+  const line = steps.join(SEPARATOR);
+  if (estimateTokens(line) <= limit) return line;
+  const characters = [...line];
+  while (estimateTokens(characters.join("")) >= limit) {
+    characters.length -= Math.ceil(characters.length / 10);
+  }
+  return `${characters.join("").trimEnd()}…`;
+}

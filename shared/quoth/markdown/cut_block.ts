@@ -1,0 +1,117 @@
+import type { Block } from "./block.ts";
+import { type CutPlaces, cutText, LINE_CUTS, PROSE_CUTS } from "./cut_text.ts";
+import type { DocumentLines } from "./document_lines.ts";
+import type { Piece, Splitting } from "./piece.ts";
+import type { Section } from "./outline.ts";
+import { estimateTokens } from "./token_meter.ts";
+
+/** What is repeated around each part of a block, and which of its lines are parted. */
+interface Frame {
+  readonly prefix: string;
+  readonly suffix: string;
+  readonly bodyStart: number;
+  readonly bodyEnd: number;
+  readonly places: CutPlaces;
+}
+
+/**
+ * Cuts a block that is too long into pieces: a fence at blank lines, closed and opened again with
+ * its info string; a table between rows, with its head repeated; text after sentences.
+ *
+ * @param start Where the first piece begins: before the block, if a lead goes with it.
+ */
+export function cutBlock(
+  block: Block,
+  start: number,
+  section: Section,
+  splitting: Splitting,
+): Piece[] {
+  const { lines, meter, maxTokens } = splitting;
+  const frame = frameOf(block, lines);
+  const leadTokens = meter.tokens(start, frame.bodyStart);
+  const aroundTokens = estimateTokens(frame.prefix) + estimateTokens(frame.suffix);
+  const bodyTokens = maxTokens - Math.max(leadTokens + estimateTokens(frame.suffix), aroundTokens);
+  if (bodyTokens < maxTokens / 3) {
+    return toPieces({ ...plainFrame(block, lines), bodyStart: start }, start, maxTokens);
+  }
+  return toPieces(frame, start, bodyTokens);
+
+  function toPieces({ prefix, suffix, ...body }: Frame, from: number, tokens: number): Piece[] {
+    const lastSuffix = missingFenceEnd(block, lines);
+    const range = { start: body.bodyStart, end: body.bodyEnd };
+    const cuts = cutText(range, tokens, body.places, splitting);
+    const end = lines.offset(block.endLine);
+    return [from, ...cuts].map((pieceStart, index) => ({
+      start: pieceStart,
+      end: cuts[index] ?? end,
+      prefix: index === 0 ? "" : prefix,
+      suffix: index === cuts.length ? lastSuffix : suffix,
+      section,
+    }));
+  }
+}
+
+/** What closes a fence that the author left open; empty for closed ones and other blocks. */
+export function missingFenceEnd(block: Block, lines: DocumentLines): string {
+  if (block.fenceMarker === undefined || isFenceClosed(block, block.fenceMarker, lines)) return "";
+  return `\n${fenceIndent(block, block.fenceMarker, lines)}${block.fenceMarker}`;
+}
+
+function frameOf(block: Block, lines: DocumentLines): Frame {
+  if (block.fenceMarker !== undefined) return fenceFrame(block, block.fenceMarker, lines);
+  return block.kind === "table" ? tableFrame(block, lines) : plainFrame(block, lines);
+}
+
+function plainFrame(block: Block, lines: DocumentLines): Frame {
+  return {
+    prefix: "",
+    suffix: "",
+    bodyStart: lines.offset(block.startLine),
+    bodyEnd: lines.offset(block.endLine),
+    places: block.kind === "text" ? PROSE_CUTS : LINE_CUTS,
+  };
+}
+
+function fenceFrame(block: Block, marker: string, lines: DocumentLines): Frame {
+  const opening = lines.line(block.startLine);
+  const indent = fenceIndent(block, marker, lines);
+  const isClosed = isFenceClosed(block, marker, lines);
+  return {
+    prefix: `${indent}${opening.slice(indent.length)}\n`,
+    suffix: `\n${indent}${marker}`,
+    bodyStart: lines.offset(block.startLine + 1),
+    bodyEnd: lines.offset(isClosed ? block.textEndLine - 1 : block.textEndLine),
+    places: LINE_CUTS,
+  };
+}
+
+function tableFrame(block: Block, lines: DocumentLines): Frame {
+  const head = lines.line(block.startLine);
+  return {
+    prefix: `${withoutListMarkers(head)}\n${lines.line(block.startLine + 1)}\n`,
+    suffix: "",
+    bodyStart: lines.offset(block.startLine + 2),
+    bodyEnd: lines.offset(block.textEndLine),
+    places: LINE_CUTS,
+  };
+}
+
+/** What stands before a fence's marker, as the fence's other lines have it. */
+function fenceIndent(block: Block, marker: string, lines: DocumentLines): string {
+  const opening = lines.line(block.startLine);
+  return withoutListMarkers(opening.slice(0, Math.max(opening.indexOf(marker), 0)));
+}
+
+function isFenceClosed(block: Block, marker: string, lines: DocumentLines): boolean {
+  if (block.textEndLine - block.startLine < 2) return false;
+  const last = lines.line(block.textEndLine - 1).replace(/^[\s>]+/, "").trimEnd();
+  return last.length >= marker.length && last === marker.charAt(0).repeat(last.length);
+}
+
+/** The markers of list items at the beginning of a line as blanks; those of quotes stay. */
+function withoutListMarkers(line: string): string {
+  return line.replace(
+    /^(?:[\s>]|[-*+](?=\s)|\d{1,9}[.)](?=\s))*/,
+    (start) => start.replace(/[^\s>]/g, " "),
+  );
+}

@@ -1,0 +1,160 @@
+import { createHash } from "node:crypto";
+import type { JsonObject } from "../../json.ts";
+import { toBreadcrumb } from "./breadcrumb.ts";
+import type { Block } from "./block.ts";
+import { missingFenceEnd } from "./cut_block.ts";
+import { DocumentLines } from "./document_lines.ts";
+import { documentTitle } from "./document_title.ts";
+import { readFrontMatter } from "./front_matter.ts";
+import { normalizeSource } from "./normalize_source.ts";
+import { toOutline } from "./outline.ts";
+import { parseBlocks, tile } from "./parse_blocks.ts";
+import type { Piece, Splitting } from "./piece.ts";
+import { splitSections } from "./split_sections.ts";
+import { estimateTokens, TokenMeter } from "./token_meter.ts";
+
+/** Part of every hash: a new number makes every document be split and embedded again. */
+export const CHUNKER_VERSION = 1;
+
+/** Smaller chunks than this could not hold a table's head and a row. */
+const MIN_MAX_TOKENS = 64;
+
+/** A part of a document that is indexed and found as one. */
+export interface Chunk {
+  /** Its place in the document, from 0. */
+  readonly index: number;
+  /** Texts from the document's title down to the innermost heading that holds all of it. */
+  readonly headingPath: readonly string[];
+  /** Of that heading, as `#anchor` in a link; null above the first heading. */
+  readonly anchor: string | null;
+  /** 1-based, inclusive, of the file as it is, front matter counted. */
+  readonly startLine: number;
+  readonly endLine: number;
+  /**
+   * Verbatim source with LF line ends. A part of a long fence or table begins with its opening or
+   * head repeated, and a fence is closed at the end.
+   */
+  readonly content: string;
+  /** What is embedded: the breadcrumb, a blank line, the content. */
+  readonly embeddedText: string;
+  /** SHA-256 of chunker version, breadcrumb and content, in hex. */
+  readonly hash: string;
+  /** Estimate for the content. */
+  readonly tokenCount: number;
+}
+
+/** A document as it is indexed. */
+export interface SplitDocument {
+  /** The front matter's title, else the first heading, else the file's name. */
+  readonly title: string;
+  readonly frontMatter: JsonObject;
+  /**
+   * Equal checksums mean equal chunks with equal lines: other front matter (a new date) changes
+   * nothing, unless it changes the title or moves the body.
+   */
+  readonly bodyChecksum: string;
+  readonly chunks: readonly Chunk[];
+}
+
+/** Where the document stands, and what its embedder can take. */
+export interface SplitOptions {
+  readonly filePath: string;
+  /** Of a chunk's content; whole code examples and tables may exceed it by a tenth. */
+  readonly maxTokens: number;
+}
+
+/**
+ * Splits Markdown into chunks by its headings of the second level, longer sections by those below,
+ * and where no heading is left by blocks. Fences and tables are cut only when they are too long
+ * themselves, and then so that each part is whole Markdown. Any text is accepted.
+ *
+ * @throws RangeError when `maxTokens` is below 64.
+ */
+export async function splitMarkdown(
+  source: string,
+  { filePath, maxTokens }: SplitOptions,
+): Promise<SplitDocument> {
+  if (!(maxTokens >= MIN_MAX_TOKENS)) {
+    throw new RangeError(`Cannot split into ${maxTokens} tokens: at least ${MIN_MAX_TOKENS}`);
+  }
+  const text = normalizeSource(source);
+  const { data: frontMatter, bodyStart } = await readFrontMatter(text);
+  const linesBefore = text.slice(0, bodyStart).split("\n").length - 1;
+  const body = text.slice(bodyStart);
+  const { lines, blocks } = await parseWhole(body);
+  const title = documentTitle(frontMatter, blocks, filePath);
+  const splitting = { lines, meter: new TokenMeter(lines.text), maxTokens };
+  const pieces = splitSections(toOutline(blocks, title), splitting);
+  const place = { linesBefore, lastLine: linesBefore + new DocumentLines(body).count };
+  return {
+    title,
+    frontMatter,
+    bodyChecksum: sha256(CHUNKER_VERSION, maxTokens, title, linesBefore, body),
+    chunks: pieces.flatMap((piece) => toChunk(piece, splitting, place) ?? [])
+      .map((chunk, index) => ({ index, ...chunk })),
+  };
+}
+
+interface Parsed {
+  readonly lines: DocumentLines;
+  readonly blocks: readonly Block[];
+}
+
+/** Parses the text; a fence that nobody closed ends with the document and is closed there. */
+async function parseWhole(text: string): Promise<Parsed> {
+  const parsed = await parse(text);
+  const end = missingEnd(parsed);
+  if (end === "") return parsed;
+  const closed = await parse(text.replace(/\n?$/, end));
+  return missingEnd(closed) === "" ? closed : parsed;
+}
+
+async function parse(text: string): Promise<Parsed> {
+  const lines = new DocumentLines(text);
+  return { lines, blocks: tile(await parseBlocks(text), 0, lines.count) };
+}
+
+function missingEnd({ lines, blocks }: Parsed): string {
+  let last = blocks.at(-1);
+  while (last !== undefined && last.children.length > 0) last = last.children.at(-1);
+  return last === undefined ? "" : missingFenceEnd(last, lines);
+}
+
+/** Where the body stands in the file. */
+interface BodyPlace {
+  readonly linesBefore: number;
+  readonly lastLine: number;
+}
+
+/** The piece without blank lines around it; null when nothing is left. */
+function toChunk(
+  { start, end, prefix, suffix, section }: Piece,
+  { lines, maxTokens }: Splitting,
+  { linesBefore, lastLine }: BodyPlace,
+): Omit<Chunk, "index"> | null {
+  const raw = lines.text.slice(start, end);
+  const skipped = /^(?:[ \t]*\n)*/.exec(raw)?.[0].length ?? 0;
+  const verbatim = raw.slice(skipped).trimEnd();
+  if (verbatim.trim() === "") return null;
+  const content = `${prefix}${verbatim}${suffix}`;
+  const breadcrumb = toBreadcrumb(section.path, maxTokens);
+  return {
+    headingPath: section.path,
+    anchor: section.anchor,
+    startLine: lineAt(start + skipped),
+    endLine: lineAt(start + skipped + verbatim.length - 1),
+    content,
+    embeddedText: `${breadcrumb}\n\n${content}`,
+    hash: sha256(CHUNKER_VERSION, breadcrumb, content),
+    tokenCount: estimateTokens(content),
+  };
+
+  /** A fence's end that was added stands in no line of the file. */
+  function lineAt(offset: number): number {
+    return Math.min(linesBefore + lines.lineAt(offset) + 1, lastLine);
+  }
+}
+
+function sha256(...parts: readonly (string | number)[]): string {
+  return createHash("sha256").update(parts.join("\0")).digest("hex");
+}

@@ -1,0 +1,32 @@
+import { SwarmError } from "../../errors/swarm_error.ts";
+import { splitOptions, toStoredChunk } from "./prepare_file.ts";
+import type { SyncPorts } from "./sync_ports.ts";
+import type { ChunkTarget } from "./sync_store.ts";
+
+const SLICE_DOCUMENTS = 8;
+
+/**
+ * Splits the documents of a project for the embedder that it is switching to; they are served with
+ * the chunks of the old one meanwhile. Stops when `isOver`, and goes on at the next call.
+ */
+export async function chunkForNext(
+  projectId: string,
+  target: ChunkTarget,
+  { chunks, split }: Pick<SyncPorts, "chunks" | "split">,
+  isOver: () => boolean,
+): Promise<void> {
+  while (!isOver()) {
+    const documents = await chunks.documentsToChunk(projectId, SLICE_DOCUMENTS);
+    if (documents.length === 0) return;
+    for (const document of documents) {
+      const options = splitOptions(document.filePath, target);
+      const { chunks: parts } = await split(document.content, options).catch((cause) => {
+        throw new SwarmError("FILE_UNREADABLE", "Cannot split a document for the next embedder", {
+          cause,
+          details: { file_path: document.filePath },
+        });
+      });
+      await chunks.addChunks(document, parts.map(toStoredChunk));
+    }
+  }
+}

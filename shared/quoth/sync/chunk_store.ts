@@ -1,0 +1,50 @@
+import type { ErrorBody } from "../../errors/swarm_error.ts";
+import type { StoredChunk, SyncLease } from "./sync_store.ts";
+
+/** A text that waits for its vector, claimed for a while. */
+export interface ClaimedChunk {
+  readonly chunkHash: string;
+  /** A bigint, as text. */
+  readonly epoch: string;
+  readonly title: string;
+  readonly text: string;
+}
+
+/** Which texts: those of one project for one embedder. */
+export interface ChunkQueue {
+  readonly projectId: string;
+  readonly embedder: string;
+}
+
+/** A vector by the hash of its text. */
+export interface ChunkVector {
+  readonly chunkHash: string;
+  readonly embedding: readonly number[];
+}
+
+/** A document that lacks chunks for its project's next embedder. */
+export interface DocumentToChunk {
+  readonly documentId: string;
+  readonly embedder: string;
+  readonly filePath: string;
+  readonly content: string;
+  readonly contentHash: string;
+}
+
+/** The texts that wait for vectors. */
+export interface ChunkStore {
+  claim(queue: ChunkQueue, limit: number): Promise<readonly ClaimedChunk[]>;
+  /** Stores vectors wherever in the project their texts stand. */
+  put(queue: ChunkQueue, vectors: readonly ChunkVector[]): Promise<void>;
+  /** Ends claims without a vector. With an error the texts were refused, and may be given up. */
+  giveBack(
+    queue: ChunkQueue,
+    claims: readonly ClaimedChunk[],
+    error: ErrorBody | null,
+  ): Promise<void>;
+  /** Counts texts that were embedded, and renews the lease of the sync. */
+  count(lease: SyncLease, embeddedCount: number): Promise<void>;
+  documentsToChunk(projectId: string, limit: number): Promise<readonly DocumentToChunk[]>;
+  /** Changes nothing when the document or the switch is no longer what it was. */
+  addChunks(document: DocumentToChunk, chunks: readonly StoredChunk[]): Promise<void>;
+}

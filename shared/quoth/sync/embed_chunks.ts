@@ -1,0 +1,107 @@
+import { SwarmError } from "../../errors/swarm_error.ts";
+import type { EmbeddedPart } from "../embedders/metered_embedder.ts";
+import type { ChunkQueue, ClaimedChunk } from "./chunk_store.ts";
+import { chunkForNext } from "./chunk_for_next.ts";
+import type { SyncEnd, SyncPorts, SyncRun } from "./sync_ports.ts";
+import type { ChunkTarget, ClaimedSync } from "./sync_store.ts";
+
+/** Texts that are claimed at once; an embedder may take fewer. */
+const BATCH_TEXTS = 32;
+/** After this long, the syncs of other projects have their turn. */
+const TURN_MS = 10_000;
+/** When others hold what is left: about as long as their request may take. */
+const HELD_WAIT_SECONDS = 15;
+/** CPU time of reading a vector as JSON and writing it again. An estimate. */
+const VECTOR_CPU_MS = 0.5;
+
+/**
+ * Gives the pending chunks of a project their vectors: those of the embedder that serves first,
+ * then those of the one that it is switching to.
+ *
+ * @throws SwarmError what kept it from going on; a limit says how long to wait.
+ */
+export async function embedChunks(
+  sync: ClaimedSync,
+  ports: SyncPorts,
+  run: SyncRun,
+): Promise<SyncEnd> {
+  const { project } = sync.context;
+  const endsAtMs = ports.clock.nowMs() + TURN_MS;
+  const isOver = () => run.budget.isSpent() || ports.clock.nowMs() >= endsAtMs;
+  for (const target of [project.embedder, project.nextEmbedder]) {
+    if (target === null) continue;
+    if (target === project.nextEmbedder) await chunkForNext(project.id, target, ports, isOver);
+    const queue = { projectId: project.id, embedder: target.name };
+    let batchTexts = BATCH_TEXTS;
+    while (true) {
+      run.signal.throwIfAborted();
+      if (isOver()) {
+        await ports.store.yield(sync);
+        return "yielded";
+      }
+      const claims = await ports.chunks.claim(queue, batchTexts);
+      if (claims.length === 0) break;
+      const isTaken = await embedBatch({ sync, target, queue, claims }, ports, run);
+      // One of them is refused: alone, each shows whether it is the one.
+      batchTexts = isTaken ? BATCH_TEXTS : 1;
+    }
+  }
+  if (await ports.store.finish(sync, null)) return "finished";
+  await ports.store.fail(sync, null, { isRetryable: true, retryAfterSeconds: HELD_WAIT_SECONDS });
+  return "waiting";
+}
+
+interface Batch {
+  readonly sync: ClaimedSync;
+  readonly target: ChunkTarget;
+  readonly queue: ChunkQueue;
+  readonly claims: readonly ClaimedChunk[];
+}
+
+/** Says whether the embedder took the texts; throws when it wants to be left alone. */
+async function embedBatch(
+  { sync, target, queue, claims }: Batch,
+  ports: SyncPorts,
+  { signal, budget }: SyncRun,
+): Promise<boolean> {
+  const texts = claims.map(({ title, text }) => ({ title, text }));
+  let part: EmbeddedPart;
+  try {
+    const embed = () => ports.embedPart(target.name, texts, signal);
+    part = target.runsHere ? await budget.spend(embed) : await embed();
+  } catch (error) {
+    const isTexts = error instanceof SwarmError &&
+      (error.code === "EMBEDDER_TEXT_REFUSED" || error.code === "EMBEDDER_OUTPUT_INVALID");
+    const refusal = isTexts && claims.length === 1 ? error.toBody() : null;
+    await ports.chunks.giveBack(queue, claims, refusal);
+    if (!isTexts) throw error;
+    return false;
+  }
+  const vectors = part.vectors.flatMap((embedding, index) => {
+    const claim = claims[index];
+    return claim === undefined ? [] : [{ chunkHash: claim.chunkHash, embedding }];
+  });
+  await ports.chunks.put(queue, vectors);
+  budget.charge(vectors.length * VECTOR_CPU_MS);
+  await ports.chunks.giveBack(queue, claims.slice(vectors.length), null);
+  await ports.chunks.count(sync, vectors.length);
+  if (part.waitMs > 0) throw toWait(queue.embedder, part);
+  return true;
+}
+
+function toWait(embedder: string, { waitMs, pausedUntil, pauseReason }: EmbeddedPart): SwarmError {
+  const isQuota = pauseReason === "quota_exhausted";
+  const until = pausedUntil === null ? "" : ` until ${pausedUntil.toISOString()}`;
+  return new SwarmError(
+    isQuota ? "EMBEDDER_QUOTA_EXHAUSTED" : "EMBEDDER_RATE_LIMITED",
+    `Waiting for '${embedder}': ` +
+      (isQuota ? `its quota of the day is used up${until}` : `its limit is reached${until}`),
+    {
+      retryAfterSeconds: waitMs / 1_000,
+      hint: "It goes on by itself; search finds the chunks by their words meanwhile.",
+      details: pausedUntil === null
+        ? { retryAfterMs: waitMs }
+        : { untilIso: pausedUntil.toISOString() },
+    },
+  );
+}

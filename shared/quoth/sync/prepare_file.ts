@@ -1,0 +1,117 @@
+import { SwarmError } from "../../errors/swarm_error.ts";
+import type { Chunk, SplitOptions } from "../markdown/split_markdown.ts";
+import { isDocumentPath } from "./document_path.ts";
+import { MAX_FILE_BYTES, readDocument, tooLargeError } from "./read_document.ts";
+import type { SyncPorts, SyncRun } from "./sync_ports.ts";
+import type { ChunkTarget, FileOutcome, StoredChunk, SyncFile } from "./sync_store.ts";
+
+/** A file whose worker ended this often is taken to be the reason. */
+const MAX_DELIVERIES = 3;
+/** Longer chunks mix subjects, however much an embedder could read. */
+const MAX_CHUNK_TOKENS = 480;
+
+/** Reads a blob of the project's repository. */
+export type ReadBlob = (blobSha: string) => Promise<Uint8Array>;
+
+/**
+ * What a file becomes. Whatever is wrong with the file itself is an outcome; what is wrong with
+ * the world (GitHub, the network) is thrown.
+ */
+export async function prepareFile(
+  file: SyncFile,
+  target: ChunkTarget,
+  ports: Pick<SyncPorts, "split"> & { readonly readBlob: ReadBlob } & Pick<SyncRun, "budget">,
+): Promise<FileOutcome> {
+  if (file.action === "delete" || file.isCurrent) return { kind: "done" };
+  const refusal = refusalOf(file);
+  if (refusal !== null) return refusal;
+  try {
+    const content = file.content ?? readDocument(await ports.readBlob(file.blobSha ?? ""));
+    return await ports.budget.spend(() => splitFile(file, content, target, ports));
+  } catch (error) {
+    return refusedBy(error, file);
+  }
+}
+
+/** The refusal that a file's own fault leads to; any other error is thrown on. */
+export function refusedBy(error: unknown, file: SyncFile): FileOutcome {
+  if (!(error instanceof SwarmError)) throw error;
+  switch (error.code) {
+    case "FILE_NOT_TEXT":
+    case "FILE_UNREADABLE":
+    case "DOCUMENT_INVALID":
+      return { kind: "refused", error: error.toBody() };
+    case "OUTPUT_TOO_LARGE":
+      return {
+        kind: "refused",
+        error: tooLargeError(Math.max(file.sizeBytes, MAX_FILE_BYTES + 1)),
+      };
+    default:
+      throw error;
+  }
+}
+
+function refusalOf({ filePath, sizeBytes, deliveries }: SyncFile): FileOutcome | null {
+  if (sizeBytes > MAX_FILE_BYTES) return { kind: "refused", error: tooLargeError(sizeBytes) };
+  if (!isDocumentPath(filePath)) {
+    return refused(
+      "its path holds control characters, backslashes, empty parts or no valid Unicode",
+    );
+  }
+  if (deliveries > MAX_DELIVERIES) {
+    return refused(`${MAX_DELIVERIES} workers ended while they were at it`);
+  }
+  return null;
+}
+
+function refused(problem: string): FileOutcome {
+  return { kind: "refused", error: unreadable(problem).toBody() };
+}
+
+function unreadable(problem: string, cause?: unknown): SwarmError {
+  return new SwarmError("FILE_UNREADABLE", `Cannot index the file: ${problem}`, {
+    cause,
+    hint: "Change the file, or exclude it with include_globs.",
+  });
+}
+
+async function splitFile(
+  { filePath }: SyncFile,
+  content: string,
+  target: ChunkTarget,
+  { split }: Pick<SyncPorts, "split">,
+): Promise<FileOutcome> {
+  const document = await split(content, splitOptions(filePath, target)).catch((cause) => {
+    throw unreadable("its Markdown cannot be split", cause);
+  });
+  return {
+    kind: "written",
+    document: {
+      title: document.title,
+      content,
+      checksum: document.bodyChecksum,
+      front_matter: document.frontMatter,
+    },
+    embedder: target.name,
+    chunks: document.chunks.map(toStoredChunk),
+  };
+}
+
+/** How a document is split for an embedder. */
+export function splitOptions(filePath: string, { windowTokens }: ChunkTarget): SplitOptions {
+  return { filePath, maxTokens: Math.min(MAX_CHUNK_TOKENS, windowTokens) };
+}
+
+/** A chunk as `private.replace_document()` takes it. */
+export function toStoredChunk(chunk: Chunk): StoredChunk {
+  return {
+    content: chunk.content,
+    embedded_text: chunk.embeddedText,
+    chunk_hash: chunk.hash,
+    start_line: chunk.startLine,
+    end_line: chunk.endLine,
+    heading_path: chunk.headingPath,
+    anchor: chunk.anchor,
+    token_count: chunk.tokenCount,
+  };
+}

@@ -1,0 +1,107 @@
+import { z } from "zod";
+import type { Sql } from "../../db/sql_client.ts";
+import { toSwarmError } from "../../db/to_swarm_error.ts";
+
+/** A project that a webhook may be for. */
+export interface WebhookSecret {
+  readonly projectId: string;
+  readonly defaultBranch: string;
+  readonly secret: string;
+}
+
+/** What a request has queued. */
+export interface Queued {
+  readonly syncId: string;
+  /** Pieces of work: files, or the one comparison; 0 when it had been queued before. */
+  readonly queuedCount: number;
+}
+
+/** A file that was sent directly; without content it is deleted. */
+export interface SentFile {
+  readonly path: string;
+  readonly blobSha: string | null;
+  readonly content: string | null;
+}
+
+/** The database as those who bring work see it. */
+export interface ReceivingStore {
+  /** Projects of `owner/name` that have a webhook secret. */
+  webhookSecrets(repository: string): Promise<readonly WebhookSecret[]>;
+  receivePush(projectId: string, deliveryId: string, commitSha: string): Promise<Queued>;
+  /** @throws PROJECT_NOT_FOUND when no project has that slug or id. */
+  receiveFiles(project: string, files: readonly SentFile[]): Promise<Queued>;
+  /** @throws PROJECT_NOT_FOUND when no project has that slug or id. */
+  requestSync(project: string): Promise<Queued>;
+}
+
+const secretRow = z.object({
+  project_id: z.string(),
+  default_branch: z.string(),
+  secret: z.string().nullable(),
+});
+const queuedRows = z.tuple([z.object({ sync_id: z.string(), queued: z.int() })]);
+
+/** The receiving store over the functions of schema `private`. */
+export function createSqlReceivingStore(sql: Sql): ReceivingStore {
+  return {
+    async webhookSecrets(repository) {
+      const rows = await run(
+        "find the project of the webhook",
+        sql`
+        select project_id, default_branch, secret from private.webhook_secrets(${repository})`,
+      );
+      return secretRow.array().parse(rows).flatMap(({ project_id, default_branch, secret }) =>
+        secret === null ? [] : [{ projectId: project_id, defaultBranch: default_branch, secret }]
+      );
+    },
+
+    async receivePush(projectId, deliveryId, commitSha) {
+      return toQueued(
+        await run(
+          "queue the push",
+          sql`
+        select sync_id, queued
+        from private.receive_push(${projectId}::uuid, ${deliveryId}, ${commitSha})`,
+        ),
+      );
+    },
+
+    async receiveFiles(project, files) {
+      const rows = files.map(({ path, blobSha, content }) => ({
+        path,
+        blob_sha: blobSha,
+        content,
+      }));
+      return toQueued(
+        await run(
+          "queue the files",
+          sql`
+        select sync_id, queued from private.receive_files(${project}, ${sql.json(rows)})`,
+        ),
+      );
+    },
+
+    async requestSync(project) {
+      return toQueued(
+        await run(
+          "queue the sync",
+          sql`
+        select sync_id, queued from private.request_sync(${project})`,
+        ),
+      );
+    },
+  };
+}
+
+async function run(action: string, query: PromiseLike<readonly unknown[]>): Promise<unknown[]> {
+  try {
+    return [...await query];
+  } catch (error) {
+    throw toSwarmError(error, action);
+  }
+}
+
+function toQueued(rows: unknown[]): Queued {
+  const [{ sync_id, queued }] = queuedRows.parse(rows);
+  return { syncId: sync_id, queuedCount: queued };
+}

@@ -1,0 +1,145 @@
+import { SwarmError } from "../../errors/swarm_error.ts";
+import type { GitHub } from "../github/github_port.ts";
+import { createPathFilter } from "./path_filter.ts";
+import { prepareFile, type ReadBlob, refusedBy } from "./prepare_file.ts";
+import { MAX_FILE_BYTES } from "./read_document.ts";
+import type { SyncEnd, SyncPorts, SyncRun } from "./sync_ports.ts";
+import type { ChunkTarget, ClaimedSync, SyncFile } from "./sync_store.ts";
+
+/** Files that are fetched at the same time, and begun together. */
+const SLICE_FILES = 8;
+/** As much as a path's column holds; nothing could be written down about a longer one. */
+const MAX_PATH_CHARS = 1_024;
+
+/**
+ * Makes a project's documents equal the head of its branch, or applies the files that were sent,
+ * file by file, until all is done or the budget is spent. May be broken off anywhere and run again.
+ *
+ * @throws SwarmError what kept it from going on.
+ */
+export async function reconcile(
+  sync: ClaimedSync,
+  ports: SyncPorts,
+  run: SyncRun,
+): Promise<SyncEnd> {
+  const { kind, commitSha, project } = sync.context;
+  if (project.embedder === null) throw noEmbedder();
+  const openGitHub = once(async () => ports.openGitHub(await ports.store.githubToken(project.id)));
+  if (kind === "tree" && commitSha === null) {
+    const hasPlan = await compareTree(sync, await openGitHub(), ports, run);
+    if (!hasPlan) return "finished";
+  }
+  const readBlob: ReadBlob = async (sha) =>
+    await (await openGitHub()).blobOf(
+      project.githubRepo,
+      { sha, maxBytes: MAX_FILE_BYTES },
+      run.signal,
+    );
+  while (true) {
+    const files = await ports.store.begin(sync, SLICE_FILES);
+    if (files.length === 0 && await ports.store.finish(sync, null)) return "finished";
+    const target = project.embedder;
+    const isDone = await applySlice(sync, files, { ...ports, readBlob, target }, run);
+    if (!isDone) {
+      await ports.store.yield(sync);
+      return "yielded";
+    }
+  }
+}
+
+/** Says whether there is a plan: none is needed when a mere check finds the branch unmoved. */
+async function compareTree(
+  sync: ClaimedSync,
+  github: GitHub,
+  { store, log }: SyncPorts,
+  { signal }: SyncRun,
+): Promise<boolean> {
+  const { project, reason } = sync.context;
+  const head = await github.headOf(project.githubRepo, project.defaultBranch, signal);
+  if (reason === "head_check" && head === project.indexedCommit) {
+    await store.finish(sync, head);
+    return false;
+  }
+  const isIncluded = createPathFilter(project.includeGlobs);
+  const files = (await github.filesOf(project.githubRepo, head, signal))
+    .filter(({ path }) => path.length <= MAX_PATH_CHARS && isIncluded(path));
+  const count = await store.plan(sync, head, files);
+  log("info", "quoth.tree_compared", {
+    sync_id: sync.syncId,
+    commit: head,
+    files: files.length,
+    to_do: count,
+  });
+  return true;
+}
+
+/** Says whether all of the slice was applied; the rest waits for the next worker. */
+async function applySlice(
+  sync: ClaimedSync,
+  files: readonly SyncFile[],
+  ports: SyncPorts & { readonly readBlob: ReadBlob; readonly target: ChunkTarget },
+  run: SyncRun,
+): Promise<boolean> {
+  const blobs = fetchAhead(files, ports.readBlob);
+  for (const file of files) {
+    run.signal.throwIfAborted();
+    if (run.budget.isSpent()) return false;
+    const outcome = await prepareFile(file, ports.target, {
+      split: ports.split,
+      readBlob: (sha) => blobs.get(sha) ?? ports.readBlob(sha),
+      budget: run.budget,
+    });
+    try {
+      await ports.store.apply(sync, file.seq, outcome);
+    } catch (error) {
+      await ports.store.apply(sync, file.seq, refusedBy(asRefusal(error), file));
+    }
+  }
+  return true;
+}
+
+/** Begins all downloads of a slice; each is waited for when its file's turn comes. */
+function fetchAhead(
+  files: readonly SyncFile[],
+  readBlob: ReadBlob,
+): Map<string, Promise<Uint8Array>> {
+  const blobs = new Map<string, Promise<Uint8Array>>();
+  for (const { action, blobSha, content, isCurrent, sizeBytes } of files) {
+    const isWanted = action !== "delete" && content === null && !isCurrent;
+    if (!isWanted || blobSha === null || sizeBytes > MAX_FILE_BYTES || blobs.has(blobSha)) continue;
+    const blob = readBlob(blobSha);
+    // Whoever awaits it meets the failure; nobody may, when an earlier file broke off.
+    blob.catch(() => {});
+    blobs.set(blobSha, blob);
+  }
+  return blobs;
+}
+
+/**
+ * What the database refuses about a file's values (SQLSTATE classes 22, 23 and 54: bad data, broken
+ * constraints, limits such as a text search vector's megabyte) is the file's own fault.
+ */
+function asRefusal(error: unknown): unknown {
+  if (!(error instanceof SwarmError) || error.code !== "INTERNAL") return error;
+  const { sqlstate } = Object(error.details);
+  if (typeof sqlstate !== "string" || !/^(22|23|54)/.test(sqlstate)) return error;
+  return new SwarmError(
+    "FILE_UNREADABLE",
+    `Cannot index the file: the database refuses it (${sqlstate})`,
+    {
+      cause: error,
+      hint: "Change the file, or exclude it with include_globs.",
+    },
+  );
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | null = null;
+  return () => made ??= make();
+}
+
+function noEmbedder(): SwarmError {
+  return new SwarmError("EMBEDDER_NOT_FOUND", "Cannot sync: the project has no embedder", {
+    hint: "Set projects.embedder to a name of the table embedders.",
+  });
+}

@@ -1,0 +1,30 @@
+import type { Logger } from "../../log/logger.ts";
+import type { Clock } from "../../worker/clock.ts";
+import type { GitHub } from "../github/github_port.ts";
+import type { SplitDocument, SplitOptions } from "../markdown/split_markdown.ts";
+import type { ChunkStore } from "./chunk_store.ts";
+import type { CpuBudget } from "./cpu_budget.ts";
+import type { EmbedPart } from "./embed_part.ts";
+import type { SyncStore } from "./sync_store.ts";
+
+/** What the worker of syncs reaches the world through. */
+export interface SyncPorts {
+  readonly store: SyncStore;
+  readonly chunks: ChunkStore;
+  /** GitHub as the holder of a token sees it; null for none. */
+  readonly openGitHub: (token: string | null) => GitHub;
+  readonly split: (source: string, options: SplitOptions) => Promise<SplitDocument>;
+  readonly embedPart: EmbedPart;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** What one run has left, and what tells it to stop. */
+export interface SyncRun {
+  readonly budget: CpuBudget;
+  /** Aborts when the isolate ends or the lease is lost. */
+  readonly signal: AbortSignal;
+}
+
+/** How a run ended: all done, handed on with work left, waiting, failed, or somebody else's now. */
+export type SyncEnd = "finished" | "yielded" | "waiting" | "failed" | "lost";

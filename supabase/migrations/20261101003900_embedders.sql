@@ -1,0 +1,164 @@
+-- What turns text into vectors for Quoth: how each embedder is reached, and which one a project gets.
+
+create table public.embedders (
+  name text primary key,
+  api text not null check (api in ('google', 'openai', 'supabase', 'hash')),
+  base_url text,
+  model text not null,
+  model_dimensions integer not null check (model_dimensions = 0 or model_dimensions = 384 or model_dimensions = 768),
+  dimensions integer not null default 768 check (dimensions = 768),
+  sends_dimensions boolean not null default false,
+  window_tokens integer not null check (window_tokens >= 100),
+  max_batch_items integer not null check (max_batch_items between 1 and 2048),
+  similarity_floor real not null default 0 check (similarity_floor between -1 and 1),
+  is_english_only boolean not null default false,
+  requires_api_key boolean not null default false,
+  api_key_secret_name text,
+  items_per_minute integer check (items_per_minute > 0),
+  items_per_day integer check (items_per_day > 0),
+  reserved_for_queries integer not null default 0,
+  quota_time_zone text not null default 'UTC',
+  preference integer unique,
+  is_active boolean not null default true,
+  check (not requires_api_key or api_key_secret_name is not null),
+  check ((api = 'hash') = (model_dimensions = 0)),
+  check (reserved_for_queries >= 0 and reserved_for_queries < coalesce(items_per_minute, 1))
+);
+comment on table public.embedders is
+  'What makes vectors of documents and queries. A name stands for one vector space. Written by the service role, readable to signed-in users without address and secret name.';
+comment on column public.embedders.name is
+  'Stored with every vector; vectors of different names are never compared. A change of model needs a new name.';
+comment on column public.embedders.api is
+  'The wire format: google, openai (any compatible server), supabase (models built into the edge runtime), hash (no model: words alone).';
+comment on column public.embedders.base_url is 'Null for the address of the wire format''s own vendor.';
+comment on column public.embedders.model_dimensions is
+  'Length of the model''s own vectors. What is missing to 768 is filled with a hash of the words, which weighs 0.3.';
+comment on column public.embedders.sends_dimensions is 'Whether the request may name the length wanted (openai only).';
+comment on column public.embedders.window_tokens is
+  'Longest chunk that the model reads whole, in tokens estimated at four characters each.';
+comment on column public.embedders.max_batch_items is 'Most texts in one request; what one failure loses.';
+comment on column public.embedders.similarity_floor is
+  'Cosine similarity below which a hit is most likely unrelated; 0 where it was not measured.';
+comment on column public.embedders.api_key_secret_name is 'Name of the key in Vault. Never readable to users.';
+comment on column public.embedders.items_per_minute is 'Texts, not requests, in any minute. Null: no limit of ours.';
+comment on column public.embedders.items_per_day is 'Texts, not requests, between two midnights of quota_time_zone. Null: no limit of ours.';
+comment on column public.embedders.reserved_for_queries is
+  'Part of items_per_minute that documents leave to searches; of items_per_day they leave the same share.';
+comment on column public.embedders.quota_time_zone is 'Where the provider''s day ends at midnight.';
+comment on column public.embedders.preference is
+  'Order in which default_embedder() tries; null: used only where it is named.';
+
+alter table public.embedders enable row level security;
+revoke all on public.embedders from anon, authenticated, service_role;
+create policy "signed-in users read embedders" on public.embedders
+  for select to authenticated using (true);
+grant select (name, api, model, model_dimensions, dimensions, sends_dimensions, window_tokens, max_batch_items,
+  similarity_floor, is_english_only, requires_api_key, items_per_minute, items_per_day, reserved_for_queries, quota_time_zone,
+  preference, is_active) on public.embedders to authenticated;
+grant select, insert, update, delete on public.embedders to service_role;
+
+create function private.keep_vector_space()
+returns trigger
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  raise sqlstate 'PT409' using
+    message = format('Cannot change embedder %L: its name, api, model and model_dimensions say what its stored vectors mean', old.name),
+    detail = 'EMBEDDER_FIXED',
+    hint = 'Insert an embedder under a new name and switch the projects to it; they are embedded anew in the background.';
+end;
+$$;
+comment on function private.keep_vector_space() is 'Refuses what would mix two vector spaces under one name. Raises EMBEDDER_FIXED.';
+revoke all on function private.keep_vector_space() from public;
+
+create trigger keep_vector_space
+before update on public.embedders
+for each row
+when ((old.name, old.api, old.model, old.model_dimensions) is distinct from (new.name, new.api, new.model, new.model_dimensions))
+execute function private.keep_vector_space();
+
+-- 15 a minute is what the free tier of Gemini was known for; an account that may do more says so here.
+-- The floors are measured on documentation: above them lie nine of ten relevant hits.
+insert into public.embedders (
+  name, api, base_url, model, model_dimensions, sends_dimensions, window_tokens, max_batch_items, similarity_floor,
+  is_english_only, requires_api_key, api_key_secret_name, items_per_minute, reserved_for_queries, quota_time_zone, preference, is_active
+)
+values
+  ('gemini-embedding-001@768', 'google', null, 'gemini-embedding-001', 768, false, 2048, 100, 0,
+    false, true, 'GOOGLE_API_KEY', 15, 3, 'America/Los_Angeles', 10, true),
+  ('gemini-embedding-2@768', 'google', null, 'gemini-embedding-2', 768, false, 8192, 100, 0,
+    false, true, 'GOOGLE_API_KEY', 15, 3, 'America/Los_Angeles', null, true),
+  ('text-embedding-3-small@768', 'openai', null, 'text-embedding-3-small', 768, true, 8192, 100, 0,
+    false, true, 'OPENAI_API_KEY', 500, 50, 'UTC', null, true),
+  -- The embedded stack serves this model on loopback, and says where at each start.
+  ('minilm-l6-v2+hash384@1', 'openai', 'http://127.0.0.1:9/v1', 'minilm-l6-v2', 384, false, 220, 16, 0.46,
+    true, false, null, null, 0, 'UTC', 20, false),
+  -- The platform allows 2 s of CPU a request, which is spent after some ten texts.
+  ('gte-small+hash384@1', 'supabase', null, 'gte-small', 384, false, 480, 5, 0,
+    true, false, null, null, 0, 'UTC', 30, true),
+  ('hash768@1', 'hash', null, 'hash', 0, false, 480, 256, 0.2,
+    false, false, null, null, 0, 'UTC', null, true);
+
+create function private.default_embedder()
+returns text
+language sql
+stable
+security invoker
+set search_path = ''
+as $$
+  select embedder.name
+  from public.embedders as embedder
+  where embedder.is_active
+    and embedder.preference is not null
+    and (not embedder.requires_api_key or private.secret_value(embedder.api_key_secret_name) is not null)
+  order by embedder.preference
+  limit 1;
+$$;
+comment on function private.default_embedder() is
+  'The embedder of a new project that names none: the first by preference that has what it needs.';
+revoke all on function private.default_embedder() from public;
+
+create function private.resolve_embedder(p_name text)
+returns table (
+  name text, api text, base_url text, model text, model_dimensions integer, sends_dimensions boolean, window_tokens integer,
+  max_batch_items integer, similarity_floor real, is_english_only boolean, quota_time_zone text, secret text
+)
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_embedder public.embedders;
+  v_secret text;
+begin
+  select * into v_embedder from public.embedders as embedder where embedder.name = p_name and embedder.is_active;
+  if not found then
+    raise sqlstate 'PT404' using
+      message = format('Cannot embed: there is no active embedder %L', p_name),
+      detail = 'EMBEDDER_NOT_FOUND',
+      hint = 'Read the names from the table embedders; the MiniLM of the embedded stack is active only there.';
+  end if;
+
+  if v_embedder.requires_api_key then
+    v_secret := private.secret_value(v_embedder.api_key_secret_name);
+    if v_secret is null then
+      raise sqlstate 'PT422' using
+        message = format('Cannot embed: there is no key for embedder %L; Vault holds no secret named %L',
+          v_embedder.name, v_embedder.api_key_secret_name),
+        detail = 'EMBEDDER_KEY_MISSING',
+        hint = format('Put %s into .env of a local stack, or store it with select vault.create_secret(''…'', %L). Without a key, name the embedder gte-small+hash384@1 on a hosted project.',
+          v_embedder.api_key_secret_name, v_embedder.api_key_secret_name);
+    end if;
+  end if;
+  return query select v_embedder.name, v_embedder.api, v_embedder.base_url, v_embedder.model, v_embedder.model_dimensions,
+    v_embedder.sends_dimensions, v_embedder.window_tokens, v_embedder.max_batch_items, v_embedder.similarity_floor, v_embedder.is_english_only,
+    v_embedder.quota_time_zone, v_secret;
+end;
+$$;
+comment on function private.resolve_embedder(text) is
+  'How to reach an embedder, its key included. Raises EMBEDDER_NOT_FOUND, EMBEDDER_KEY_MISSING. Called by sync and search.';
+revoke all on function private.resolve_embedder(text) from public;

@@ -1,0 +1,155 @@
+-- Projects of Quoth: a repository whose Markdown is searched by meaning, and who may read it.
+
+create extension if not exists vector with schema extensions;
+
+create table public.projects (
+  id uuid primary key default gen_random_uuid(),
+  slug text not null unique check (slug ~ '^[a-z0-9][a-z0-9_-]{0,62}$'),
+  github_repo text not null check (github_repo ~ '^[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+$'),
+  default_branch text not null default 'main' check (length(default_branch) between 1 and 255),
+  language text not null default 'english',
+  include_globs text[] not null default '{**/*.md,**/*.mdx}',
+  embedder text,
+  next_embedder text,
+  indexed_commit text,
+  indexed_at timestamptz,
+  head_commit text,
+  head_checked_at timestamptz,
+  webhook_secret_name text,
+  github_token_secret_name text,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  constraint projects_switches_to_another check (next_embedder <> embedder),
+  constraint projects_switches_from_one check (next_embedder is null or embedder is not null)
+);
+create index projects_github_repo_idx on public.projects (lower(github_repo));
+create index projects_next_embedder_idx on public.projects (id) where next_embedder is not null;
+comment on table public.projects is
+  'Repositories whose Markdown Quoth serves. Written by the service role, readable to members.';
+comment on column public.projects.github_repo is 'owner/name. Several projects may index one repository.';
+comment on column public.projects.language is
+  'Text-search configuration of Postgres that stems documents and queries, such as english, spanish or simple.';
+comment on column public.projects.include_globs is 'Paths that are documents.';
+comment on column public.projects.embedder is
+  'Name of the vector space that searches use. Null until it is chosen; the first document that is indexed chooses it. Afterwards it changes only by a switch through next_embedder.';
+comment on column public.projects.next_embedder is
+  'Set it to switch: documents are embedded for it in the background while embedder still serves; null again when the switch is done or given up.';
+comment on column public.projects.indexed_commit is 'The commit whose tree the documents equal.';
+comment on column public.projects.head_commit is 'The branch''s newest commit when it was last asked for.';
+comment on column public.projects.webhook_secret_name is 'Name in Vault of the secret that signs the webhook. Never readable to users.';
+comment on column public.projects.github_token_secret_name is 'Name in Vault of the token for a private repository. Never readable to users.';
+
+create trigger touch_updated_at before update on public.projects
+  for each row execute function private.touch_updated_at();
+
+create table public.project_members (
+  project_id uuid not null references public.projects (id) on delete cascade,
+  user_id uuid not null references auth.users (id) on delete cascade,
+  role text not null default 'member' check (length(role) between 1 and 63),
+  created_at timestamptz not null default now(),
+  primary key (project_id, user_id)
+);
+create index project_members_user_id_idx on public.project_members (user_id);
+comment on table public.project_members is 'Who may read a project''s documents. Written by the service role.';
+comment on column public.project_members.role is 'For applications to use; every member may read everything of the project.';
+
+alter table public.projects enable row level security;
+alter table public.project_members enable row level security;
+revoke all on public.projects, public.project_members from anon, authenticated, service_role;
+create policy "users read their own memberships" on public.project_members
+  for select to authenticated using (user_id = (select auth.uid()));
+create policy "members read their projects" on public.projects
+  for select to authenticated using (
+    id in (select membership.project_id from public.project_members as membership where membership.user_id = (select auth.uid()))
+  );
+grant select on public.project_members to authenticated;
+grant select (id, slug, github_repo, default_branch, language, include_globs, embedder, next_embedder, indexed_commit,
+  indexed_at, head_commit, head_checked_at, created_at, updated_at) on public.projects to authenticated;
+grant select, insert, update, delete on public.projects, public.project_members to service_role;
+
+create function private.assert_language_is_known()
+returns trigger
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  if not exists (
+    select from pg_catalog.pg_ts_config as config where config.oid::regconfig::text = new.language
+  ) then
+    raise sqlstate 'PT400' using
+      message = format('Cannot use the language %L for project %L: Postgres has no such text-search configuration', new.language, new.slug),
+      detail = 'PROJECT_LANGUAGE_UNKNOWN',
+      hint = 'Configurations are ' || (
+        select string_agg(config.cfgname, ', ' order by config.cfgname) from pg_catalog.pg_ts_config as config
+      ) || '; simple stems nothing.';
+  end if;
+  return new;
+end;
+$$;
+comment on function private.assert_language_is_known() is
+  'Row trigger of projects: raises PROJECT_LANGUAGE_UNKNOWN for what is no text-search configuration.';
+revoke all on function private.assert_language_is_known() from public;
+
+create trigger assert_language_is_known before insert or update of language on public.projects
+  for each row execute function private.assert_language_is_known();
+
+create function private.find_project(p_project text, p_user_id uuid default null)
+returns public.projects
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_project public.projects;
+begin
+  select project.* into v_project
+  from public.projects as project
+  where (
+      project.slug = p_project
+      or project.id = substring(lower(p_project) from '^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$')::uuid
+    )
+    and (
+      p_user_id is null
+      or exists (
+        select from public.project_members as membership
+        where membership.project_id = project.id and membership.user_id = p_user_id
+      )
+    )
+  -- A slug may look like an id.
+  order by project.slug = p_project
+  limit 1;
+  if not found then
+    raise sqlstate 'PT404' using
+      message = format('Cannot use project %L: it does not exist, or you are no member of it', left(p_project, 100)),
+      detail = 'PROJECT_NOT_FOUND',
+      hint = 'Read the slugs and ids of your projects from the table projects; members stand in project_members.';
+  end if;
+  return v_project;
+end;
+$$;
+comment on function private.find_project(text, uuid) is
+  'The project of that id or slug that the user is a member of; p_user_id null stands for the service, which reads all. Raises PROJECT_NOT_FOUND.';
+revoke all on function private.find_project(text, uuid) from public;
+
+create function private.readable_project(p_project_id uuid)
+returns public.projects
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+begin
+  -- No user at all is nobody's member: the id of none stands for them.
+  return private.find_project(
+    p_project_id::text,
+    case when private.is_service_caller() then null
+         else coalesce(auth.uid(), '00000000-0000-0000-0000-000000000000'::uuid) end
+  );
+end;
+$$;
+comment on function private.readable_project(uuid) is
+  'The project, if the caller is the service or a member; else raises PROJECT_NOT_FOUND. Definer: called by definer functions, and reads columns that members may not.';
+revoke all on function private.readable_project(uuid) from public;

@@ -1,0 +1,177 @@
+-- Full text: what is stored of a chunk, and what is asked for by a query.
+
+create function private.split_identifiers(p_text text)
+returns text
+language sql
+immutable
+security invoker
+set search_path = ''
+as $$
+  select translate(p_text, '._/:#-@()[]{}<>"''`=,', repeat(' ', 21));
+$$;
+comment on function private.split_identifiers(text) is
+  'The parts of identifiers and paths as words of their own: the parser of Postgres keeps Deno.serve or runtime/security.md whole.';
+revoke all on function private.split_identifiers(text) from public;
+
+create function private.chunk_fts(p_language text, p_title text, p_heading_path text[], p_content text)
+returns tsvector
+language sql
+stable
+security invoker
+set search_path = ''
+as $$
+  select setweight(to_tsvector(p_language::regconfig, array_to_string(
+        case when p_heading_path[1] = p_title then p_heading_path else p_title || p_heading_path end, ' '
+      )), 'A')
+    || setweight(to_tsvector(p_language::regconfig, p_content), 'B')
+    || setweight(to_tsvector('simple', private.split_identifiers(p_content)), 'C');
+$$;
+comment on function private.chunk_fts(text, text, text[], text) is
+  'What full text finds a chunk by: title and headings (weight A) and text (B) stemmed in the language, and the parts of identifiers as they are (C).';
+revoke all on function private.chunk_fts(text, text, text[], text) from public;
+
+create function private.complete_chunk()
+returns trigger
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_title text;
+  v_language text;
+begin
+  select document.project_id, document.title, project.language,
+    coalesce(new.embedder, project.embedder, 'unnamed')
+  into new.project_id, v_title, v_language, new.embedder
+  from public.documents as document
+  join public.projects as project on project.id = document.project_id
+  where document.id = new.document_id;
+  if not found then
+    return new;
+  end if;
+  new.chunk_index := coalesce(new.chunk_index, (
+    select coalesce(max(chunk.chunk_index) + 1, 0)
+    from public.document_embeddings as chunk
+    where chunk.document_id = new.document_id and chunk.embedder = new.embedder
+  ));
+  new.token_count := coalesce(new.token_count, 0);
+  new.chunk_hash := coalesce(new.chunk_hash, encode(sha256(convert_to(new.content_chunk, 'UTF8')), 'hex'));
+  new.fts := private.chunk_fts(v_language, v_title, new.heading_path, new.content_chunk);
+  return new;
+end;
+$$;
+comment on function private.complete_chunk() is
+  'Row trigger of document_embeddings: project, place, hash, embedder and full text follow from the document, so that document_id and content_chunk are enough to insert one.';
+revoke all on function private.complete_chunk() from public;
+
+create trigger complete_chunk before insert or update of document_id, content_chunk, heading_path
+  on public.document_embeddings
+  for each row execute function private.complete_chunk();
+
+create function private.stem_anew()
+returns trigger
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  update public.document_embeddings as chunk
+  set fts = private.chunk_fts(new.language, document.title, chunk.heading_path, chunk.content_chunk)
+  from public.documents as document
+  where document.id = chunk.document_id and chunk.project_id = new.id;
+  return null;
+end;
+$$;
+comment on function private.stem_anew() is
+  'Row trigger of projects: a changed language stems all chunks anew, in the same transaction, so that documents and queries never differ.';
+revoke all on function private.stem_anew() from public;
+
+create trigger stem_anew after update of language on public.projects
+  for each row when (old.language is distinct from new.language)
+  execute function private.stem_anew();
+
+create function private.query_terms(p_language text, p_query text)
+returns table (term text, lexemes text[])
+language sql
+stable
+security invoker
+set search_path = ''
+as $$
+  with word as (
+    select btrim(word.text, '.,;:!?"''`*()[]{}<>') as text, word.place, false as is_part
+    from regexp_split_to_table(left(p_query, 2000), '\s+') with ordinality as word (text, place)
+    union all
+    select btrim(part.text, ';!?*'), part.place, true
+    from regexp_split_to_table(private.split_identifiers(left(p_query, 2000)), '\s+') with ordinality as part (text, place)
+  ),
+  term as (
+    select lower(word.text) as text, bool_or(word.is_part) as is_part, min(word.place) as place
+    from word
+    where word.text <> ''
+    group by 1
+    order by 3
+    limit 100
+  ),
+  lexed as materialized (
+    select term.text, term.place,
+      tsvector_to_array(to_tsvector(p_language::regconfig, term.text)) as stems,
+      case when term.is_part then tsvector_to_array(to_tsvector('simple', term.text)) else '{}' end as parts
+    from term
+  ),
+  -- A word without a stem is a stop word, which nearly every chunk has.
+  meaningful as (
+    select lexed.text, lexed.place, lexed.stems || lexed.parts as lexemes
+    from lexed
+    where cardinality(lexed.stems) > 0
+  ),
+  chosen as (
+    select * from meaningful
+    union all
+    select lexed.text, lexed.place, lexed.parts
+    from lexed
+    where not exists (select from meaningful) and cardinality(lexed.parts) > 0
+  )
+  select chosen.text, (select array_agg(distinct lexeme) from unnest(chosen.lexemes) as lexeme)
+  from chosen
+  order by chosen.place;
+$$;
+comment on function private.query_terms(text, text) is
+  'Words of a query (and the parts of its identifiers) with the lexemes that each is found by. Stop words count only when there is nothing else. The first 2000 characters and 100 words count.';
+revoke all on function private.query_terms(text, text) from public;
+
+create function private.any_of(p_lexemes text[])
+returns tsquery
+language sql
+immutable
+security invoker
+set search_path = ''
+as $$
+  select string_agg('''' || replace(replace(lexeme, '\', '\\'), '''', '''''') || '''', '|')::tsquery
+  from unnest(p_lexemes) as lexeme;
+$$;
+comment on function private.any_of(text[]) is
+  'A query that any of the lexemes answers, null without any; ranking, not matching, tells the good hits: a question whose every word must match finds nothing.';
+revoke all on function private.any_of(text[]) from public;
+
+create function private.is_identifier_query(p_query text)
+returns boolean
+language sql
+immutable
+security invoker
+set search_path = ''
+as $$
+  select coalesce(
+    count(*) filter (
+      where word ~ '[[:alnum:]][._/:\\@#=-]+[[:alnum:]]' and word !~ '^[[:alpha:]]+-[[:alpha:]]+$'
+         or word ~ '[a-z][A-Z]|[[:alpha:]][0-9]|[0-9][[:alpha:]]|[_{}()<>$`]|^[-./@#$]+[[:alnum:]]|^[A-Z0-9_]{2,}$'
+    ) * 2 >= count(*),
+    false
+  ) and count(*) > 0
+  from regexp_split_to_table(p_query, '\s+') as word
+  where word ~ '[[:alnum:]]';
+$$;
+comment on function private.is_identifier_query(text) is
+  'True when at least half of the words are names of things in code, paths, flags or numbers, which exact text finds better than meaning.';
+revoke all on function private.is_identifier_query(text) from public;

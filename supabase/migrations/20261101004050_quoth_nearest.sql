@@ -1,0 +1,209 @@
+-- Search by vector: exact where a project is small, by the HNSW index where it is large.
+
+create function private.nearest_by_scan(
+  p_project_id uuid, p_embedder text, p_query_embedding extensions.vector, p_limit int, p_path_prefix text
+)
+returns table (id uuid, distance double precision)
+language plpgsql
+stable
+security invoker
+set search_path = ''
+set plan_cache_mode = force_custom_plan
+set jit = off
+as $$
+begin
+  return query
+    select chunk.id, chunk.embedding operator(extensions.<=>) p_query_embedding
+    from public.document_embeddings as chunk
+    where chunk.project_id = p_project_id
+      and chunk.embedder = p_embedder
+      and chunk.embedding is not null
+      and (
+        p_path_prefix is null
+        or chunk.document_id in (
+          select document.id
+          from public.documents as document
+          where document.project_id = p_project_id and starts_with(document.file_path, p_path_prefix)
+        )
+      )
+    -- Plus zero: the index cannot give this order, so every chunk is compared.
+    order by (chunk.embedding operator(extensions.<=>) p_query_embedding) + 0, chunk.id
+    limit p_limit;
+end;
+$$;
+comment on function private.nearest_by_scan(uuid, text, extensions.vector, int, text) is
+  'The nearest chunks by comparing every one: exact.';
+revoke all on function private.nearest_by_scan(uuid, text, extensions.vector, int, text) from public;
+
+create function private.nearest_by_index(
+  p_project_id uuid, p_embedder text, p_query_embedding extensions.vector, p_limit int, p_path_prefix text
+)
+returns table (id uuid, distance double precision)
+language plpgsql
+stable
+security invoker
+set search_path = ''
+set plan_cache_mode = force_custom_plan
+set jit = off
+-- Vectors lie outside of the rows, which the planner does not count: left alone it reads them all.
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
+as $$
+begin
+  perform set_config('hnsw.ef_search', least(1000, greatest(200, 2 * p_limit))::text, true);
+  -- Known since 0.8.0: goes on until there are enough chunks of this project.
+  if (
+    select string_to_array(extension.extversion, '.')::int[] >= array[0, 8]
+    from pg_catalog.pg_extension as extension
+    where extension.extname = 'vector'
+  ) then
+    perform set_config('hnsw.iterative_scan', 'relaxed_order', true);
+  end if;
+  return query
+    with nearest as materialized (
+      select chunk.id, chunk.embedding operator(extensions.<=>) p_query_embedding as distance
+      from public.document_embeddings as chunk
+      where chunk.project_id = p_project_id
+        and chunk.embedder = p_embedder
+        and (
+          p_path_prefix is null
+          or chunk.document_id in (
+            select document.id
+            from public.documents as document
+            where document.project_id = p_project_id and starts_with(document.file_path, p_path_prefix)
+          )
+        )
+      order by chunk.embedding operator(extensions.<=>) p_query_embedding
+      limit p_limit
+    )
+    select nearest.id, nearest.distance from nearest order by nearest.distance, nearest.id;
+end;
+$$;
+comment on function private.nearest_by_index(uuid, text, extensions.vector, int, text) is
+  'The nearest chunks by the HNSW index: nearly exact, and possibly fewer than there are when the project is a small part of all.';
+revoke all on function private.nearest_by_index(uuid, text, extensions.vector, int, text) from public;
+
+create function private.nearest_chunks(
+  p_project_id uuid, p_embedder text, p_query_embedding extensions.vector, p_limit int, p_path_prefix text default null
+)
+returns table (id uuid, distance double precision)
+language plpgsql
+stable
+security invoker
+set search_path = ''
+set plan_cache_mode = force_custom_plan
+set jit = off
+as $$
+declare
+  v_exact_up_to constant int := 5000;
+  v_candidate_count int;
+  v_ids uuid[];
+  v_distances double precision[];
+begin
+  if extensions.vector_dims(p_query_embedding) <> 768 or extensions.vector_norm(p_query_embedding) = 0 then
+    raise sqlstate 'PT400' using
+      message = format('Cannot search by a vector of %s dimensions and length %s',
+        extensions.vector_dims(p_query_embedding), extensions.vector_norm(p_query_embedding)),
+      detail = 'QUERY_EMBEDDING_INVALID',
+      hint = 'Give the 768 dimensions that the project''s embedder makes of the query.';
+  end if;
+
+  select count(*) into v_candidate_count
+  from (
+    select from public.document_embeddings as chunk
+    where chunk.project_id = p_project_id
+      and chunk.embedder = p_embedder
+      and chunk.embedding is not null
+      and (
+        p_path_prefix is null
+        or chunk.document_id in (
+          select document.id
+          from public.documents as document
+          where document.project_id = p_project_id and starts_with(document.file_path, p_path_prefix)
+        )
+      )
+    limit v_exact_up_to + 1
+  ) as candidate;
+
+  if v_candidate_count > v_exact_up_to then
+    select array_agg(nearest.id order by nearest.distance, nearest.id),
+      array_agg(nearest.distance order by nearest.distance, nearest.id)
+    into v_ids, v_distances
+    from private.nearest_by_index(p_project_id, p_embedder, p_query_embedding, p_limit, p_path_prefix) as nearest;
+  end if;
+  -- The index gives up after a number of other projects' chunks; then every chunk is compared.
+  if coalesce(cardinality(v_ids), 0) < least(p_limit, v_candidate_count) then
+    return query
+      select * from private.nearest_by_scan(p_project_id, p_embedder, p_query_embedding, p_limit, p_path_prefix);
+  else
+    return query select * from unnest(v_ids, v_distances);
+  end if;
+end;
+$$;
+comment on function private.nearest_chunks(uuid, text, extensions.vector, int, text) is
+  'The p_limit chunks nearest to a vector, nearest first, with their cosine distance: exact among up to 5000 chunks and whenever the index does not find enough. Raises QUERY_EMBEDDING_INVALID.';
+revoke all on function private.nearest_chunks(uuid, text, extensions.vector, int, text) from public;
+
+create function private.match_documents(
+  query_embedding extensions.vector, match_threshold double precision, match_count int, filter_project_id uuid
+)
+returns table (
+  id uuid, document_id uuid, content_chunk text, similarity double precision, file_path text, title text
+)
+language plpgsql
+stable
+security definer
+set search_path = ''
+set jit = off
+as $$
+declare
+  v_embedder text;
+begin
+  select coalesce(project.embedder, 'unnamed') into v_embedder
+  from public.projects as project
+  where project.id = filter_project_id
+    and (
+      private.is_service_caller()
+      or exists (
+        select from public.project_members as membership
+        where membership.project_id = project.id and membership.user_id = (select auth.uid())
+      )
+    );
+  if not found then
+    return;
+  end if;
+  return query
+    select chunk.id, chunk.document_id, chunk.content_chunk, 1 - nearest.distance, document.file_path, document.title
+    from private.nearest_chunks(
+      filter_project_id, v_embedder, query_embedding, least(greatest(coalesce(match_count, 10), 0), 1000)
+    ) as nearest
+    join public.document_embeddings as chunk on chunk.id = nearest.id
+    join public.documents as document on document.id = chunk.document_id
+    -- Asked here, of the hits: inside the search it would make the index go through everything.
+    where match_threshold is null or 1 - nearest.distance > match_threshold
+    order by nearest.distance, document.file_path, chunk.chunk_index;
+end;
+$$;
+comment on function private.match_documents(extensions.vector, double precision, int, uuid) is
+  'See public.match_documents(). Definer: policies on the rows would keep the index from being used; it asks for the membership itself.';
+revoke all on function private.match_documents(extensions.vector, double precision, int, uuid) from public;
+grant execute on function private.match_documents(extensions.vector, double precision, int, uuid) to authenticated, service_role;
+
+create function public.match_documents(
+  query_embedding extensions.vector(768), match_threshold double precision, match_count int, filter_project_id uuid
+)
+returns table (
+  id uuid, document_id uuid, content_chunk text, similarity double precision, file_path text, title text
+)
+language sql
+stable
+security invoker
+set search_path = ''
+as $$
+  select * from private.match_documents(query_embedding, match_threshold, match_count, filter_project_id);
+$$;
+comment on function public.match_documents(extensions.vector, double precision, int, uuid) is
+  'Chunks of a project by cosine similarity to a vector of its embedder, best first: at most match_count (1000), those above match_threshold. Empty for projects that the caller is no member of.';
+revoke all on function public.match_documents(extensions.vector, double precision, int, uuid) from public, anon;
+grant execute on function public.match_documents(extensions.vector, double precision, int, uuid) to authenticated, service_role;

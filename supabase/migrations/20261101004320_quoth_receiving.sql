@@ -1,0 +1,160 @@
+-- What comes in: pushes by webhook, files sent directly, checks of the branch's head.
+
+create function private.webhook_secrets(p_github_repo text)
+returns table (project_id uuid, default_branch text, secret text)
+language sql
+stable
+security invoker
+set search_path = ''
+as $$
+  select project.id, project.default_branch, private.secret_value(project.webhook_secret_name)
+  from public.projects as project
+  where lower(project.github_repo) = lower(webhook_secrets.p_github_repo)
+  order by project.id;
+$$;
+comment on function private.webhook_secrets(text) is
+  'The projects of a repository with their webhook secrets: whose secret fits is whose push it is. Called by quoth-sync.';
+revoke all on function private.webhook_secrets(text) from public;
+
+create function private.github_token(p_project_id uuid)
+returns text
+language sql
+stable
+security invoker
+set search_path = ''
+as $$
+  select private.secret_value(coalesce(project.github_token_secret_name, 'GITHUB_TOKEN'))
+  from public.projects as project
+  where project.id = github_token.p_project_id;
+$$;
+comment on function private.github_token(uuid) is
+  'The token that a project''s repository is read with: the one it names, else GITHUB_TOKEN of Vault, else null. Called by quoth-sync.';
+revoke all on function private.github_token(uuid) from public;
+
+create function private.receive_push(p_project_id uuid, p_delivery_id text, p_commit text)
+returns table (sync_id uuid, queued int)
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_sync_id uuid;
+begin
+  perform private.hold_project(p_project_id);
+  select sync.id into v_sync_id
+  from private.quoth_deliveries as delivery
+  join public.quoth_syncs as sync on sync.id = delivery.sync_id
+  where delivery.project_id = p_project_id and delivery.delivery_id = p_delivery_id and sync.status <> 'failed';
+  if found then
+    return query select v_sync_id, 0;
+    return;
+  end if;
+
+  v_sync_id := private.queue_tree_sync(p_project_id, 'push', p_commit);
+  insert into private.quoth_deliveries (project_id, delivery_id, sync_id)
+  values (p_project_id, p_delivery_id, v_sync_id)
+  on conflict (project_id, delivery_id) do update
+  set sync_id = excluded.sync_id, received_at = clock_timestamp();
+  return query select v_sync_id, 1;
+end;
+$$;
+comment on function private.receive_push(uuid, text, text) is
+  'Queues what a verified push asks for. A delivery that comes again changes nothing, unless its sync failed. Called by quoth-sync.';
+revoke all on function private.receive_push(uuid, text, text) from public;
+
+create function private.request_sync(p_project text)
+returns table (sync_id uuid, queued int)
+language sql
+volatile
+security invoker
+set search_path = ''
+as $$
+  select private.queue_tree_sync((private.find_project(request_sync.p_project)).id, 'request'), 1;
+$$;
+comment on function private.request_sync(text) is
+  'Asks for a comparison of a project with its branch, which also tries again the files that failed before. Called by quoth-sync and quoth:add.';
+revoke all on function private.request_sync(text) from public;
+
+create function private.receive_files(p_project text, p_files jsonb)
+returns table (sync_id uuid, queued int)
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_project_id uuid := (private.find_project(p_project)).id;
+  v_sync_id uuid;
+begin
+  perform private.hold_project(v_project_id);
+  v_sync_id := private.queue_sync(v_project_id, 'files', 'files');
+  insert into private.quoth_sync_files (sync_id, seq, action, file_path, blob_sha, size_bytes, content)
+  select v_sync_id, row_number() over (order by file.content is null, file.path),
+    case when file.content is null then 'delete' else 'write' end,
+    file.path, file.blob_sha, octet_length(file.content), file.content
+  from jsonb_to_recordset(p_files) as file (path text, blob_sha text, content text);
+  return query select v_sync_id, jsonb_array_length(p_files);
+end;
+$$;
+comment on function private.receive_files(text, jsonb) is
+  'Queues files [{path, blob_sha, content}] that were sent directly; one without content is deleted. Called by quoth-sync.';
+revoke all on function private.receive_files(text, jsonb) from public;
+
+create function private.request_head_check(p_project_id uuid, p_older_than interval default '10 minutes')
+returns boolean
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  -- A project without a head has only ever been sent files: there may be no repository.
+  perform from public.projects
+  where id = p_project_id and head_commit is not null
+    and coalesce(head_checked_at, '-infinity') < clock_timestamp() - p_older_than
+    and not exists (
+      select from public.quoth_syncs
+      where project_id = p_project_id and kind = 'tree'
+        and (finished_at is null or created_at > clock_timestamp() - p_older_than)
+    );
+  if not found then
+    return false;
+  end if;
+  perform private.queue_tree_sync(p_project_id, 'head_check');
+  return true;
+end;
+$$;
+comment on function private.request_head_check(uuid, interval) is
+  'Asks whether the branch has moved, if that was last known longer ago than p_older_than; says whether it did. GitHub never sends a lost delivery again. Called by cron and by searches.';
+revoke all on function private.request_head_check(uuid, interval) from public;
+
+create function private.check_head(p_project_id uuid)
+returns boolean
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+begin
+  return private.request_head_check((private.readable_project(p_project_id)).id);
+end;
+$$;
+comment on function private.check_head(uuid) is
+  'See public.check_head(). Definer: members write no sync; readable_project() asks who is calling.';
+revoke all on function private.check_head(uuid) from public;
+grant execute on function private.check_head(uuid) to authenticated, service_role;
+
+create function public.check_head(p_project_id uuid)
+returns boolean
+language sql
+volatile
+security invoker
+set search_path = ''
+as $$
+  select private.check_head(p_project_id);
+$$;
+comment on function public.check_head(uuid) is
+  'Asks whether a project''s branch has moved, if that was last looked at more than ten minutes ago; true when it now will be. Searches call it. Raises PROJECT_NOT_FOUND.';
+revoke all on function public.check_head(uuid) from public, anon;
+grant execute on function public.check_head(uuid) to authenticated, service_role;

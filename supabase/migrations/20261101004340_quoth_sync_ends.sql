@@ -1,0 +1,178 @@
+-- How syncs end, and what runs by the clock.
+
+create function private.lacks_vectors(p_project_id uuid)
+returns boolean
+language sql
+stable
+security invoker
+set search_path = ''
+as $$
+  select exists (
+    select from private.pending_embeddings as pending
+    where pending.project_id = lacks_vectors.p_project_id and pending.failed_at is null
+  ) or exists (select from private.documents_to_chunk(lacks_vectors.p_project_id, 1));
+$$;
+comment on function private.lacks_vectors(uuid) is
+  'Whether there is anything to embed for a project, or to split for its next embedder.';
+revoke all on function private.lacks_vectors(uuid) from public;
+
+create function private.finish_sync(
+  p_sync_id uuid, p_epoch bigint, p_head_commit text default null
+)
+returns boolean
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_project_id uuid := (select project_id from public.quoth_syncs where id = p_sync_id);
+  v_sync public.quoth_syncs;
+begin
+  perform private.hold_project(v_project_id);
+  v_sync := private.hold_sync(p_sync_id, p_epoch, 60);
+  if exists (select from private.quoth_sync_files where sync_id = v_sync.id) then
+    return false;
+  end if;
+  if v_sync.kind = 'embed' then
+    if private.lacks_vectors(v_project_id) then
+      return false;
+    end if;
+    perform private.finish_switch(v_project_id);
+    perform private.end_sync(v_sync.id, 'completed');
+    return true;
+  end if;
+
+  if p_head_commit is not null then
+    update public.projects set head_commit = p_head_commit, head_checked_at = clock_timestamp()
+    where id = v_project_id;
+  elsif v_sync.kind = 'tree' then
+    update public.projects set indexed_commit = v_sync.commit_sha, indexed_at = clock_timestamp()
+    where id = v_project_id;
+  end if;
+  if v_sync.reason = 'request' then
+    perform private.requeue_failed_chunks(v_project_id);
+  end if;
+  perform private.end_sync(v_sync.id, 'completed');
+  if private.lacks_vectors(v_project_id) then
+    perform private.queue_embed_sync(v_project_id);
+  end if;
+  return true;
+end;
+$$;
+comment on function private.finish_sync(uuid, bigint, text) is
+  'Ends a sync with nothing left to do and asks for the vectors that are missing; false when there is more to do. Only here does projects.indexed_commit move. p_head_commit: the branch is where it was, and no tree was compared. Called by quoth-sync.';
+revoke all on function private.finish_sync(uuid, bigint, text) from public;
+
+create function private.count_embedded(p_sync_id uuid, p_epoch bigint, p_lease_seconds int, p_count int)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  perform private.hold_sync(p_sync_id, p_epoch, p_lease_seconds);
+  update public.quoth_syncs set embedded_count = embedded_count + p_count, deliveries = 0
+  where id = p_sync_id and p_count > 0;
+end;
+$$;
+comment on function private.count_embedded(uuid, bigint, int, int) is
+  'Renews the lease of a sync that embeds, and counts the texts that were sent. Called by quoth-sync.';
+revoke all on function private.count_embedded(uuid, bigint, int, int) from public;
+
+create function private.send_missing_sync_messages()
+returns int
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_count int;
+begin
+  update public.quoth_syncs as sync
+  set message_id = private.send_sync_message(sync.id)
+  from (
+    select candidate.id
+    from public.quoth_syncs as candidate
+    where candidate.finished_at is null
+      and not exists (select from pgmq.q_quoth_sync as live where live.msg_id = candidate.message_id)
+    limit 100
+    for no key update skip locked
+  ) as missing
+  where sync.id = missing.id;
+  get diagnostics v_count = row_count;
+  return v_count;
+end;
+$$;
+comment on function private.send_missing_sync_messages() is 'Sends the message of each unfinished sync that has lost its own.';
+revoke all on function private.send_missing_sync_messages() from public;
+
+create function private.quoth_tick()
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_project_id uuid;
+begin
+  perform private.send_missing_sync_messages();
+  -- GitHub never sends a lost delivery again.
+  for v_project_id in
+    select id from public.projects
+    where head_commit is not null and coalesce(head_checked_at, '-infinity') < clock_timestamp() - interval '1 hour'
+    order by head_checked_at nulls first
+    limit 20
+  loop
+    perform private.request_head_check(v_project_id, '1 hour');
+  end loop;
+  for v_project_id in
+    select backlog.project_id from private.embedding_backlog() as backlog where backlog.due_count > 0
+    union
+    select project.id from public.projects as project
+    where project.next_embedder is not null and private.lacks_vectors(project.id)
+    except
+    -- One that has failed is not tried again at every tick.
+    select sync.project_id from public.quoth_syncs as sync
+    where sync.kind = 'embed' and (
+      sync.finished_at is null
+      or (sync.status = 'failed' and sync.finished_at > clock_timestamp() - interval '15 minutes')
+    )
+  loop
+    perform private.queue_embed_sync(v_project_id);
+  end loop;
+  if exists (select from pgmq.q_quoth_sync where vt <= clock_timestamp()) then
+    perform private.wake_function('quoth-sync');
+  end if;
+end;
+$$;
+comment on function private.quoth_tick() is
+  'The safety net of syncs: lost messages, branches that moved unheard, chunks without vectors, and a wake when work is due.';
+revoke all on function private.quoth_tick() from public;
+
+create function private.prune_syncs()
+returns int
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_count int;
+begin
+  -- GitHub lets a delivery be sent again for three days.
+  delete from public.quoth_syncs
+  where finished_at < clock_timestamp() - interval '7 days'
+    or (finished_at < clock_timestamp() - interval '1 day' and reason = 'head_check' and commit_sha is null);
+  get diagnostics v_count = row_count;
+  return v_count;
+end;
+$$;
+comment on function private.prune_syncs() is 'Forgets ended syncs and their deliveries after seven days. Called by cron.';
+revoke all on function private.prune_syncs() from public;
+
+select cron.schedule('supaswarm-quoth-tick', '15 seconds', 'select private.quoth_tick()');
+select cron.schedule('supaswarm-quoth-prune', '43 3 * * *', 'select private.prune_syncs()');

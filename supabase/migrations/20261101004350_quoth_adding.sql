@@ -1,0 +1,91 @@
+-- Adding projects, by the command quoth:add.
+
+create function private.add_project(
+  p_slug text, p_github_repo text, p_branch text, p_globs jsonb, p_language text, p_embedder text, p_secret text
+)
+returns jsonb
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_project public.projects;
+  v_is_new boolean := not exists (select from public.projects where slug = p_slug);
+  v_secret text;
+begin
+  insert into public.projects as project (slug, github_repo, default_branch, include_globs, language, embedder)
+  values (
+    p_slug, p_github_repo, coalesce(p_branch, 'main'),
+    coalesce((select array_agg(glob) from jsonb_array_elements_text(p_globs) as glob), '{**/*.md,**/*.mdx}'),
+    coalesce(p_language, 'english'), p_embedder
+  )
+  on conflict (slug) do update
+  set github_repo = excluded.github_repo,
+      -- What is not named stays as it is.
+      default_branch = coalesce(p_branch, project.default_branch),
+      include_globs = coalesce(
+        (select array_agg(glob) from jsonb_array_elements_text(p_globs) as glob), project.include_globs
+      ),
+      language = coalesce(p_language, project.language),
+      embedder = coalesce(project.embedder, p_embedder),
+      next_embedder = case
+        when p_embedder is null or project.embedder is null then project.next_embedder
+        when p_embedder = project.embedder then null
+        else p_embedder
+      end
+  returning * into v_project;
+
+  if v_project.webhook_secret_name is null then
+    update public.projects set webhook_secret_name = format('supaswarm/project/%s/webhook_secret', v_project.id)
+    where id = v_project.id
+    returning * into v_project;
+  end if;
+  v_secret := private.secret_value(v_project.webhook_secret_name);
+  if v_secret is null then
+    v_secret := p_secret;
+    perform private.put_secret(v_project.webhook_secret_name, v_secret, 'Signs the webhook of ' || v_project.github_repo);
+  end if;
+  return jsonb_build_object(
+    'project_id', v_project.id,
+    'is_new', v_is_new,
+    'slug', v_project.slug,
+    'github_repo', v_project.github_repo,
+    'default_branch', v_project.default_branch,
+    'embedder', v_project.embedder,
+    'next_embedder', v_project.next_embedder,
+    'webhook_secret', v_secret,
+    'project_url', (select value from private.settings where key = 'project_url')
+  );
+end;
+$$;
+comment on function private.add_project(text, text, text, jsonb, text, text, text) is
+  'Adds a project, or changes what is named of the one with that slug; null leaves as it is. An embedder other than the present one begins a switch. p_secret signs the webhook unless there is a secret already. Returns the project with its secret. Called by quoth:add.';
+revoke all on function private.add_project(text, text, text, jsonb, text, text, text) from public;
+
+create function private.add_project_member(p_project_id uuid, p_user text)
+returns uuid
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_user_id uuid := (
+    select id from auth.users where lower(email) = lower(p_user) or id::text = lower(p_user) order by created_at limit 1
+  );
+begin
+  if v_user_id is null then
+    raise sqlstate 'PT404' using
+      message = format('Cannot add the member: no user has the email or id %L', p_user),
+      detail = 'USER_NOT_FOUND',
+      hint = 'Let them sign up first, or read the ids from auth.users.';
+  end if;
+  insert into public.project_members (project_id, user_id) values (p_project_id, v_user_id)
+  on conflict (project_id, user_id) do nothing;
+  return v_user_id;
+end;
+$$;
+comment on function private.add_project_member(uuid, text) is
+  'Lets a user, by email or id, read a project; returns the user''s id. Raises USER_NOT_FOUND. Called by quoth:add.';
+revoke all on function private.add_project_member(uuid, text) from public;

@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { PROJECT_ROOT } from "../../scripts/project_root.ts";
+import { REPO, SyncFixture } from "./sync_fixture.ts";
+
+const USER_ID = "0e0e0e0e-0000-4000-8000-00000000000a";
+
+interface CommandResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+Deno.test("quoth:add", async (t) => {
+  await using fixture = await SyncFixture.open();
+  await fixture.sql`insert into auth.users (id, email) values (${USER_ID}, 'Reader@example.org')`;
+
+  const add = async (...args: string[]): Promise<CommandResult> => {
+    const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: ["run", "-A", "scripts/quoth_add.ts", "--db", fixture.url, ...args],
+      cwd: PROJECT_ROOT,
+      env: { NO_COLOR: "1" },
+    }).output();
+    const decoder = new TextDecoder();
+    return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
+  };
+  const required = ["--slug", "docs", "--repo", REPO, "--json"];
+
+  await t.step("prints the webhook's address and secret, and asks for a first sync", async () => {
+    const { code, stdout } = await add(
+      ...required,
+      ...["--member", "reader@example.org", "--url", "https://x.supabase.co/"],
+    );
+
+    assert.equal(code, 0);
+    const added = JSON.parse(stdout);
+    assert.equal(added.is_new, true);
+    assert.equal(added.webhook_url, "https://x.supabase.co/functions/v1/quoth-sync");
+    assert.match(added.webhook_secret, /^[0-9a-f]{64}$/);
+    const [row] = await fixture.sql`
+      select
+        (select user_id from public.project_members) as member,
+        (select id from public.quoth_syncs) as sync,
+        (select slug from public.projects) as slug`;
+    assert.deepEqual({ ...row }, { member: USER_ID, sync: added.sync_id, slug: "docs" });
+  });
+
+  await t.step(
+    "again, it changes what is named, keeps the secret and makes nothing twice",
+    async () => {
+      const before = JSON.parse((await add(...required, "--no-sync")).stdout);
+      const after = JSON.parse(
+        (await add(...required, "--branch", "next", "--globs", "docs/**/*.md, !docs/old/**"))
+          .stdout,
+      );
+
+      assert.equal(after.is_new, false);
+      assert.equal(after.webhook_secret, before.webhook_secret);
+      assert.equal(after.project_id, before.project_id);
+      const [row] = await fixture.sql`
+      select default_branch, to_jsonb(include_globs) as globs, language from public.projects`;
+      assert.deepEqual({ ...row }, {
+        default_branch: "next",
+        globs: ["docs/**/*.md", "!docs/old/**"],
+        language: "english",
+      });
+    },
+  );
+
+  await t.step("says in one line what is wrong", async () => {
+    const cases: readonly [readonly string[], RegExp][] = [
+      [["--slug", "No Slug", "--repo", REPO], /Name the project with --slug/],
+      [["--slug", "x", "--repo", "https://github.com/a/b"], /as OWNER\/NAME/],
+      [["--slug", "x", "--repo", "../secrets"], /as OWNER\/NAME/],
+      [["--slug", "x", "--repo", REPO, "--language", "klingon"], /no such text-search/],
+      [["--slug", "x", "--repo", REPO, "--member", "nobody@example.org"], /no user has the email/],
+    ];
+    for (const [args, wanted] of cases) {
+      const { code, stderr } = await add(...args);
+      assert.equal(code, 1, stderr);
+      assert.match(stderr, wanted);
+      assert.equal(stderr.trim().split("\n").length, 1);
+    }
+    const rows = await fixture.sql`select from public.projects where slug = 'x'`;
+    assert.equal(rows.length, 0);
+  });
+});

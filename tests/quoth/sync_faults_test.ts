@@ -1,0 +1,336 @@
+import assert from "node:assert/strict";
+import { SwarmError } from "../../shared/errors/swarm_error.ts";
+import { filesOf, SyncFixture } from "./sync_fixture.ts";
+import { Killed, mortalPorts } from "./sync_mortal_ports.ts";
+
+const FILES = { "a.md": "# A\n\nAlpha.\n", "b.md": "# B\n\nBeta.\n", "c.md": "# C\n\nGamma.\n" };
+
+const claims: { readonly name: string; readonly run: (fixture: SyncFixture) => Promise<void> }[] =
+  [];
+
+function claim(name: string, run: (fixture: SyncFixture) => Promise<void>): void {
+  claims.push({ name, run });
+}
+
+claim("a sync waits as GitHub tells it to, and that is no attempt", async (fixture) => {
+  const project = await fixture.addProject();
+  const commit = await fixture.github.push("main", filesOf(FILES));
+  await fixture.sendPush(project, { commit });
+  const resetAt = Math.floor(Date.now() / 1_000) + 1_800;
+  const answers = [
+    new Response("{}", { status: 429, headers: { "retry-after": "120" } }),
+    new Response("{}", {
+      status: 403,
+      headers: { "x-ratelimit-remaining": "0", "x-ratelimit-reset": String(resetAt) },
+    }),
+  ];
+
+  for (const [index, wantedSeconds] of [120, 1_800].entries()) {
+    fixture.github.interfere = () => answers[index] ?? null;
+    await fixture.drain();
+    const sync = await fixture.lastSync(project);
+    assert.equal(sync.status, "pending");
+    assert.equal(sync.error?.code, "GITHUB_RATE_LIMITED");
+    assert.equal(sync.attempts, 0);
+    assert.ok(Math.abs((sync.waits_seconds ?? 0) - wantedSeconds) < 10, `${sync.waits_seconds} s`);
+    assert.equal(await fixture.drain(), 0);
+    await fixture.passTime();
+  }
+  fixture.github.interfere = () => null;
+  await fixture.drain();
+
+  assert.equal((await fixture.commits(project)).indexed, commit);
+});
+
+claim(
+  "a failing GitHub is tried again, and the commit is not indexed before all of it is",
+  async (fixture) => {
+    const project = await fixture.addProject();
+    const commit = await fixture.github.push("main", filesOf(FILES));
+    await fixture.sendPush(project, { commit });
+    let blobs = 0;
+    fixture.github.interfere = (path) =>
+      path.includes("/blobs/") && ++blobs > 1 ? new Response("", { status: 502 }) : null;
+
+    await fixture.drain();
+
+    const waiting = await fixture.lastSync(project);
+    assert.deepEqual([waiting.status, waiting.attempts], ["pending", 1]);
+    assert.deepEqual(await fixture.commits(project), { indexed: null, head: commit });
+
+    fixture.github.interfere = () => null;
+    await fixture.passTime();
+    await fixture.drain();
+
+    assert.equal((await fixture.commits(project)).indexed, commit);
+    assert.equal((await fixture.paths(project)).length, 3);
+  },
+);
+
+claim("a blob with other bytes than its id says is never stored", async (fixture) => {
+  const project = await fixture.addProject();
+  const commit = await fixture.github.push("main", filesOf(FILES));
+  await fixture.sendPush(project, { commit });
+  fixture.github.interfere = (path) =>
+    path.includes("/blobs/") ? new Response("# Something else\n") : null;
+
+  await fixture.drain();
+
+  assert.deepEqual(await fixture.paths(project), []);
+  assert.equal((await fixture.lastSync(project)).error?.code, "GITHUB_UNAVAILABLE");
+});
+
+claim("the token of Vault reaches GitHub and no log", async (fixture) => {
+  const project = await fixture.addProject();
+  await fixture.sql`select vault.create_secret('ghp_c4n4ry', 'GITHUB_TOKEN')`;
+  await fixture.sendPush(project, { commit: await fixture.github.push("main", filesOf(FILES)) });
+
+  await fixture.drain();
+
+  assert.equal(fixture.github.lastHeaders.get("authorization"), "Bearer ghp_c4n4ry");
+  assert.ok(!fixture.logged.join().includes("ghp_c4n4ry"));
+  assert.equal((await fixture.lastSync(project)).status, "completed");
+});
+
+claim("a file that ends its workers is refused, and the others are indexed", async (fixture) => {
+  const project = await fixture.addProject();
+  const commit = await fixture.github.push("main", filesOf(FILES));
+  await fixture.sendPush(project, { commit });
+
+  for (let deaths = 0; deaths < 20; deaths++) {
+    try {
+      await fixture.drain({
+        ports: (ports) => {
+          const mortal = mortalPorts(ports, { atCall: 1, isAfter: false });
+          const live = { ...ports, split: ports.split };
+          let isDead = false;
+          return {
+            ...live,
+            store: new Proxy(ports.store, {
+              get: (store, name) =>
+                isDead ? Reflect.get(mortal.store, name) : Reflect.get(store, name),
+            }),
+            split: (source, options) => {
+              if (options.filePath !== "b.md") return ports.split(source, options);
+              isDead = true;
+              throw new Killed();
+            },
+          };
+        },
+      });
+      break;
+    } catch (error) {
+      if (!(error instanceof Killed)) throw error;
+      await fixture.passTime();
+    }
+  }
+
+  assert.deepEqual(await fixture.paths(project), ["a.md", "c.md"]);
+  assert.deepEqual(await fixture.refusals(project), { "b.md": "FILE_UNREADABLE" });
+  assert.equal((await fixture.commits(project)).indexed, commit);
+});
+
+claim("a splitter that fails refuses one file; a request tries it again", async (fixture) => {
+  const project = await fixture.addProject();
+  await fixture.sendPush(project, { commit: await fixture.github.push("main", filesOf(FILES)) });
+
+  await fixture.drain({
+    ports: (ports) => ({
+      ...ports,
+      split: (source, options) =>
+        options.filePath === "b.md"
+          ? Promise.reject(new RangeError("Maximum call stack size exceeded"))
+          : ports.split(source, options),
+    }),
+  });
+  assert.deepEqual(await fixture.refusals(project), { "b.md": "FILE_UNREADABLE" });
+
+  await fixture.sql`select private.request_sync(${project.slug})`;
+  await fixture.drain();
+
+  assert.deepEqual(await fixture.refusals(project), {});
+  assert.equal((await fixture.paths(project)).length, 3);
+});
+
+claim(
+  "a quota waits until its reset and says until when; search has the chunks meanwhile",
+  async (fixture) => {
+    const project = await fixture.addProject();
+    const until = new Date(Date.now() + 3_600_000);
+    await fixture.sendPush(project, { commit: await fixture.github.push("main", filesOf(FILES)) });
+
+    await fixture.drain({
+      ports: (ports) => ({
+        ...ports,
+        embedPart: () =>
+          Promise.resolve({
+            vectors: [],
+            waitMs: 3_600_000,
+            pausedUntil: until,
+            pauseReason: "quota_exhausted" as const,
+          }),
+      }),
+    });
+
+    const embed = (await fixture.syncs(project)).find(({ kind }) => kind === "embed");
+    assert.deepEqual([embed?.status, embed?.error?.code, embed?.attempts], [
+      "pending",
+      "EMBEDDER_QUOTA_EXHAUSTED",
+      0,
+    ]);
+    assert.ok(embed?.error?.message.includes(until.toISOString()));
+    assert.ok(Math.abs((embed?.waits_seconds ?? 0) - 3_600) < 10);
+    const [found] = await fixture.sql`
+    select count(*)::int as count from private.search_documents(${project.id}, 'gamma')`;
+    assert.equal(found?.count, 1);
+
+    await fixture.passTime();
+    await fixture.drain();
+    const [left] = await fixture.sql`select count(*)::int as count from private.pending_embeddings`;
+    assert.equal(left?.count, 0);
+  },
+);
+
+claim("a text that the embedder refuses is given up alone", async (fixture) => {
+  const project = await fixture.addProject();
+  await fixture.sendPush(project, { commit: await fixture.github.push("main", filesOf(FILES)) });
+
+  for (let tries = 0; tries < 8; tries++) {
+    await fixture.drain({
+      ports: (ports) => ({
+        ...ports,
+        embedPart: (embedder, texts, signal) => {
+          if (!texts.some(({ text }) => text.includes("Beta"))) {
+            return ports.embedPart(embedder, texts, signal);
+          }
+          throw new SwarmError("EMBEDDER_TEXT_REFUSED", "Cannot embed: it refuses the text");
+        },
+      }),
+    });
+    await fixture.passTime();
+  }
+
+  const rows = await fixture.sql`
+    select document.file_path, chunk.embedding is null as is_pending
+    from public.document_embeddings as chunk
+    join public.documents as document on document.id = chunk.document_id
+    order by document.file_path`;
+  assert.deepEqual(rows.map(({ file_path, is_pending }) => [file_path, is_pending]), [
+    ["a.md", false],
+    ["b.md", true],
+    ["c.md", false],
+  ]);
+  assert.ok((await fixture.syncs(project)).every(({ status }) => status === "completed"));
+});
+
+claim("a branch that moved unheard is found by the check of its head", async (fixture) => {
+  const project = await fixture.addProject();
+  const first = await fixture.github.push("main", filesOf(FILES));
+  await fixture.sendPush(project, { commit: first });
+  await fixture.drain();
+  const check = () =>
+    fixture.sql`select private.request_head_check(${project.id}, '0 seconds') as is_asked`;
+
+  await check();
+  const trees = fixture.github.requests.trees;
+  await fixture.drain();
+  assert.equal(fixture.github.requests.trees, trees, "an unmoved branch costs one request");
+
+  const second = await fixture.github.push("main", filesOf({ "d.md": "# D\n" }));
+  await check();
+  await fixture.drain();
+
+  assert.equal((await fixture.commits(project)).indexed, second);
+  assert.deepEqual(await fixture.paths(project), ["d.md"]);
+});
+
+claim("a project that follows another branch becomes that branch", async (fixture) => {
+  const project = await fixture.addProject();
+  await fixture.sendPush(project, { commit: await fixture.github.push("main", filesOf(FILES)) });
+  await fixture.drain();
+  const commit = await fixture.github.push("next/v2", filesOf({ "v2.md": "# Two\n" }));
+  await fixture.sql`
+    update public.projects set default_branch = 'next/v2' where id = ${project.id}`;
+
+  await fixture.sendPush(project, { commit, branch: "next/v2" });
+  await fixture.drain();
+
+  assert.deepEqual(await fixture.paths(project), ["v2.md"]);
+  assert.equal((await fixture.commits(project)).indexed, commit);
+});
+
+claim(
+  "a lost message is sent again by the tick, and pushes that wait are one sync",
+  async (fixture) => {
+    const project = await fixture.addProject();
+    for (let pushes = 0; pushes < 5; pushes++) {
+      const commit = await fixture.github.push("main", filesOf({ "a.md": `# A${pushes}\n` }));
+      await fixture.sendPush(project, { commit });
+    }
+    assert.equal((await fixture.syncs(project)).length, 1);
+    await fixture.sql`delete from pgmq.q_quoth_sync`;
+    assert.equal(await fixture.drain(), 0);
+
+    await fixture.sql`select private.quoth_tick()`;
+    await fixture.drain();
+
+    assert.equal((await fixture.lastSync(project)).status, "completed");
+  },
+);
+
+claim("a switch of embedder embeds anew while the old vectors serve", async (fixture) => {
+  const project = await fixture.addProject();
+  await fixture.sql`
+    insert into public.embedders (name, api, model, model_dimensions, window_tokens, max_batch_items)
+    values ('hash768@test', 'hash', 'hash', 0, 100, 8)`;
+  await fixture.sendPush(project, { commit: await fixture.github.push("main", filesOf(FILES)) });
+  await fixture.drain();
+
+  await fixture.sql`
+    update public.projects set next_embedder = 'hash768@test' where id = ${project.id}`;
+  await fixture.sql`select private.quoth_tick()`;
+  await fixture.drain();
+
+  const rows = await fixture.sql`
+    select project.embedder, project.next_embedder,
+      (select jsonb_agg(distinct chunk.embedder) from public.document_embeddings as chunk) as used
+    from public.projects as project`;
+  assert.deepEqual(rows.map((row) => ({ ...row })), [
+    { embedder: "hash768@test", next_embedder: null, used: ["hash768@test"] },
+  ]);
+});
+
+claim("several workers at once share the work, and end as one would", async (fixture) => {
+  const one = await fixture.addProject("one");
+  const two = await fixture.addProject("two");
+  const many = Object.fromEntries(
+    Array.from(
+      { length: 40 },
+      (_, index) => [`d/f${index}.md`, `# F${index}\n\n## S\n\nText ${index}.\n`],
+    ),
+  );
+  const commit = await fixture.github.push("main", filesOf(many));
+  await fixture.sendPush(one, { commit });
+  await fixture.sendPush(two, { commit });
+
+  await Promise.all(Array.from({ length: 4 }, () => fixture.drain({ cpuMs: 20 })));
+  await fixture.passTime();
+  await fixture.drain();
+
+  assert.deepEqual(await fixture.indexOf(one), await fixture.indexOf(two));
+  assert.equal((await fixture.paths(one)).length, 40);
+  for (const project of [one, two]) {
+    const sync = await fixture.lastSync(project);
+    assert.deepEqual([sync.status, sync.written_count], ["completed", 40]);
+  }
+});
+
+Deno.test("what can go wrong with a sync", async (t) => {
+  await using fixture = await SyncFixture.open();
+  for (const { name, run } of claims) {
+    await t.step(name, async () => {
+      await fixture.reset();
+      await run(fixture);
+    });
+  }
+});

@@ -1,0 +1,259 @@
+import { createSql, type Sql } from "../../shared/db/sql_client.ts";
+import { createGuardedFetch } from "../../shared/net/guarded_fetch.ts";
+import { createEmbedderResolver } from "../../shared/quoth/embedders/resolve_embedder.ts";
+import { createGitHubClient } from "../../shared/quoth/github/github_client.ts";
+import { splitMarkdown } from "../../shared/quoth/markdown/split_markdown.ts";
+import { drainSyncs } from "../../shared/quoth/sync/drain_syncs.ts";
+import { createSqlChunkStore } from "../../shared/quoth/sync/sql_chunk_store.ts";
+import { createSqlReceivingStore } from "../../shared/quoth/sync/receiving_store.ts";
+import { receiveWebhook, type WebhookAnswer } from "../../shared/quoth/sync/receive_webhook.ts";
+import { createSqlSyncStore } from "../../shared/quoth/sync/sql_sync_store.ts";
+import type { SyncPorts } from "../../shared/quoth/sync/sync_ports.ts";
+import { isolateClock } from "../../shared/worker/clock.ts";
+import { PROJECT_ROOT } from "../../scripts/project_root.ts";
+import { addProject } from "../../scripts/quoth/add_project.ts";
+import { openDatabase } from "../../scripts/stack/database/open_database.ts";
+import { FakeGitHub } from "./sync_fake_github.ts";
+
+export const REPO = "acme/handbook";
+/** Made of words alone, so that a test needs no model. */
+export const EMBEDDER = "hash768@1";
+const LEASE_SECONDS = 60;
+
+/** A project of the test. */
+export interface TestProject {
+  readonly id: string;
+  readonly slug: string;
+  readonly secret: string;
+}
+
+/** A row of `quoth_syncs` as tests look at it. */
+export interface SyncRow {
+  readonly id: string;
+  readonly kind: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly commit_sha: string | null;
+  readonly error: { readonly code: string; readonly message: string } | null;
+  readonly attempts: number;
+  readonly deliveries: number;
+  readonly written_count: number;
+  readonly unchanged_count: number;
+  readonly moved_count: number;
+  readonly deleted_count: number;
+  readonly refused_count: number;
+  readonly embedded_count: number;
+  readonly waits_seconds: number | null;
+}
+
+/** How a worker of a test differs from the product's. */
+export interface DrainParts {
+  readonly ports?: (ports: SyncPorts) => SyncPorts;
+  readonly cpuMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** A database with the project's migrations, a fake GitHub, and the real sync between them. */
+export class SyncFixture implements AsyncDisposable {
+  readonly github = new FakeGitHub(REPO);
+  readonly sql: Sql;
+  readonly logged: string[] = [];
+  readonly url: string;
+  readonly #stopDatabase: () => Promise<void>;
+
+  private constructor(url: string, stopDatabase: () => Promise<void>) {
+    this.url = url;
+    this.#stopDatabase = stopDatabase;
+    this.sql = createSql(url, { maxConnections: 3, applicationName: "sync-test" });
+  }
+
+  static async open(): Promise<SyncFixture> {
+    const database = await openDatabase({
+      db: "pglite",
+      dataDir: "",
+      ephemeral: true,
+      projectRoot: PROJECT_ROOT,
+      log: () => {},
+    });
+    return new SyncFixture(database.url, () => database.stop());
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.sql.end({ timeout: 1 });
+    await this.#stopDatabase();
+    await this.github[Symbol.asyncDispose]();
+  }
+
+  /** Forgets all projects and what GitHub did, for the next of several tests on one database. */
+  async reset(): Promise<void> {
+    await this.sql`delete from public.projects`;
+    await this.sql`delete from pgmq.q_quoth_sync`;
+    await this.sql`delete from vault.secrets where name = 'GITHUB_TOKEN'`;
+    this.github.interfere = () => null;
+    this.logged.length = 0;
+  }
+
+  async addProject(slug = "handbook", embedder: string = EMBEDDER): Promise<TestProject> {
+    const added = await addProject(this.sql, {
+      slug,
+      repo: REPO,
+      branch: null,
+      globs: null,
+      language: null,
+      embedder,
+      members: [],
+      isSynced: false,
+    });
+    return { id: added.project_id, slug, secret: added.webhook_secret };
+  }
+
+  /** Sends a push as GitHub does. */
+  async sendPush(
+    project: TestProject,
+    { commit, branch = "main", deliveryId = crypto.randomUUID() }: {
+      readonly commit: string;
+      readonly branch?: string;
+      readonly deliveryId?: string;
+    },
+  ): Promise<WebhookAnswer> {
+    const body = new TextEncoder().encode(JSON.stringify({
+      ref: `refs/heads/${branch}`,
+      after: commit,
+      repository: { full_name: REPO },
+    }));
+    return await receiveWebhook({
+      event: "push",
+      deliveryId,
+      signature: await sign(project.secret, body),
+      contentType: "application/json",
+      readBody: () => Promise.resolve(body),
+    }, createSqlReceivingStore(this.sql));
+  }
+
+  /** Runs a worker until there is nothing to do. */
+  async drain(parts: DrainParts = {}): Promise<number> {
+    const ports = this.#ports();
+    return await drainSyncs(parts.ports?.(ports) ?? ports, {
+      workerId: crypto.randomUUID(),
+      cpuMs: parts.cpuMs ?? Infinity,
+      leaseSeconds: LEASE_SECONDS,
+      isOpen: () => true,
+      signal: parts.signal ?? new AbortController().signal,
+    });
+  }
+
+  /** As time does: ends every lease, wait and claim. */
+  async passTime(): Promise<void> {
+    await this.sql`
+      update public.quoth_syncs set lease_expires_at = clock_timestamp() - interval '1 second'
+      where status = 'running'`;
+    await this.sql`update pgmq.q_quoth_sync set vt = clock_timestamp()`;
+    await this.sql`update private.pending_embeddings set due_at = clock_timestamp()`;
+  }
+
+  async syncs(project: TestProject): Promise<readonly SyncRow[]> {
+    const rows = await this.sql`
+      select *, extract(epoch from run_after - clock_timestamp())::float8 as waits_seconds
+      from public.quoth_syncs where project_id = ${project.id} order by seq`;
+    return [...rows] as unknown as SyncRow[];
+  }
+
+  async lastSync(project: TestProject): Promise<SyncRow> {
+    const row = (await this.syncs(project)).findLast(({ kind }) => kind !== "embed");
+    if (row === undefined) throw new Error("There is no sync");
+    return row;
+  }
+
+  async paths(project: TestProject): Promise<readonly string[]> {
+    const rows = await this.sql`
+      select file_path from public.documents where project_id = ${project.id}
+      order by file_path collate "C"`;
+    return rows.map(({ file_path }) => String(file_path));
+  }
+
+  /** Error codes by path. */
+  async refusals(project: TestProject): Promise<Readonly<Record<string, string>>> {
+    const rows = await this.sql`
+      select file_path, error ->> 'code' as code from public.quoth_file_errors
+      where project_id = ${project.id} order by file_path`;
+    return Object.fromEntries(rows.map(({ file_path, code }) => [file_path, code]));
+  }
+
+  async commits(project: TestProject): Promise<{ indexed: string | null; head: string | null }> {
+    const [row] = await this.sql`
+      select indexed_commit as indexed, head_commit as head
+      from public.projects where id = ${project.id}`;
+    return { indexed: row?.indexed ?? null, head: row?.head ?? null };
+  }
+
+  /** Everything that a search can tell from a project's index, but for ids and times. */
+  async indexOf(project: TestProject): Promise<readonly unknown[]> {
+    const rows = await this.sql`
+      select document.file_path, document.title, document.content, document.checksum,
+        document.blob_sha, document.front_matter,
+        (
+          select jsonb_agg(jsonb_build_array(
+            chunk.chunk_index, chunk.chunk_hash, chunk.heading_path, chunk.anchor, chunk.start_line,
+            chunk.end_line, chunk.token_count, chunk.embedder, chunk.content_chunk,
+            md5(chunk.embedding::text), chunk.fts::text
+          ) order by chunk.chunk_index)
+          from public.document_embeddings as chunk where chunk.document_id = document.id
+        ) as chunks
+      from public.documents as document
+      where document.project_id = ${project.id}
+      order by document.file_path collate "C"`;
+    return rows.map((row) => ({ ...row }));
+  }
+
+  #ports(): SyncPorts {
+    const fetch = createGuardedFetch({ allowLoopback: true });
+    const options = { leaseSeconds: LEASE_SECONDS, clock: isolateClock };
+    const resolveEmbedder = createEmbedderResolver(this.sql, {
+      transport: { fetch, nowMs: Date.now },
+    });
+    return {
+      store: createSqlSyncStore(this.sql, options),
+      chunks: createSqlChunkStore(this.sql, options),
+      openGitHub: (token) =>
+        createGitHubClient({ apiUrl: this.github.url, token, fetch, nowMs: Date.now }),
+      split: splitMarkdown,
+      embedPart: async (embedder, texts, signal) =>
+        await (await resolveEmbedder(embedder)).metered.embedPart(texts, signal),
+      // Nothing comes in while a test drains: it need not be waited for.
+      clock: {
+        ...isolateClock,
+        sleep: (durationMs, signal) =>
+          durationMs < 1_000 ? Promise.resolve() : isolateClock.sleep(durationMs, signal),
+      },
+      log: (level, event, fields) => {
+        this.logged.push(JSON.stringify({ level, event, ...fields }));
+      },
+    };
+  }
+}
+
+/** The header `X-Hub-Signature-256` for a body. */
+export async function sign(secret: string, body: Uint8Array<ArrayBuffer>): Promise<string> {
+  const algorithm = { name: "HMAC", hash: "SHA-256" };
+  const key = await crypto.subtle.importKey(
+    "raw",
+    new TextEncoder().encode(secret),
+    algorithm,
+    false,
+    ["sign"],
+  );
+  const digest = new Uint8Array(await crypto.subtle.sign("HMAC", key, body));
+  return `sha256=${Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+}
+
+/** Files by path from texts. */
+export function filesOf(
+  texts: Readonly<Record<string, string | Uint8Array<ArrayBuffer>>>,
+): Map<string, Uint8Array<ArrayBuffer>> {
+  return new Map(
+    Object.entries(texts).map(([path, text]) => [
+      path,
+      typeof text === "string" ? new TextEncoder().encode(text) : text,
+    ]),
+  );
+}
