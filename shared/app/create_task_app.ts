@@ -3,16 +3,19 @@ import { createSql } from "../db/sql_client.ts";
 import { authenticate } from "../http/authenticate.ts";
 import { createHttpHandler } from "../http/http_handler.ts";
 import { parseBody } from "../http/parse_body.ts";
-import { traceparentOf } from "../http/trace_context.ts";
+import { traceparentOf, tracestateOf } from "../http/trace_context.ts";
 import type { Logger } from "../log/logger.ts";
 import { createTask } from "../tasks/create_task.ts";
 import { createTaskRequest } from "../tasks/create_task_request.ts";
+import { createTelemetry } from "../telemetry/telemetry.ts";
+import { traceRequests } from "../telemetry/trace_requests.ts";
 import { createProjectAnnouncer } from "./announce_project.ts";
+import { runInBackground } from "./run_in_background.ts";
 
 /** The door through which clients create tasks. */
 export interface CreateTaskApp {
   fetch(request: Request): Promise<Response>;
-  /** Closes the connections to the database. */
+  /** Sends the last spans and closes the connections to the database. */
   close(): Promise<void>;
 }
 
@@ -24,13 +27,14 @@ export function createCreateTaskApp(config: Config, log: Logger): CreateTaskApp 
   });
   const announceProject = createProjectAnnouncer(sql, config.apiKeys.url);
 
-  const fetch = createHttpHandler({ methods: ["POST"], log }, async (request, { requestId }) => {
+  const handle = createHttpHandler({ methods: ["POST"], log }, async (request, { requestId }) => {
     const caller = await authenticate(request, config.apiKeys, ["user", "service"]);
     const body = await parseBody(request, createTaskRequest);
     await announceProject();
     const { answer, isNew } = await createTask(sql, body, {
       userId: caller.kind === "user" ? caller.userId : null,
       traceparent: traceparentOf(request),
+      tracestate: tracestateOf(request),
     });
     log("info", "task.requested", {
       request_id: requestId,
@@ -39,5 +43,22 @@ export function createCreateTaskApp(config: Config, log: Logger): CreateTaskApp 
     });
     return Response.json(answer, { status: isNew ? 201 : 200 });
   });
-  return { fetch, close: () => sql.end({ timeout: 1 }) };
+  const telemetry = createTelemetry({
+    settings: config.telemetry,
+    functionName: "supaswarm-create-task",
+    secrets: Object.values(config.apiKeys.secretKeys),
+    log,
+  });
+  const fetch = traceRequests(handle, {
+    route: "/supaswarm-create-task",
+    telemetry,
+    runInBackground,
+  });
+  return {
+    fetch,
+    async close() {
+      await telemetry.close();
+      await sql.end({ timeout: 1 });
+    },
+  };
 }

@@ -3,7 +3,11 @@ import { SwarmError } from "../errors/swarm_error.ts";
 import { authenticate } from "../http/authenticate.ts";
 import type { TaskStore } from "../worker/task_store.ts";
 
-const WAKE_TOKEN_HEADER = "x-supaswarm-wake-token";
+/** Carries the wake token of the database. */
+export const WAKE_TOKEN_HEADER = "x-supaswarm-wake-token";
+
+/** Who asks a function to look for its work: the database, or a holder of a secret key. */
+export type Waker = "database" | "service";
 
 /**
  * Lets a wake in with a secret key, or with the wake token that the database sends. A token that
@@ -14,20 +18,21 @@ const WAKE_TOKEN_HEADER = "x-supaswarm-wake-token";
 export function createWakeGuard(
   keys: ApiKeys,
   store: Pick<TaskStore, "isWakeToken">,
-): (request: Request) => Promise<void> {
+): (request: Request) => Promise<Waker> {
   let knownDigest: string | null = null;
 
   return async (request) => {
     const token = request.headers.get(WAKE_TOKEN_HEADER);
     if (token === null) {
       await authenticate(request, keys, ["service"]);
-      return;
+      return "service";
     }
     // By digest, so that the time a comparison takes tells nothing of the token.
     const digest = await digestOf(token);
-    if (digest === knownDigest) return;
+    if (digest === knownDigest) return "database";
     if (!await store.isWakeToken(token)) throw refused();
     knownDigest = digest;
+    return "database";
   };
 }
 
@@ -37,7 +42,7 @@ async function digestOf(token: string): Promise<string> {
 }
 
 function refused(): SwarmError {
-  return new SwarmError("UNAUTHORIZED", "Cannot wake the worker: the wake token is wrong", {
+  return new SwarmError("UNAUTHORIZED", "Cannot wake the function: the wake token is wrong", {
     hint: "Send a secret key in `apikey`; the wake token is the database's own.",
   });
 }

@@ -3,16 +3,19 @@ import { createSql } from "../db/sql_client.ts";
 import { toSwarmError } from "../db/to_swarm_error.ts";
 import { createHttpHandler } from "../http/http_handler.ts";
 import type { Logger } from "../log/logger.ts";
+import { createTelemetry } from "../telemetry/telemetry.ts";
 import { isolateClock } from "../worker/clock.ts";
 import { createLifetime } from "../worker/lifetime.ts";
 import { createSqlTaskStore } from "../worker/sql_task_store.ts";
 import { createSupervisor } from "../worker/supervisor.ts";
+import { createTaskListener } from "../worker/task_listener.ts";
 import { Worker } from "../worker/worker.ts";
 import { createProjectAnnouncer } from "./announce_project.ts";
 import { createFileRemover } from "./deleted_files.ts";
 import { runInBackground } from "./run_in_background.ts";
+import { serviceKeyOf } from "./service_key.ts";
 import { createWakeGuard } from "./wake_guard.ts";
-import { createWorkerPorts, serviceKeyOf } from "./worker_ports.ts";
+import { createWorkerPorts } from "./worker_ports.ts";
 
 /** The worker's door, and what has to happen when its isolate ends. */
 export interface WorkerApp {
@@ -35,11 +38,23 @@ export function createWorkerApp(config: Config, log: Logger): WorkerApp {
     clock: isolateClock,
   });
   const lifetime = createLifetime(config.worker.wallClockSeconds);
-  const ports = createWorkerPorts({ config, store, log });
+  const telemetry = createTelemetry({
+    settings: config.telemetry,
+    functionName: "supaswarm-worker",
+    secrets: Object.values(config.apiKeys.secretKeys),
+    log,
+  });
+  const ports = createWorkerPorts({ config, store, telemetry, log });
+  const listen = createTaskListener({
+    databaseUrl: config.databaseUrl,
+    sql,
+    clock: isolateClock,
+    log,
+  });
   const supervisor = createSupervisor({
     createWorker: () =>
-      new Worker({ id: crypto.randomUUID(), ports, settings: config.worker, lifetime }),
-    runInBackground,
+      new Worker({ id: crypto.randomUUID(), ports, settings: config.worker, lifetime, listen }),
+    runInBackground: (work) => runInBackground(work.finally(() => telemetry.close())),
     isOpen: () => lifetime.phaseAt(isolateClock.nowMs()) === "open",
     log,
   });
@@ -61,5 +76,8 @@ export function createWorkerApp(config: Config, log: Logger): WorkerApp {
     );
     return Response.json({ worker_id: workerId }, { status: 202 });
   });
-  return { fetch, unload: () => runInBackground(supervisor.unload()) };
+  return {
+    fetch,
+    unload: () => runInBackground(supervisor.unload().finally(() => telemetry.close())),
+  };
 }

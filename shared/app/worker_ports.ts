@@ -5,22 +5,28 @@ import { createModelAdapter } from "../llm/create_model_adapter.ts";
 import { createModelKeyResolver } from "../llm/resolve_model_key.ts";
 import type { Logger } from "../log/logger.ts";
 import { createGuardedFetch } from "../net/guarded_fetch.ts";
+import { NO_TELEMETRY, type Telemetry } from "../telemetry/telemetry.ts";
 import { createToolGateway } from "../tools/gateway.ts";
 import { createArtifactStorage } from "../worker/artifact_storage.ts";
 import { isolateClock } from "../worker/clock.ts";
 import { createTaskModel } from "../worker/create_task_model.ts";
 import type { TaskPorts } from "../worker/task_ports.ts";
 import type { TaskStore } from "../worker/task_store.ts";
+import { serviceKeyOf } from "./service_key.ts";
 
 /** What the worker's ports are made from. */
 export interface WorkerPortsOptions {
-  readonly config: Config;
+  readonly config: Pick<Config, "databaseUrl" | "apiKeys" | "allowLoopback" | "worker">;
   readonly store: TaskStore;
+  /** @default none */
+  readonly telemetry?: Telemetry;
   readonly log: Logger;
 }
 
 /** Wires a worker to models, tools and Storage. Nothing connects before it is used. */
-export function createWorkerPorts({ config, store, log }: WorkerPortsOptions): TaskPorts {
+export function createWorkerPorts(
+  { config, store, telemetry = NO_TELEMETRY, log }: WorkerPortsOptions,
+): TaskPorts {
   const { apiKeys, allowLoopback, worker } = config;
   const supabaseUrl = apiKeys.url;
   const secretKey = serviceKeyOf(apiKeys.secretKeys);
@@ -40,11 +46,7 @@ export function createWorkerPorts({ config, store, log }: WorkerPortsOptions): T
     gateway: createToolGateway({ sql, supabaseUrl, secretKey, allowLoopback, log }),
     artifacts: createArtifactStorage({ url: supabaseUrl, secretKey }),
     clock: isolateClock,
+    telemetry,
     log,
   };
-}
-
-/** The key named `default`, else the first. */
-export function serviceKeyOf(secretKeys: Readonly<Record<string, string>>): string {
-  return secretKeys.default ?? Object.values(secretKeys)[0] ?? "";
 }

@@ -8,8 +8,13 @@ export const connectionStateSchema = z.object({
   protocol: z.string().nullable(),
   /** What a server of the stateless protocol said of itself; null for one of the earlier protocol. */
   discovery: jsonObject.nullable(),
-  /** The session of a server of the earlier protocol that keeps one. */
-  session: z.object({ id: z.string() }).nullable(),
+  /** What a server of the earlier protocol said when it was greeted. */
+  session: z.object({
+    /** Null for a server that keeps no sessions. */
+    id: z.string().nullable(),
+    capabilities: jsonObject.optional(),
+    instructions: z.string().optional(),
+  }).nullable(),
 });
 
 /** See {@linkcode connectionStateSchema}. */

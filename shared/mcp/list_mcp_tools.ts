@@ -3,6 +3,7 @@ import { z } from "zod";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { type ToolDefinition, toolDefinitionSchema } from "../tools/tool_definition.ts";
 import type { DroppedTool, ToolListing } from "../tools/tool_server.ts";
+import { headerAnnotationProblem } from "./header_annotations.ts";
 
 /** A server beyond these is broken or hostile. */
 const MAX_PAGES = 50;
@@ -69,7 +70,11 @@ function dropBrokenTools({ transport }: Client): DroppedTool[] {
 
 function brokenTool(tool: unknown): DroppedTool | null {
   const parsed = mcpToolSchema.safeParse(tool);
-  if (parsed.success) return null;
+  if (parsed.success) {
+    const { name, inputSchema } = parsed.data;
+    const problem = headerAnnotationProblem(inputSchema);
+    return problem === null ? null : { name: name.slice(0, 128), reason: problem };
+  }
   const named = z.looseObject({ name: z.string() }).safeParse(tool);
   const [issue] = parsed.error.issues;
   return {

@@ -1,12 +1,17 @@
 import type {
   Client,
+  ClientCapabilities,
   DiscoverResult,
+  JSONRPCMessage,
   PriorDiscovery,
   StreamableHTTPClientTransport,
+  Transport,
 } from "@modelcontextprotocol/client";
-import type { JsonObject } from "../json.ts";
+import type { JsonObject, JsonValue } from "../json.ts";
+import type { ToolLogSink } from "../tools/tool_port.ts";
 import type { ConnectionState } from "./connection_state.ts";
 import type { McpFetch } from "./mcp_fetch.ts";
+import { NO_SESSION } from "./no_session.ts";
 
 /** A client that is connected and can call. */
 export interface ConnectedClient {
@@ -23,6 +28,10 @@ export interface McpClientOptions {
   readonly url: URL;
   readonly fetch: McpFetch;
   readonly timeoutMs: number;
+  /** What the server may ask back; see `input_required`. */
+  readonly inputCapabilities: JsonObject;
+  /** Told what the server logs while the client is connected. */
+  readonly logs: ToolLogSink | null;
 }
 
 /** How long an answer's last event may take from the stream to the caller. */
@@ -49,16 +58,18 @@ export async function connectMcpClient(
   const client = new sdk.Client({ name: "supaswarm", version: "1.0.0" }, {
     versionNegotiation: { mode: "auto" },
     inputRequired: { autoFulfill: false },
+    capabilities: options.inputCapabilities as ClientCapabilities,
   });
+  if (options.logs !== null) tellLogs(client, options.logs);
   const transport = new sdk.StreamableHTTPClientTransport(options.url, {
     fetch: options.fetch,
     reconnectionOptions: NO_RECONNECTION,
     ...resumedSession(state),
   });
-  const cut = cutStreamSignal(transport);
   const prior = priorOf(state);
   const connectOptions = { signal, timeout: options.timeoutMs };
   await client.connect(transport, prior === null ? connectOptions : { ...connectOptions, prior });
+  const cut = watchRequests(transport);
   const isResumed = prior !== null;
   return {
     client,
@@ -68,9 +79,20 @@ export async function connectMcpClient(
   };
 }
 
+function tellLogs(client: Client, logs: ToolLogSink): void {
+  client.setNotificationHandler("notifications/message", ({ params }) => {
+    const { level, data, logger } = params;
+    logs.write({
+      level,
+      data: (data ?? null) as JsonValue,
+      ...(logger === undefined ? {} : { logger }),
+    });
+  });
+}
+
 function resumedSession({ session, protocol }: ConnectionState) {
   if (session === null || protocol === null) return {};
-  return { sessionId: session.id, protocolVersion: protocol };
+  return { sessionId: session.id ?? NO_SESSION, protocolVersion: protocol };
 }
 
 function priorOf(state: ConnectionState): PriorDiscovery | null {
@@ -80,26 +102,69 @@ function priorOf(state: ConnectionState): PriorDiscovery | null {
   return state.session === null ? null : { kind: "legacy" };
 }
 
-function negotiatedState(client: Client, transport: StreamableHTTPClientTransport) {
-  const discovery = client.getDiscoverResult();
-  const sessionId = transport.sessionId;
+function negotiatedState(
+  client: Client,
+  transport: StreamableHTTPClientTransport,
+): ConnectionState {
+  const discovery = client.getDiscoverResult() as unknown as JsonObject | undefined;
+  const protocol = client.getNegotiatedProtocolVersion() ?? null;
+  if (discovery !== undefined) return { protocol, discovery, session: null };
+  const capabilities = client.getServerCapabilities() as unknown as JsonObject | undefined;
+  const instructions = client.getInstructions();
   return {
-    protocol: client.getNegotiatedProtocolVersion() ?? null,
-    discovery: (discovery ?? null) as unknown as JsonObject | null,
-    session: sessionId === undefined ? null : { id: sessionId },
+    protocol,
+    discovery: null,
+    session: {
+      id: transport.sessionId ?? null,
+      ...(capabilities === undefined ? {} : { capabilities }),
+      ...(instructions === undefined ? {} : { instructions }),
+    },
   };
 }
 
-/** The SDK waits for its timeout when a stream ends without an answer; this tells at once. */
-function cutStreamSignal(transport: StreamableHTTPClientTransport): AbortSignal {
+/** Ids are JSON numbers; this leaves room for all the requests that a client will ever send. */
+const MAX_FIRST_ID = 2 ** 48;
+
+/**
+ * Looks after the requests from now on; what the handshake sent has been answered.
+ *
+ * The SDK's ids begin at 0 with each client. A session, and a call that goes on with the answers to
+ * `input_required`, last longer than one, and the protocol forbids to use an id twice: on the wire
+ * they begin at a random place instead. And the SDK waits for its timeout when a stream ends without
+ * an answer, which the signal tells at once.
+ */
+function watchRequests(transport: StreamableHTTPClientTransport): AbortSignal {
   const cut = new AbortController();
-  const send = transport.send.bind(transport);
-  const onRequestStreamEnd = () => {
-    setTimeout(
-      () => cut.abort(new Error("The stream ended without an answer")),
-      STREAM_END_GRACE_MS,
-    );
+  const answered = new Set<string | number>();
+  const firstId = Math.floor(Math.random() * MAX_FIRST_ID);
+  const port: Transport = transport;
+  const deliver = port.onmessage;
+  port.onmessage = (message, extra) => {
+    if ("method" in message || typeof message.id !== "number") return deliver?.(message, extra);
+    const id = message.id - firstId;
+    answered.add(id);
+    deliver?.({ ...message, id }, extra);
   };
-  transport.send = (message, options) => send(message, { ...options, onRequestStreamEnd });
+  const send = transport.send.bind(transport);
+  transport.send = (message, options) => {
+    if (Array.isArray(message)) return send(message, options);
+    if (!("id" in message) || !("method" in message) || typeof message.id !== "number") {
+      return send(withCancelledId(message, firstId), options);
+    }
+    const { id } = message;
+    const onRequestStreamEnd = () => {
+      setTimeout(() => {
+        if (!answered.has(id)) cut.abort(new Error("The stream ended without an answer"));
+      }, STREAM_END_GRACE_MS);
+    };
+    return send({ ...message, id: id + firstId }, { ...options, onRequestStreamEnd });
+  };
   return cut.signal;
+}
+
+function withCancelledId(message: JSONRPCMessage, firstId: number): JSONRPCMessage {
+  if (!("method" in message) || message.method !== "notifications/cancelled") return message;
+  const requestId = message.params?.requestId;
+  if (typeof requestId !== "number") return message;
+  return { ...message, params: { ...message.params, requestId: requestId + firstId } };
 }

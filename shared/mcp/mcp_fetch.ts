@@ -1,5 +1,6 @@
 import type { SwarmError } from "../errors/swarm_error.ts";
 import { capBody } from "../net/cap_body.ts";
+import { NO_SESSION } from "./no_session.ts";
 import { applyCredential, type Credential } from "../tools/credential.ts";
 
 /** Most bytes of one answer that are read. */
@@ -24,7 +25,9 @@ export function emptyTrace(): RequestTrace {
 /** How requests to an MCP server are sent. */
 export interface McpFetchOptions {
   readonly headers: Readonly<Record<string, string>>;
-  readonly credential: Credential | null;
+  readonly query: Readonly<Record<string, string>>;
+  /** Each goes to its place, a later one over an earlier one. */
+  readonly secrets: readonly Credential[];
   /** Guarded against private addresses. */
   readonly fetch: typeof fetch;
 }
@@ -33,7 +36,7 @@ export interface McpFetchOptions {
 export type McpFetch = (input: string | URL, init?: RequestInit) => Promise<Response>;
 
 /**
- * The `fetch` that the MCP transport uses: it adds the configured headers and the credential,
+ * The `fetch` that the MCP transport uses: it adds the configured headers, query and secrets,
  * caps the answer and keeps the trace. The standing stream (GET) that the earlier protocol offers
  * is declined on the spot, since nobody listens to it between calls.
  */
@@ -42,10 +45,12 @@ export function createMcpFetch(options: McpFetchOptions, trace: RequestTrace): M
     if ((init.method ?? "GET") === "GET") return new Response(null, { status: 405 });
     Object.assign(trace, emptyTrace());
     const url = new URL(input);
+    for (const [name, value] of Object.entries(options.query)) url.searchParams.set(name, value);
     const headers = new Headers(options.headers);
     new Headers(init.headers).forEach((value, name) => headers.set(name, value));
+    if (headers.get("mcp-session-id") === NO_SESSION) headers.delete("mcp-session-id");
     try {
-      applyCredential(options.credential, { url, headers });
+      for (const secret of options.secrets) applyCredential(secret, { url, headers });
       const response = await options.fetch(url, { ...init, headers });
       trace.status = response.status;
       trace.headers = response.headers;

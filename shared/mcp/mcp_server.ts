@@ -1,22 +1,39 @@
-import type { Tool } from "@modelcontextprotocol/client";
+import type { CallToolResult, Tool } from "@modelcontextprotocol/client";
+import { z } from "zod";
 import { SwarmError } from "../errors/swarm_error.ts";
+import { asJsonObject, type JsonObject } from "../json.ts";
+import { isNestedTooDeep } from "../json_depth.ts";
+import { jsonObject } from "../json_schema.ts";
+import { toTraceHeaders } from "../http/trace_context.ts";
 import type { Credential } from "../tools/credential.ts";
 import { withDeadline } from "../tools/deadline.ts";
+import { plainValues } from "../tools/extra_secrets.ts";
 import type { McpServerConfig } from "../tools/tool_config.ts";
 import type { ToolDefinition } from "../tools/tool_definition.ts";
-import type { ServerAnswer, ServerCall, ToolListing, ToolServer } from "../tools/tool_server.ts";
+import type { ServerFeatures, ToolLogSink } from "../tools/tool_port.ts";
+import type {
+  CallInput,
+  ServerAnswer,
+  ServerCall,
+  ServerRelay,
+  ToolListing,
+  ToolServer,
+} from "../tools/tool_server.ts";
 import { type ConnectionState, UNKNOWN_CONNECTION } from "./connection_state.ts";
 import { listMcpTools } from "./list_mcp_tools.ts";
 import { type ConnectedClient, connectMcpClient } from "./mcp_client.ts";
-import { answerOfFailure, errorOfFailure } from "./mcp_failure.ts";
+import { answerOfFailure, asksMoreOf, errorOfFailure, errorOfRelay } from "./mcp_failure.ts";
 import { createMcpFetch, emptyTrace, type RequestTrace } from "./mcp_fetch.ts";
-import { answerOfResult } from "./tool_result.ts";
+import { answerOfResult, metaOf } from "./tool_result.ts";
 
 /** What a connection to an MCP server is opened with. */
 export interface McpServerOptions {
   readonly slug: string;
   readonly config: McpServerConfig;
   readonly credential: Credential | null;
+  /** What the config's headers and query hold of Vault. */
+  readonly extraSecrets: readonly Credential[];
+  /** For listing the tools. */
   readonly timeoutMs: number;
   /** What the connection row remembers. */
   readonly state: ConnectionState;
@@ -26,6 +43,9 @@ export interface McpServerOptions {
   readonly fetch: typeof fetch;
 }
 
+/** Where a request of the stateless protocol says what may be logged. */
+const LOG_LEVEL_KEY = "io.modelcontextprotocol/logLevel";
+
 /** Statuses with which a server says that it does not know what was remembered of it. */
 const FORGOTTEN_STATUSES: ReadonlySet<number> = new Set([400, 404, 405]);
 
@@ -34,49 +54,114 @@ const FORGOTTEN_STATUSES: ReadonlySet<number> = new Set([400, 404, 405]);
  * for a server that is known; a server that forgot its session is greeted anew, once.
  */
 export function openMcpServer(options: McpServerOptions): ToolServer {
-  const trace = emptyTrace();
   return {
-    listTools: (signal) => listTools(options, trace, signal),
-    callTool: (call, signal) => callTool(options, trace, call, signal),
+    listTools: (signal) => listTools(options, signal),
+    callTool: (call, signal) => callTool(options, call, signal),
+    relay: (request, signal) => relay(options, request, signal),
+    features: () => featuresOf(options.state),
   };
 }
 
-async function listTools(
+function featuresOf({ discovery, session }: ConnectionState): ServerFeatures {
+  const capabilities = asJsonObject(discovery?.capabilities ?? session?.capabilities);
+  const instructions = discovery?.instructions ?? session?.instructions;
+  return {
+    hasResources: capabilities.resources !== undefined,
+    hasPrompts: capabilities.prompts !== undefined,
+    hasCompletions: capabilities.completions !== undefined,
+    hasLogging: capabilities.logging !== undefined,
+    instructions: typeof instructions === "string" ? instructions : null,
+  };
+}
+
+async function listTools(options: McpServerOptions, signal: AbortSignal): Promise<ToolListing> {
+  const { timeoutMs, state } = options;
+  // A server of the earlier protocol is asked again what it speaks: it may have been renewed.
+  const known = state.discovery === null ? UNKNOWN_CONNECTION : state;
+  return await ask(
+    { options, timeoutMs, state: known, inputCapabilities: {}, logs: null },
+    signal,
+    ({ client }, request) => listMcpTools(client, request),
+    { timeout: "list its tools", errorOf: errorOfFailure },
+  );
+}
+
+async function relay(
   options: McpServerOptions,
-  trace: RequestTrace,
+  { method, params, input, timeoutMs }: ServerRelay,
   signal: AbortSignal,
-): Promise<ToolListing> {
-  const { timeoutMs } = options;
+): Promise<JsonObject> {
+  const { capabilities: inputCapabilities } = input;
+  const asked = { ...params, ...answersOf(input) } as Record<string, unknown>;
+  const result = await ask(
+    { options, timeoutMs, state: options.state, inputCapabilities, logs: null },
+    signal,
+    ({ client }, request) =>
+      client.request({ method, params: asked }, jsonObject, {
+        ...request,
+        ...askableOptions(input),
+      }),
+    { timeout: `answer ${method}`, errorOf: errorOfRelay },
+  );
+  if (!isNestedTooDeep(result)) return result;
+  throw new SwarmError("OUTPUT_TOO_LARGE", `The answer of '${options.slug}' is nested too deep`);
+}
+
+/** How a client is connected for one piece of work. */
+interface Connecting {
+  readonly options: McpServerOptions;
+  readonly timeoutMs: number;
+  readonly state: ConnectionState;
+  readonly inputCapabilities: JsonObject;
+  readonly logs: ToolLogSink | null;
+}
+
+/** Options of the SDK's requests. */
+interface RequestSettings {
+  readonly signal: AbortSignal;
+  readonly timeout: number;
+}
+
+/** Asks something that can be asked again, so that every failure is a plain error. */
+async function ask<T>(
+  connecting: Connecting,
+  signal: AbortSignal,
+  use: (connected: ConnectedClient, request: RequestSettings) => Promise<T>,
+  told: { readonly timeout: string; readonly errorOf: typeof errorOfFailure },
+): Promise<T> {
+  const { options: { slug, credential }, timeoutMs } = connecting;
+  const trace = emptyTrace();
   try {
-    const timed = await withDeadline(timeoutMs, signal, async (deadline) => {
-      // A server of the earlier protocol is asked again what it speaks: it may have been renewed.
-      const state = options.state.discovery === null ? UNKNOWN_CONNECTION : options.state;
-      const request = { signal: deadline, timeout: timeoutMs };
-      return await withClient(
-        { options, trace, state, signal: deadline },
-        ({ client, cut }) =>
-          listMcpTools(client, { ...request, signal: AbortSignal.any([deadline, cut]) }),
-      );
-    });
+    const timed = await withDeadline(
+      timeoutMs,
+      signal,
+      (deadline) =>
+        withClient({ ...connecting, trace, signal: deadline }, (connected) =>
+          use(connected, {
+            signal: AbortSignal.any([deadline, connected.cut]),
+            timeout: timeoutMs,
+          })),
+    );
     if (timed.kind === "done") return timed.value;
   } catch (error) {
     if (signal.aborted || error instanceof SwarmError) throw error;
-    throw errorOfFailure({ server: options.slug, credential: options.credential, error, trace });
+    throw told.errorOf({ server: slug, credential, error, trace });
   }
   throw new SwarmError(
     "TOOL_TIMEOUT",
-    `The tool server '${options.slug}' did not list its tools within ${timeoutMs} ms`,
+    `The tool server '${slug}' did not ${told.timeout} within ${timeoutMs} ms`,
     { hint: "Try again later, or raise timeout_ms in the tool's config." },
   );
 }
 
 async function callTool(
   options: McpServerOptions,
-  trace: RequestTrace,
   call: ServerCall,
   signal: AbortSignal,
 ): Promise<ServerAnswer> {
-  const { slug, credential, timeoutMs } = options;
+  const { slug, credential, state } = options;
+  const { timeoutMs, logs, input: { capabilities: inputCapabilities } } = call;
+  const trace = emptyTrace();
   let isSent = false;
   try {
     const timed = await withDeadline(
@@ -84,15 +169,18 @@ async function callTool(
       signal,
       (deadline) =>
         withClient(
-          { options, trace, state: options.state, signal: deadline },
-          async (connected) => {
+          {
+            options: withTrace(options, call),
+            timeoutMs,
+            state,
+            inputCapabilities,
+            logs,
+            trace,
+            signal: deadline,
+          },
+          (connected) => {
             isSent = true;
-            const request = {
-              signal: AbortSignal.any([deadline, connected.cut]),
-              timeout: timeoutMs,
-              toolDefinition: headerDefinition(call.definition),
-            };
-            return answerOfResult(await connected.client.callTool(toParams(call), request));
+            return send(connected, call, deadline);
           },
           () => isSent = false,
         ),
@@ -102,17 +190,53 @@ async function callTool(
     if (signal.aborted || error instanceof SwarmError) throw error;
     const failure = { server: slug, credential, error, trace };
     if (!isSent) throw errorOfFailure(failure);
-    return answerOfFailure(failure);
+    return answerOfFailure({ ...failure, isRetry: call.input.state !== null });
   }
   const message = `The tool server '${slug}' gave no answer within ${timeoutMs} ms`;
   if (isSent) return { kind: "lost", cause: "timeout", message };
   throw new SwarmError("TOOL_TIMEOUT", message, { hint: "Try again later." });
 }
 
-interface ClientWork {
-  readonly options: McpServerOptions;
+const askingSchema = z.looseObject({
+  resultType: z.literal("input_required"),
+  inputRequests: jsonObject.default({}),
+  requestState: z.string().optional(),
+  _meta: z.record(z.string(), z.unknown()).optional(),
+});
+
+async function send(
+  { client, cut }: ConnectedClient,
+  call: ServerCall,
+  deadline: AbortSignal,
+): Promise<ServerAnswer> {
+  const { onProgress, input } = call;
+  const result: unknown = await client.callTool(toParams(call), {
+    signal: AbortSignal.any([deadline, cut]),
+    timeout: call.timeoutMs,
+    toolDefinition: headerDefinition(call.definition),
+    ...askableOptions(input),
+    ...(onProgress === null ? {} : {
+      onprogress: ({ progress, total, message }) =>
+        onProgress({
+          done: progress,
+          ...(total === undefined ? {} : { total }),
+          ...(message === undefined ? {} : { message }),
+        }),
+    }),
+  });
+  const asking = askingSchema.safeParse(result);
+  if (!asking.success) return answerOfResult(result as CallToolResult);
+  const { inputRequests, requestState, _meta } = asking.data;
+  return {
+    kind: "input_required",
+    inputRequests,
+    ...(requestState === undefined ? {} : { requestState }),
+    ...metaOf(_meta),
+  };
+}
+
+interface ClientWork extends Connecting {
   readonly trace: RequestTrace;
-  readonly state: ConnectionState;
   readonly signal: AbortSignal;
 }
 
@@ -127,22 +251,25 @@ async function withClient<T>(
   } catch (error) {
     const isRemembered = work.state.discovery !== null || work.state.session !== null;
     const isForgotten = FORGOTTEN_STATUSES.has(work.trace.status ?? 0);
-    if (!isRemembered || !isForgotten || work.signal.aborted) throw error;
+    if (!isRemembered || !isForgotten || work.signal.aborted || asksMoreOf(error)) throw error;
     beforeRetry();
     return await useClient({ ...work, state: UNKNOWN_CONNECTION }, use);
   }
 }
 
 async function useClient<T>(
-  { options, trace, state, signal }: ClientWork,
+  { options, trace, state, signal, timeoutMs, inputCapabilities, logs }: ClientWork,
   use: (connected: ConnectedClient) => Promise<T>,
 ): Promise<T> {
-  const { config, credential, timeoutMs } = options;
-  const send = createMcpFetch(
-    { headers: config.headers ?? {}, credential, fetch: options.fetch },
-    trace,
-  );
-  const target = { url: new URL(config.mcp_url), fetch: send, timeoutMs };
+  const { config, credential, extraSecrets } = options;
+  const send = createMcpFetch({
+    headers: plainValues(config.headers),
+    query: plainValues(config.query),
+    secrets: credential === null ? extraSecrets : [...extraSecrets, credential],
+    fetch: options.fetch,
+  }, trace);
+  const url = new URL(config.mcp_url);
+  const target = { url, fetch: send, timeoutMs, inputCapabilities, logs };
   const connected = await connectMcpClient(target, state, signal);
   try {
     if (!connected.isResumed) await options.saveState(connected.state);
@@ -152,15 +279,38 @@ async function useClient<T>(
   }
 }
 
-function toParams({ definition, arguments: args, idempotencyKey, traceparent }: ServerCall) {
+/** The protocol's `_meta` is for the server, the header for the proxies before it. */
+function withTrace({ config, ...options }: McpServerOptions, call: ServerCall): McpServerOptions {
+  const headers = { ...config.headers, ...toTraceHeaders(call) };
+  return { ...options, config: { ...config, headers } };
+}
+
+function toParams(call: ServerCall) {
+  const { definition, arguments: args, idempotencyKey, input, logs } = call;
   return {
     name: definition.name,
     arguments: args as Record<string, unknown>,
+    ...answersOf(input),
     _meta: {
       "supaswarm/idempotencyKey": idempotencyKey,
-      ...(traceparent === null ? {} : { traceparent }),
+      ...(logs === null ? {} : { [LOG_LEVEL_KEY]: logs.level }),
+      ...toTraceHeaders(call),
     },
   };
+}
+
+/** What the caller answered to an earlier `input_required`. */
+function answersOf({ responses, state }: CallInput) {
+  return {
+    ...(responses === null
+      ? {}
+      : { inputResponses: responses as Record<string, Record<string, unknown>> }),
+    ...(state === null ? {} : { requestState: state }),
+  };
+}
+
+function askableOptions({ capabilities }: CallInput) {
+  return Object.keys(capabilities).length === 0 ? {} : { allowInputRequired: true as const };
 }
 
 /** Lets the SDK mirror arguments into headers where the schema asks for it; output is not checked. */

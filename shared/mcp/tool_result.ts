@@ -1,21 +1,34 @@
-import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client";
-import type { JsonValue } from "../json.ts";
+import type { CallToolResult } from "@modelcontextprotocol/client";
+import type { ContentBlock } from "../content_block.ts";
+import type { JsonObject, JsonValue } from "../json.ts";
 import { isNestedTooDeep } from "../json_depth.ts";
+import { contentText } from "../tools/content_text.ts";
 import type { ServerAnswer } from "../tools/tool_server.ts";
 
-/** A tool's result as text for a model, with its structured form where it gave one. */
+/** A tool's result as it is, with its text for a model. */
 export function answerOfResult(result: CallToolResult): ServerAnswer {
   const structured = isNestedTooDeep(result.structuredContent)
     ? "(a result nested too deep to be taken over)"
     : result.structuredContent as JsonValue | undefined;
-  const text = result.content.map(textOf).join("\n");
+  const content = result.content as unknown as readonly ContentBlock[];
+  const text = contentText(content);
   return {
     kind: "answered",
     text: text === "" && structured !== undefined ? JSON.stringify(structured) : text,
+    content,
     ...(structured === undefined ? {} : { structured }),
+    ...metaOf(result._meta),
     isError: result.isError === true,
     ...(refusesCall(result, text) ? { isDefinitionStale: true } : {}),
   };
+}
+
+/** The server's own `_meta`, without what the protocol says about the connection. */
+export function metaOf(meta: Record<string, unknown> | undefined): { meta?: JsonObject } {
+  const own = Object.entries(meta ?? {})
+    .filter(([key]) => !key.startsWith("io.modelcontextprotocol/"));
+  if (own.length === 0 || isNestedTooDeep(own)) return {};
+  return { meta: Object.fromEntries(own) as JsonObject };
 }
 
 /** The arguments fitted the cached schema, so a server that refuses them has another one now. */
@@ -24,20 +37,4 @@ const REFUSED_CALL =
 
 function refusesCall(result: CallToolResult, text: string): boolean {
   return result.isError === true && REFUSED_CALL.test(text.slice(0, 1_000));
-}
-
-function textOf(block: ContentBlock): string {
-  switch (block.type) {
-    case "text":
-      return block.text;
-    case "image":
-    case "audio":
-      return `(${block.type} of type ${block.mimeType}, not shown)`;
-    case "resource_link":
-      return `(resource ${block.name}: ${block.uri})`;
-    case "resource":
-      return "text" in block.resource
-        ? block.resource.text
-        : `(resource ${block.resource.uri}, not shown)`;
-  }
 }

@@ -1,6 +1,8 @@
-import { type OutputUnit, type Schema, type SchemaDraft, Validator } from "@cfworker/json-schema";
+import { type OutputUnit, type Schema, Validator } from "@cfworker/json-schema";
 import { asJsonObject, type JsonObject } from "../json.ts";
+import { joinPath } from "../json_path.ts";
 import { nearestNames } from "../nearest_names.ts";
+import { draftOf } from "../tool_schemas/fits_schema.ts";
 
 /** One thing that is wrong with a call's arguments. */
 export interface ArgumentProblem {
@@ -43,14 +45,6 @@ export function findArgumentProblems(schema: JsonObject, args: JsonObject): Argu
   return [...byPlace.values()].slice(0, MAX_PROBLEMS);
 }
 
-function draftOf(schema: JsonObject): SchemaDraft {
-  const dialect = typeof schema.$schema === "string" ? schema.$schema : "";
-  if (dialect.includes("draft-04")) return "4";
-  if (dialect.includes("draft-06") || dialect.includes("draft-07")) return "7";
-  if (dialect.includes("2019-09")) return "2019-09";
-  return "2020-12";
-}
-
 function toProblem(unit: OutputUnit, schema: JsonObject): ArgumentProblem {
   const path = toJsonPath(unit.instanceLocation);
   const name = lastSegment(unit.instanceLocation);
@@ -72,12 +66,6 @@ function toProblem(unit: OutputUnit, schema: JsonObject): ArgumentProblem {
 /** `#/a/b~1c/0` → `$.a["b/c"][0]`. */
 function toJsonPath(pointer: string): string {
   return segmentsOf(pointer).reduce(joinPath, "$");
-}
-
-function joinPath(path: string, segment: string): string {
-  if (/^\d+$/.test(segment)) return `${path}[${segment}]`;
-  const isPlain = /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(segment);
-  return isPlain ? `${path}.${segment}` : `${path}[${JSON.stringify(segment)}]`;
 }
 
 function segmentsOf(pointer: string): string[] {

@@ -1,21 +1,37 @@
+import type { ErrorCode } from "../errors/codes.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { createRedactor } from "../secrets/redact.ts";
+import { admitCall, scopesOf } from "./admit_call.ts";
 import { describeProblems, findArgumentProblems } from "./argument_problems.ts";
-import { endAnswered, endInError, endLost } from "./end_call.ts";
-import { nearestNames } from "../nearest_names.ts";
-import { type OpenedServer, openToolServer, type ToolServerPorts } from "./open_tool_server.ts";
-import { refreshTools } from "./refresh_tools.ts";
+import { endAnswered, endAsking, endInError, endLost } from "./end_call.ts";
+import { assertApproved, findTool, type FoundTool } from "./find_definition.ts";
+import { openToolServer, type ToolServerPorts } from "./open_tool_server.ts";
+import { renewListing } from "./renew_listing.ts";
 import type { RunningCall } from "./running_call.ts";
+import { sendCall } from "./send_call.ts";
 import type { ToolDefinition } from "./tool_definition.ts";
 import type { ToolCallOutcome, ToolCallRequest } from "./tool_port.ts";
 import type { Answered, ServerAnswer } from "./tool_server.ts";
 import type { CallRecord } from "./tool_store.ts";
+import { unknownServer } from "./unknown_server.ts";
+
+/** How long a call waits for the first list of a server's tools. */
+const FIRST_LIST_WAIT_MS = 15_000;
+
+/** The call names somebody or something that does not exist: there is nobody to write it down for. */
+const UNRECORDED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "AGENT_NOT_FOUND",
+  "CALLER_REQUIRED",
+  "FORBIDDEN",
+  "TASK_NOT_FOUND",
+]);
 
 /**
- * Runs one call: looks the tool up, checks that the caller may use it and that the arguments fit,
- * resolves the credential, calls, redacts, records and learns.
+ * Runs one call, in the order that holds for every call: scope → policy → arguments → credential →
+ * call, with retries where they are safe → errors in one form → redact → record → learn.
  *
- * @throws SwarmError `TOOL_RATE_LIMITED` or `DATABASE_UNAVAILABLE`; the reason of an aborted signal.
+ * @throws SwarmError `TOOL_RATE_LIMITED`, `DATABASE_UNAVAILABLE`, or one of {@linkcode UNRECORDED};
+ * the reason of an aborted signal.
  */
 export async function callTool(
   request: ToolCallRequest,
@@ -29,69 +45,92 @@ export async function callTool(
     executionId: crypto.randomUUID(),
     feedbackToken: crypto.randomUUID(),
     startedAtMs: performance.now(),
+    caller: request.caller,
     record: null,
     redactor: createRedactor([ports.secretKey]),
+    contact: "none",
   };
   let answer: ServerAnswer;
   try {
     answer = await answerCall(call);
   } catch (error) {
+    if (error instanceof SwarmError && call.record === null && UNRECORDED.has(error.code)) {
+      throw error;
+    }
     return await endInError(call, error);
   }
-  return answer.kind === "lost" ? await endLost(call, answer) : await endAnswered(call, answer);
+  switch (answer.kind) {
+    case "lost":
+      return await endLost(call, answer);
+    case "input_required":
+      return await endAsking(call, answer);
+    case "answered":
+      return await endAnswered(call, answer);
+  }
 }
 
 async function answerCall(call: RunningCall): Promise<ServerAnswer> {
-  const { request, ports } = call;
-  const record = await lookUp(call);
-  const definition = definitionOf(record, request.tool.toolName);
+  const { record, found } = await lookUp(call);
+  const { definition } = found;
+  assertApproved(record);
   assertArgumentsFit(call, definition);
-  const options = { userId: request.caller.userId, timeoutMs: record.timeout_ms };
+  await assertReachable(call, record);
+  const { caller, ports } = call;
+  const options = { userId: caller.userId, timeoutMs: record.timeout_ms };
   const opened = await openToolServer(record, options, ports);
   call.redactor = createRedactor(opened.secrets);
-  const answer = await send(call, opened, definition);
+  const answer = await sendCall(call, opened, definition)
+    .finally(() => call.redactor = createRedactor(opened.secrets));
   const isStale = answer.kind === "answered" && answer.isDefinitionStale === true;
   return isStale ? await withNewDefinition(call, record, answer) : answer;
 }
 
-async function lookUp(call: RunningCall): Promise<CallRecord> {
-  const { request: { tool, caller }, ports, signal } = call;
-  const key = {
-    toolId: tool.toolId,
-    toolName: tool.toolName,
-    agentId: caller.agentId,
-    userId: caller.userId,
-  };
-  call.record = await ports.store.loadCall(key);
-  if (call.record?.is_allowed === true && call.record.tool_names.length === 0) {
-    await refreshTools(call.record, caller.userId, ports, signal);
-    call.record = await ports.store.loadCall(key);
+interface LookedUp {
+  readonly record: CallRecord;
+  readonly found: FoundTool;
+}
+
+/** Reads all that the call needs and lets it pass, listing the tools first where that is due. */
+async function lookUp(call: RunningCall): Promise<LookedUp> {
+  const { request: { toolName, server }, ports, signal } = call;
+  let record = await load(call, true);
+  // Of a server that never listed its tools nothing can be refused but the server itself.
+  if (record.tools_listed_at === null && record.tool.type !== "internal") {
+    admitCall(record, toolName, scopesFor(call, record, []));
+    const wait = { waitMs: FIRST_LIST_WAIT_MS, signal };
+    const renewal = await renewListing(record, call.caller.userId, ports, wait);
+    if (renewal.kind === "failed") throw renewal.error;
+    record = await load(call, record.cached === null);
   }
-  const { record } = call;
-  if (record === null) {
-    throw new SwarmError("TOOL_NOT_FOUND", `There is no active tool server '${tool.server}'`, {
-      hint: "Use another tool.",
-    });
+  const found = await findTool(record, toolName);
+  admitCall(record, toolName, scopesFor(call, record, found.scopes));
+  if (!found.isCacheOutdated) return { record, found };
+  // The code was deployed anew: what is learned needs its row.
+  const wait = { waitMs: FIRST_LIST_WAIT_MS, signal };
+  const renewal = await renewListing(record, call.caller.userId, ports, wait);
+  if (renewal.kind === "failed") {
+    ports.log("warn", "tool.cache_outdated", { server, code: renewal.error.code });
   }
-  if (!record.is_allowed) {
-    throw new SwarmError(
-      "TOOL_FORBIDDEN",
-      `'${tool.toolName}' of '${tool.server}' may not be used here`,
-      { hint: "Use another tool, or ask for it to be allowed in agent_tools or mcp_policies." },
-    );
-  }
+  return { record: await load(call, record.cached === null), found };
+}
+
+/** @param isCharged Takes the call out of its rate limit, which needs a tool that is cached. */
+async function load(call: RunningCall, isCharged: boolean): Promise<CallRecord> {
+  const { request: { server, toolName }, ports } = call;
+  const key = { server, toolName, caller: call.request.caller, isCharged };
+  const record = await ports.store.loadCall(key);
+  if (record === null) throw unknownServer(server);
+  call.record = record;
+  call.caller = { ...call.caller, userId: record.user_id };
   return record;
 }
 
-function definitionOf(record: CallRecord, toolName: string): ToolDefinition {
-  if (record.cached !== null) return record.cached.schema;
-  const nearest = nearestNames(toolName, record.tool_names);
-  const known = nearest.length > 0 ? nearest : record.tool_names.slice(0, 20);
-  throw new SwarmError(
-    "TOOL_NOT_FOUND",
-    `The tool server '${record.tool.slug}' has no tool '${toolName}'`,
-    { hint: known.length === 0 ? "It has none." : `It has: ${known.join(", ")}.` },
-  );
+function scopesFor(
+  { request: { caller } }: RunningCall,
+  { tool }: CallRecord,
+  ownScopes: readonly string[],
+): readonly string[] {
+  return scopesOf(tool, ownScopes, caller.taskId !== null);
 }
 
 function assertArgumentsFit({ request, ports }: RunningCall, definition: ToolDefinition): void {
@@ -112,25 +151,23 @@ function assertArgumentsFit({ request, ports }: RunningCall, definition: ToolDef
   );
 }
 
-/** Past this point the call may run, so an error that nobody foresaw counts as a lost answer. */
-async function send(
-  { request, ports, signal, redactor }: RunningCall,
-  { server }: OpenedServer,
-  definition: ToolDefinition,
-): Promise<ServerAnswer> {
-  const { caller, idempotencyKey, traceparent } = request;
-  try {
-    return await server.callTool(
-      { definition, arguments: request.arguments, caller, idempotencyKey, traceparent },
-      signal,
-    );
-  } catch (error) {
-    if (signal.aborted || error instanceof SwarmError) throw error;
-    const reason = redactor.text(String(error));
-    ports.log("error", "tool.unexpected_error", { tool: definition.name, error: reason });
-    const message = `The call of '${definition.name}' broke off`;
-    return { kind: "lost", cause: "connection", message };
-  }
+/** Fails at once what an open breaker stands before; of a half open one, all but one call. */
+async function assertReachable({ ports }: RunningCall, record: CallRecord): Promise<void> {
+  const { breaker, connection, tool, retry_at: retryAt } = record;
+  if (breaker === "closed") return;
+  if (breaker === "half_open" && await ports.store.beginProbe(connection.id)) return;
+  const waitMs = retryAt === null ? 0 : Math.max(0, Date.parse(retryAt) - Date.now());
+  throw new SwarmError(
+    "TOOL_UNAVAILABLE",
+    `The tool server '${tool.slug}' has not answered several times in a row and is left alone`,
+    {
+      hint: breaker === "open" && retryAt !== null
+        ? `It is tried again at ${new Date(retryAt).toISOString()}; use another tool meanwhile.`
+        : "It is being tried right now; try again in a moment.",
+      retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000)),
+      details: { reason: "breaker_open", retry_at: retryAt },
+    },
+  );
 }
 
 /** A server said that it knows no such tool or argument: its tools are listed anew. */
@@ -139,23 +176,31 @@ async function withNewDefinition(
   old: CallRecord,
   answer: Answered,
 ): Promise<Answered> {
-  const { request: { tool, caller }, ports, signal, redactor } = call;
+  const { request: { server, toolName, caller }, ports, signal, redactor } = call;
   try {
-    await refreshTools(old, caller.userId, ports, signal);
-    const { toolId, toolName } = tool;
-    const renewed = await ports.store.loadCall({ toolId, toolName, ...caller });
-    const schema = renewed?.cached?.schema.inputSchema;
-    if (schema === undefined || renewed === null) {
-      const names = renewed?.tool_names.join(", ") ?? "";
-      return { ...answer, text: `${answer.text}\n\nThe server now has these tools: ${names}` };
-    }
-    const now = JSON.stringify(schema);
-    if (now === JSON.stringify(old.cached?.schema.inputSchema)) return answer;
-    return { ...answer, text: `${answer.text}\n\nThe tool has changed. Its arguments now: ${now}` };
+    const wait = { waitMs: FIRST_LIST_WAIT_MS, signal };
+    await renewListing(old, call.caller.userId, ports, wait);
+    const key = { server, toolName, caller, isCharged: false };
+    const renewed = await ports.store.loadCall(key);
+    return { ...answer, text: answer.text + noticeOf(old, renewed) };
   } catch (error) {
     signal.throwIfAborted();
     const reason = redactor.text(String(error));
-    ports.log("warn", "tool.listing_failed", { server: old.tool.slug, error: reason });
+    ports.log("warn", "tool.listing_failed", { server, error: reason });
     return answer;
   }
+}
+
+function noticeOf(old: CallRecord, renewed: CallRecord | null): string {
+  if (renewed === null) return "";
+  if (renewed.cached === null) {
+    return `\n\nThe server now has these tools: ${renewed.tool_names.join(", ")}`;
+  }
+  if (renewed.cached.state !== "approved") {
+    return "\n\nThe server has changed the tool, and nobody has approved that yet: " +
+      "use another one.";
+  }
+  const now = JSON.stringify(renewed.cached.schema.inputSchema);
+  const isSame = now === JSON.stringify(old.cached?.schema.inputSchema);
+  return isSame ? "" : `\n\nThe tool has changed. Its arguments now: ${now}`;
 }

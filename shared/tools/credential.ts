@@ -1,4 +1,5 @@
 import { SwarmError } from "../errors/swarm_error.ts";
+import { isJsonObject } from "../json.ts";
 import type { AuthPlacement } from "./tool_config.ts";
 
 /** A resolved credential. It lives in memory for one call. */
@@ -7,6 +8,15 @@ export interface Credential {
   /** Its name in Vault, for error messages. */
   readonly secretName: string;
   readonly placement: AuthPlacement;
+  /** Of an access token that a user authorised: which connection it is of, and which of its tokens. */
+  readonly connection?: OAuthToken;
+}
+
+/** Names one token of a user's own connection. */
+export interface OAuthToken {
+  readonly credentialId: string;
+  /** See `private.oauth_connections.generation`. */
+  readonly generation: number;
 }
 
 /** How credentials are sent where the tool's config does not say. */
@@ -65,15 +75,27 @@ export function refusedCredential(
   status: number,
   credential: Credential | null,
 ): SwarmError {
-  return credential === null
-    ? new SwarmError(
+  const details = { server, http_status: status };
+  if (credential === null) {
+    return new SwarmError(
       "TOOL_AUTH_FAILED",
       `The tool server '${server}' asks for a credential (HTTP ${status}) and none is registered`,
-      { hint: "Name a Vault secret in credential_secret_name of its row in tools." },
-    )
-    : new SwarmError(
-      "TOOL_AUTH_FAILED",
-      `The tool server '${server}' refuses the secret '${credential.secretName}' (HTTP ${status})`,
-      { hint: `Check that the secret '${credential.secretName}' is valid and may do this.` },
+      { hint: "Name a Vault secret in credential_secret_name of its row in tools.", details },
     );
+  }
+  const { secretName, connection } = credential;
+  const hint = connection === undefined
+    ? `Check that the secret '${secretName}' is valid and may do this.`
+    : `Ask the user to connect to '${server}' again, with an account that may do this.`;
+  return new SwarmError(
+    "TOOL_AUTH_FAILED",
+    `The tool server '${server}' refuses the secret '${secretName}' (HTTP ${status})`,
+    { hint, details },
+  );
+}
+
+/** Whether a server refused the token itself, so that a renewed one may pass. */
+export function isRefusedToken(error: unknown): boolean {
+  return error instanceof SwarmError && error.code === "TOOL_AUTH_FAILED" &&
+    isJsonObject(error.details) && error.details.http_status === 401;
 }

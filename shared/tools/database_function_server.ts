@@ -1,3 +1,4 @@
+import type { TransactionSql } from "postgres";
 import { z } from "zod";
 import type { Sql } from "../db/sql_client.ts";
 import { toSwarmError } from "../db/to_swarm_error.ts";
@@ -5,15 +6,15 @@ import { SwarmError } from "../errors/swarm_error.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import { jsonObject } from "../json_schema.ts";
 import { withDeadline } from "./deadline.ts";
+import { runAsUser } from "../db/run_as_user.ts";
 import type { DatabaseFunctionConfig } from "./tool_config.ts";
 import type { ToolDefinition } from "./tool_definition.ts";
-import type { ServerAnswer, ServerCall, ToolServer } from "./tool_server.ts";
+import { type ServerAnswer, type ServerCall, TOOLS_ONLY, type ToolServer } from "./tool_server.ts";
 
 /** What a database function is opened with. */
 export interface DatabaseFunctionOptions {
   readonly description: string | null;
   readonly config: DatabaseFunctionConfig;
-  readonly timeoutMs: number;
   readonly sql: Sql;
 }
 
@@ -30,6 +31,7 @@ export function openDatabaseFunction(options: DatabaseFunctionOptions): ToolServ
   return {
     listTools: async () => ({ tools: [await describe(options)], dropped: [] }),
     callTool: (call, signal) => callFunction(options, call, signal),
+    features: () => TOOLS_ONLY,
   };
 }
 
@@ -64,16 +66,21 @@ async function callFunction(
   const isReadOnly = call.definition.annotations?.readOnlyHint === true;
   try {
     const timed = await withDeadline(
-      options.timeoutMs + STATEMENT_TIMEOUT_GRACE_MS,
+      call.timeoutMs + STATEMENT_TIMEOUT_GRACE_MS,
       signal,
-      () => runAsUser(options, { userId, statement, isReadOnly, arguments: call.arguments }),
+      (deadline) =>
+        runAsUser(
+          options.sql,
+          { userId, signal: deadline, isReadOnly, statementTimeoutMs: call.timeoutMs },
+          (transaction) => callAsUser(transaction, statement, call.arguments),
+        ),
     );
     if (timed.kind === "done") return toAnswer(timed.value);
   } catch (error) {
     if (signal.aborted) throw error;
     return answerOfError(options.config.function, error);
   }
-  const message = `${options.config.function} gave no answer within ${options.timeoutMs} ms`;
+  const message = `${options.config.function} gave no answer within ${call.timeoutMs} ms`;
   return { kind: "lost", cause: "timeout", message };
 }
 
@@ -96,29 +103,16 @@ async function catalogue<T>(query: PromiseLike<T>): Promise<T> {
   }
 }
 
-interface UserCall {
-  readonly userId: string;
-  /** Built by the database from its catalogue, with every name quoted; values are `$1`. */
-  readonly statement: string;
-  readonly isReadOnly: boolean;
-  readonly arguments: JsonObject;
-}
-
-async function runAsUser(
-  { sql, timeoutMs }: DatabaseFunctionOptions,
-  call: UserCall,
+/** The statement is built by the database from its catalogue, every name quoted; values are `$1`. */
+async function callAsUser(
+  transaction: TransactionSql,
+  statement: string,
+  args: JsonObject,
 ): Promise<JsonValue[]> {
-  const claims = JSON.stringify({ sub: call.userId, role: "authenticated" });
-  return await sql.begin(call.isReadOnly ? "read only" : "read write", async (transaction) => {
-    await transaction`
-      select set_config('statement_timeout', ${String(timeoutMs)}, true),
-        set_config('request.jwt.claims', ${claims}, true),
-        set_config('role', 'authenticated', true)`;
-    const rows = await transaction.unsafe<{ result: JsonValue }[]>(call.statement, [
-      transaction.json(call.arguments),
-    ]);
-    return rows.map((row) => row.result);
-  });
+  const rows = await transaction.unsafe<{ result: JsonValue }[]>(statement, [
+    transaction.json(args),
+  ]);
+  return rows.map((row) => row.result);
 }
 
 function toAnswer(rows: readonly JsonValue[]): ServerAnswer {

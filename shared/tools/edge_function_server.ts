@@ -1,22 +1,27 @@
 import { SwarmError } from "../errors/swarm_error.ts";
+import { toTraceHeaders } from "../http/trace_context.ts";
 import type { JsonObject } from "../json.ts";
 import { mayHaveBeenSent } from "../net/fetch_failure.ts";
 import { withDeadline } from "./deadline.ts";
 import { readHttpAnswer } from "./http_answer.ts";
+import { noConnection } from "./no_connection.ts";
 import type { EdgeFunctionConfig } from "./tool_config.ts";
-import type { ServerAnswer, ServerCall, ToolServer } from "./tool_server.ts";
+import { type ServerAnswer, type ServerCall, TOOLS_ONLY, type ToolServer } from "./tool_server.ts";
 
 /** What an edge function of the same project is opened with. */
 export interface EdgeFunctionOptions {
   readonly description: string | null;
   readonly config: EdgeFunctionConfig;
-  readonly timeoutMs: number;
   readonly supabaseUrl: string;
   readonly secretKey: string;
 }
 
 /** For a function whose config declares no parameters. */
-const ANY_ARGUMENTS: JsonObject = { type: "object", properties: {} };
+const ANY_ARGUMENTS: JsonObject = {
+  type: "object",
+  properties: {},
+  additionalProperties: true,
+};
 
 /**
  * An edge function of the project as a server of one tool: the arguments are its JSON body, the
@@ -37,6 +42,7 @@ export function openEdgeFunction(options: EdgeFunctionOptions): ToolServer {
   return {
     listTools: () => Promise.resolve({ tools: [definition], dropped: [] }),
     callTool: (call, signal) => send(options, call, signal),
+    features: () => TOOLS_ONLY,
   };
 }
 
@@ -45,7 +51,8 @@ async function send(
   call: ServerCall,
   signal: AbortSignal,
 ): Promise<ServerAnswer> {
-  const { config, timeoutMs, supabaseUrl } = options;
+  const { config, supabaseUrl } = options;
+  const { timeoutMs } = call;
   const name = config.edge_function;
   let isAnswered = false;
   try {
@@ -66,10 +73,11 @@ async function send(
     if (signal.aborted || error instanceof SwarmError) throw error;
     const message = `The edge function '${name}' broke off`;
     if (isAnswered || mayHaveBeenSent(error)) return { kind: "lost", cause: "connection", message };
-    throw new SwarmError("TOOL_UNAVAILABLE", `Cannot reach the edge function '${name}'`, {
-      hint: "Check that the function is deployed.",
-      cause: error,
-    });
+    throw noConnection(
+      `the edge function '${name}'`,
+      "Check that the function is deployed.",
+      error,
+    );
   }
   const message = `The edge function '${name}' gave no answer within ${timeoutMs} ms`;
   return { kind: "lost", cause: "timeout", message };
@@ -81,12 +89,12 @@ function headersOf(call: ServerCall, secretKey: string): Headers {
     apikey: secretKey,
     "content-type": "application/json",
     "idempotency-key": call.idempotencyKey,
+    ...toTraceHeaders(call),
   });
   const named = {
     "x-supaswarm-user-id": userId,
     "x-supaswarm-task-id": taskId,
     "x-supaswarm-agent-id": agentId,
-    traceparent: call.traceparent,
   };
   for (const [name, value] of Object.entries(named)) {
     if (value !== null) headers.set(name, value);

@@ -1,29 +1,118 @@
-import type { ErrorCode } from "../errors/codes.ts";
+import { textBlock } from "../content_block.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+import { errorClassOf, httpStatusOf } from "./error_class.ts";
+import { type ExternalFailure, externalPart, originalWords } from "./external_call.ts";
 import { type CallEnding, ledgerEntry } from "./ledger_entry.ts";
-import type { RunningCall } from "./running_call.ts";
+import { hasExceededRetries } from "./retry_message.ts";
+import { type RunningCall, toolNameOf } from "./running_call.ts";
 import { isRepeatable } from "./tool_definition.ts";
-import type { ToolCallOutcome } from "./tool_port.ts";
-import type { Answered, Lost } from "./tool_server.ts";
+import type { AnsweredCall, ToolCallOutcome } from "./tool_port.ts";
+import type { Answered, AsksInput, Lost } from "./tool_server.ts";
+
+/** Most characters of an error that are passed on; a stack trace of a server helps nobody. */
+const MAX_ERROR_CHARACTERS = 8_000;
 
 /** Records a call that was answered and gives the answer without secrets. */
-export async function endAnswered(call: RunningCall, answer: Answered): Promise<ToolCallOutcome> {
-  const { text, structured, isError, errorCode } = answer;
-  await recordEnding(
-    call,
-    isError
-      ? { kind: "failure", message: text || "The tool reported an error", ...codeOf(errorCode) }
-      : { kind: "success", text, ...(structured === undefined ? {} : { structured }) },
-  );
+export async function endAnswered(call: RunningCall, raw: Answered): Promise<AnsweredCall> {
+  const answer = raw.isError ? capError(raw) : raw;
   const { redactor } = call;
-  return {
+  const { usedModel } = answer;
+  const failures = await recordEnding(
+    call,
+    {
+      ...(answer.isError
+        ? {
+          kind: "failure",
+          message: answer.text || "The tool reported an error",
+          ...(answer.errorCode === undefined ? {} : { code: answer.errorCode }),
+        }
+        : {
+          kind: "success",
+          text: answer.text,
+          ...(answer.structured === undefined ? {} : { structured: answer.structured }),
+        }),
+      ...(usedModel === undefined ? {} : { usedModel }),
+    },
+  );
+  const { content = [textBlock(answer.text)], structured, meta } = answer;
+  const outcome: AnsweredCall = {
     kind: "answered",
-    text: redactor.text(text),
+    text: redactor.text(answer.text),
+    content: redactor.json(content as unknown as JsonValue) as unknown as typeof content,
     ...(structured === undefined ? {} : { structured: redactor.json(structured) }),
-    isError,
-    ...(errorCode === undefined ? {} : { errorCode }),
+    ...(meta === undefined ? {} : { meta: redactor.json(meta) as JsonObject }),
+    isError: answer.isError,
+    status: httpStatusOf(answer.errorCode),
     ...idsOf(call),
+    ...externalPart(call, answer.isError ? failureOf(answer) : undefined),
   };
+  return answer.isError ? withFailure(call, outcome, answer, failures) : outcome;
+}
+
+function failureOf({ errorCode, originalError, text }: Answered): ExternalFailure {
+  return { code: errorCode, words: originalError ?? text };
+}
+
+/** Adds what is known of a failure; the third one in a row outside tasks says so. */
+function withFailure(
+  call: RunningCall,
+  outcome: AnsweredCall,
+  { errorCode, hint, details }: Answered,
+  failures: number,
+): AnsweredCall {
+  const clean = (value: JsonValue) => call.redactor.json(value);
+  const lastSql = isJsonObject(details) && typeof details.last_sql === "string"
+    ? details.last_sql
+    : undefined;
+  const failed: AnsweredCall = {
+    ...outcome,
+    errorClass: errorClassOf(errorCode),
+    ...(errorCode === undefined ? {} : { errorCode }),
+    ...(hint === undefined ? {} : { hint: call.redactor.text(hint) }),
+    ...(details === undefined ? {} : { details: clean(details) }),
+    ...(lastSql === undefined ? {} : { lastSql: call.redactor.text(lastSql) }),
+    ...(failures === 0 ? {} : { consecutiveFailures: failures }),
+  };
+  // In a task the agent loop counts, which knows what the model was told before.
+  const isTask = call.request.caller.taskId !== null;
+  const isCounted = failures > 0 && hasExceededRetries({ attempt: failures });
+  return isTask || !isCounted || !COUNTED.has(failed.errorClass) ? failed : exceeded(call, failed);
+}
+
+/** What says something of the tool; a refusal by the gateway says something of the caller. */
+const COUNTED: ReadonlySet<AnsweredCall["errorClass"]> = new Set<AnsweredCall["errorClass"]>([
+  "schema",
+  "timeout",
+  "tool",
+  "transport",
+]);
+
+function exceeded(call: RunningCall, failed: AnsweredCall): AnsweredCall {
+  const { errorCode, details, consecutiveFailures, text } = failed;
+  if (errorCode === "EXCEEDED_RETRIES") return failed;
+  const name = toolNameOf(call);
+  const hint = `'${name}' has failed ${consecutiveFailures} times in a row: do not call it again ` +
+    "in the same way.";
+  const told = `${text}\n\nEXCEEDED_RETRIES: ${hint}`;
+  return {
+    ...failed,
+    text: told,
+    content: [...failed.content, textBlock(`EXCEEDED_RETRIES: ${hint}`)],
+    errorCode: "EXCEEDED_RETRIES",
+    hint,
+    details: {
+      ...(isJsonObject(details) ? details : {}),
+      reason: "consecutive_failures",
+      error_code: errorCode ?? "TOOL_FAILED",
+    },
+  };
+}
+
+function capError(answer: Answered): Answered {
+  if (answer.text.length <= MAX_ERROR_CHARACTERS) return answer;
+  const text = `${answer.text.slice(0, MAX_ERROR_CHARACTERS)}\n(cut: the error is longer)`;
+  return { ...answer, text, content: [textBlock(text)] };
 }
 
 /**
@@ -32,7 +121,7 @@ export async function endAnswered(call: RunningCall, answer: Answered): Promise<
  */
 export async function endLost(
   call: RunningCall,
-  { cause, message }: Lost,
+  { cause, message, originalError = message }: Lost,
 ): Promise<ToolCallOutcome> {
   const definition = call.record?.cached?.schema;
   const isTimeout = cause === "timeout";
@@ -43,10 +132,30 @@ export async function endLost(
       text: `${message}. It can be called again without harm.`,
       isError: true,
       errorCode,
+      originalError,
     });
   }
   await recordEnding(call, { kind: "failure", message, code: "TOOL_OUTCOME_UNKNOWN", isTimeout });
-  return { kind: "unknown", message: call.redactor.text(message), ...idsOf(call) };
+  const external = externalPart(call, { code: "TOOL_OUTCOME_UNKNOWN", words: originalError });
+  return { kind: "unknown", message: call.redactor.text(message), ...idsOf(call), ...external };
+}
+
+/** Records a call that goes on when its caller has answered. */
+export async function endAsking(
+  call: RunningCall,
+  { inputRequests, requestState, meta }: AsksInput,
+): Promise<ToolCallOutcome> {
+  const { redactor } = call;
+  await recordEnding(call, { kind: "asking", inputRequests });
+  return {
+    kind: "input_required",
+    inputRequests: redactor.json(inputRequests) as JsonObject,
+    // Signed by its tool: a change would break it, and it is the caller's to send back alone.
+    ...(requestState === undefined ? {} : { requestState }),
+    ...(meta === undefined ? {} : { meta: redactor.json(meta) as JsonObject }),
+    ...idsOf(call),
+    ...externalPart(call),
+  };
 }
 
 /**
@@ -59,43 +168,70 @@ export async function endInError(call: RunningCall, error: unknown): Promise<Too
     await recordEnding(call, { kind: "failure", message: "The call was aborted" });
     throw call.signal.reason;
   }
-  const known = error instanceof SwarmError
-    ? error
-    : new SwarmError("INTERNAL", "The tool gateway failed", { cause: error });
-  if (known !== error) {
-    const reason = call.redactor.text(String(error));
-    call.ports.log("error", "tool.unexpected_error", { error: reason });
-  }
+  const known = toKnown(call, error);
   if (known.code === "DATABASE_UNAVAILABLE") throw known;
-  const text = known.hint === undefined ? known.message : `${known.message}. ${known.hint}`;
-  if (known.code === "TOOL_RATE_LIMITED") {
-    await recordEnding(call, { kind: "failure", message: text, code: known.code });
-    throw known;
+  const { code, hint, details, retryAfterSeconds } = known;
+  const text = hint === undefined ? known.message : `${known.message}. ${hint}`;
+  if (code === "TOOL_RATE_LIMITED") {
+    await recordEnding(call, { kind: "failure", message: text, code });
+    throw withTrail(known, call);
   }
-  return await endAnswered(call, {
+  const outcome = await endAnswered(call, {
     kind: "answered",
     text,
     isError: true,
-    errorCode: known.code,
+    errorCode: code,
+    originalError: originalWords(known),
+    ...(hint === undefined ? {} : { hint }),
+    ...(details === undefined ? {} : { details }),
   });
+  return retryAfterSeconds === undefined
+    ? outcome
+    : { ...outcome, retryAfterMs: Math.ceil(retryAfterSeconds * 1_000) };
 }
 
-/** Recording never fails a call. */
-async function recordEnding(call: RunningCall, outcome: CallEnding): Promise<void> {
-  const { ports, redactor, executionId, feedbackToken, request, record } = call;
+function toKnown({ redactor, ports }: RunningCall, error: unknown): SwarmError {
+  if (error instanceof SwarmError) return error;
+  ports.log("error", "tool.unexpected_error", { error: redactor.text(String(error)) });
+  return new SwarmError("INTERNAL", "The tool gateway failed", { cause: error });
+}
+
+/**
+ * Recording never fails a call.
+ *
+ * @returns How often the tool has now failed in a row, as far as that could be found out.
+ */
+async function recordEnding(call: RunningCall, ending: CallEnding): Promise<number> {
+  const { ports, executionId } = call;
   const durationMs = performance.now() - call.startedAtMs;
-  const finished = { executionId, feedbackToken, request, record, durationMs, outcome };
   try {
-    await ports.store.recordExecution(ledgerEntry(finished, redactor));
+    return await ports.store.recordExecution(ledgerEntry(call, ending, durationMs));
   } catch (error) {
     ports.log("error", "tool.recording_failed", { executionId, error: String(error) });
+    return ending.kind === "failure" ? 1 : 0;
   }
+}
+
+/** The error with the ids of its call, by which it can be graded. */
+function withTrail(error: SwarmError, call: RunningCall): SwarmError {
+  const { code, message, hint, details, retryAfterSeconds } = error;
+  const { executionId, feedbackToken } = call;
+  const { external } = externalPart(call, { code, words: originalWords(error) });
+  return new SwarmError(code, message, {
+    cause: error,
+    ...(hint === undefined ? {} : { hint }),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    details: {
+      ...(isJsonObject(details) ? details : {}),
+      execution_id: executionId,
+      feedback_token: feedbackToken,
+      ...(external?.originalError === undefined
+        ? {}
+        : { external_error: true, original_error: external.originalError }),
+    },
+  });
 }
 
 function idsOf({ executionId, feedbackToken }: RunningCall) {
   return { executionId, feedbackToken };
-}
-
-function codeOf(code: ErrorCode | undefined): { code?: ErrorCode } {
-  return code === undefined ? {} : { code };
 }

@@ -4,6 +4,9 @@ import { createGuardedFetch } from "../net/guarded_fetch.ts";
 import type { ResolveHost } from "../net/url_policy.ts";
 import { callTool } from "./call_tool.ts";
 import { listAgentTools } from "./list_agent_tools.ts";
+import { listServerTools } from "./list_server_tools.ts";
+import { listServers } from "./list_servers.ts";
+import { relay } from "./relay.ts";
 import type { ToolGateway } from "./tool_port.ts";
 import { createToolStore } from "./tool_store.ts";
 
@@ -41,6 +44,12 @@ export function createToolGateway(ports: ToolGatewayPorts): ToolGateway {
   };
   return {
     listAgentTools: (caller, signal) => listAgentTools(caller, serverPorts, signal),
+    listServers: (caller) => listServers(caller, serverPorts),
+    listServerTools: (server, caller, options, signal) =>
+      listServerTools(server, caller, options, serverPorts, signal),
+    findConnection: (connectionId, caller) =>
+      serverPorts.store.connectionServer(connectionId, caller),
     call: (request, signal) => callTool(request, serverPorts, signal),
+    relay: (request, signal) => relay(request, serverPorts, signal),
   };
 }

@@ -12,8 +12,8 @@ const TEXT_TYPES = /^(text\/|application\/([\w.+-]*\+)?(json|xml|javascript|x-nd
 /**
  * Reads an HTTP API's response as a tool's answer.
  *
- * @throws SwarmError `TOOL_AUTH_FAILED` (401, 403) or `TOOL_RATE_LIMITED` (429, with
- * `retryAfterSeconds`).
+ * @throws SwarmError `TOOL_AUTH_FAILED` (401, 403), `TOOL_RATE_LIMITED` (429) or `TOOL_UNAVAILABLE`
+ * (503 with `Retry-After`); the last two with `retryAfterSeconds`.
  */
 export async function readHttpAnswer(
   response: Response,
@@ -27,6 +27,10 @@ export async function readHttpAnswer(
   if (status === 429) {
     await response.body?.cancel();
     throw rateLimited(from.server, response.headers);
+  }
+  if (status === 503 && response.headers.has("retry-after")) {
+    await response.body?.cancel();
+    throw temporarilyUnavailable(from.server, response.headers);
   }
   const body = await readBody(response);
   if (response.ok) return { kind: "answered", isError: false, ...body };
@@ -44,6 +48,15 @@ export async function readHttpAnswer(
 export function rateLimited(server: string, headers: Headers): SwarmError {
   const seconds = retryAfterSeconds(headers.get("retry-after"));
   return new SwarmError("TOOL_RATE_LIMITED", `The tool server '${server}' is rate limited`, {
+    hint: seconds === undefined ? "Try again later." : `Try again in ${seconds} seconds.`,
+    ...(seconds === undefined ? {} : { retryAfterSeconds: seconds }),
+  });
+}
+
+/** The error for a server that says when it will be there again. */
+export function temporarilyUnavailable(server: string, headers: Headers): SwarmError {
+  const seconds = retryAfterSeconds(headers.get("retry-after"));
+  return new SwarmError("TOOL_UNAVAILABLE", `The tool server '${server}' is down for a while`, {
     hint: seconds === undefined ? "Try again later." : `Try again in ${seconds} seconds.`,
     ...(seconds === undefined ? {} : { retryAfterSeconds: seconds }),
   });

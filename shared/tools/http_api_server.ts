@@ -1,13 +1,15 @@
 import { SwarmError } from "../errors/swarm_error.ts";
+import { toTraceHeaders } from "../http/trace_context.ts";
 import type { JsonObject } from "../json.ts";
 import { mayHaveBeenSent } from "../net/fetch_failure.ts";
 import { applyCredential, type Credential } from "./credential.ts";
 import { withDeadline } from "./deadline.ts";
 import { readHttpAnswer } from "./http_answer.ts";
+import { noConnection } from "./no_connection.ts";
 import { argumentText, fillJson, fillText, fillUrl, placeholdersOf } from "./template.ts";
 import type { HttpApiConfig } from "./tool_config.ts";
 import type { ToolDefinition } from "./tool_definition.ts";
-import type { ServerAnswer, ServerCall, ToolServer } from "./tool_server.ts";
+import { type ServerAnswer, type ServerCall, TOOLS_ONLY, type ToolServer } from "./tool_server.ts";
 
 /** What an HTTP API tool is opened with. */
 export interface HttpApiOptions {
@@ -15,7 +17,6 @@ export interface HttpApiOptions {
   readonly description: string | null;
   readonly config: HttpApiConfig;
   readonly credential: Credential | null;
-  readonly timeoutMs: number;
   /** Guarded against private addresses. */
   readonly fetch: typeof fetch;
 }
@@ -25,6 +26,7 @@ export function openHttpApi(options: HttpApiOptions): ToolServer {
   return {
     listTools: () => Promise.resolve({ tools: [describe(options)], dropped: [] }),
     callTool: (call, signal) => send(options, call, signal),
+    features: () => TOOLS_ONLY,
   };
 }
 
@@ -47,7 +49,8 @@ async function send(
   call: ServerCall,
   signal: AbortSignal,
 ): Promise<ServerAnswer> {
-  const { slug, credential, timeoutMs } = options;
+  const { slug, credential } = options;
+  const { timeoutMs } = call;
   const { url, init } = toRequest(options, call);
   let isAnswered = false;
   try {
@@ -60,10 +63,11 @@ async function send(
   } catch (error) {
     if (signal.aborted || error instanceof SwarmError) throw error;
     if (isAnswered || mayHaveBeenSent(error)) return lost("connection", `'${slug}' broke off`);
-    throw new SwarmError("TOOL_UNAVAILABLE", `Cannot reach the tool server '${slug}'`, {
-      hint: "Try again later, or check the URL in the tool's config.",
-      cause: error,
-    });
+    throw noConnection(
+      `the tool server '${slug}'`,
+      "Try again later, or check the URL in the tool's config.",
+      error,
+    );
   }
   return lost("timeout", `'${slug}' gave no answer within ${timeoutMs} ms`);
 }
@@ -75,9 +79,9 @@ function lost(cause: "timeout" | "connection", what: string): ServerAnswer {
 function toRequest({ config, credential }: HttpApiOptions, call: ServerCall) {
   const args = call.arguments;
   const url = fillUrl(config.url, args);
-  const headers = new Headers({ accept: "application/json, text/*;q=0.9, */*;q=0.5" });
+  const accept = "application/json, text/*;q=0.9, */*;q=0.5";
+  const headers = new Headers({ accept, ...toTraceHeaders(call) });
   headers.set("idempotency-key", call.idempotencyKey);
-  if (call.traceparent !== null) headers.set("traceparent", call.traceparent);
   setHeaders(headers, config.headers ?? {}, args);
   const unnamed = argumentsNotIn(config, args);
   const takesBody = !["GET", "HEAD", "DELETE"].includes(config.method);

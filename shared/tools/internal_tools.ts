@@ -1,36 +1,23 @@
 import { SwarmError } from "../errors/swarm_error.ts";
-import type { InternalContext, InternalServer } from "../mcp/internal_server.ts";
-import { withDeadline } from "./deadline.ts";
-import type { ServerAnswer, ToolServer } from "./tool_server.ts";
+import type { InternalServer } from "../mcp/internal_server.ts";
+import { INTERNAL_SERVERS } from "../mcp/servers/index.ts";
+import { parseToolConfig } from "./tool_config.ts";
+import type { RegisteredTool } from "./tool_store.ts";
 
-/** What an internal server is opened with. */
-export interface InternalToolsOptions {
-  readonly server: InternalServer;
-  readonly timeoutMs: number;
-  readonly context: Omit<InternalContext, "signal">;
-}
-
-/** An internal server behind the port that all tool servers share. */
-export function openInternalTools(options: InternalToolsOptions): ToolServer {
-  const { server, timeoutMs, context } = options;
-  return {
-    listTools: () => Promise.resolve({ tools: server.listTools(), dropped: [] }),
-    async callTool(call, signal): Promise<ServerAnswer> {
-      const timed = await withDeadline(
-        timeoutMs,
-        signal,
-        (deadline) => server.callTool(call, { ...context, signal: deadline }),
-      );
-      if (timed.kind === "done") return timed.value;
-      const message = `The tool server '${server.name}' gave no answer within ${timeoutMs} ms`;
-      return { kind: "lost", cause: "timeout", message };
-    },
-  };
-}
-
-/** The error for a `config.server` that names no internal server. */
-export function unknownInternalServer(name: string, known: readonly string[]): SwarmError {
-  return new SwarmError("TOOL_CONFIG_INVALID", `There is no internal tool server '${name}'`, {
-    hint: `Set config.server to one of: ${known.join(", ")}.`,
+/**
+ * The code behind a registry row of type `internal`; null for any other type.
+ *
+ * @throws SwarmError `TOOL_CONFIG_INVALID` when the row names no internal server.
+ */
+export async function loadInternalServer(
+  { slug, type, config }: RegisteredTool,
+): Promise<InternalServer | null> {
+  const parsed = parseToolConfig(slug, type, config);
+  if (parsed.type !== "internal") return null;
+  const name = parsed.config.server;
+  const load = Object.hasOwn(INTERNAL_SERVERS, name) ? INTERNAL_SERVERS[name] : undefined;
+  if (load !== undefined) return await load();
+  throw new SwarmError("TOOL_CONFIG_INVALID", `There is no internal tool server '${name}'`, {
+    hint: `Set config.server to one of: ${Object.keys(INTERNAL_SERVERS).join(", ")}.`,
   });
 }

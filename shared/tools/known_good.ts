@@ -1,6 +1,9 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
-import { findArgumentProblems } from "./argument_problems.ts";
+import { fitsSchema } from "../tool_schemas/fits_schema.ts";
 import type { KnownGoodParameters } from "./tool_port.ts";
+
+/** As many as a provider that takes examples is sent. */
+const MAX_EXAMPLES = 3;
 
 /** What the tool cache remembers of calls that worked. */
 export interface LearnedParameters {
@@ -24,10 +27,17 @@ export function newestKnownGood(
 ): KnownGoodParameters | undefined {
   for (const parameters of learned.sets.toReversed()) {
     if (!isJsonObject(parameters)) continue;
-    if (!learned.isShape && !fits(inputSchema, parameters)) continue;
+    if (!learned.isShape && !fitsSchema(parameters, inputSchema)) continue;
     return { parameters, isShape: learned.isShape, successCount: learned.successCount };
   }
   return undefined;
+}
+
+/** The newest sets that are the caller's own arguments and still fit; at most three. */
+export function fittingSets(learned: LearnedParameters, inputSchema: JsonObject): JsonObject[] {
+  if (learned.isShape) return [];
+  return learned.sets.toReversed().filter(isJsonObject)
+    .filter((parameters) => fitsSchema(parameters, inputSchema)).slice(0, MAX_EXAMPLES);
 }
 
 /** The tool's description with what worked before, as the model reads it before its first call. */
@@ -41,13 +51,4 @@ export function describeWithKnownGood(
   const kind = knownGood.isShape ? " (their shape)" : "";
   return `${description}\n\nHere are the required parameters that have worked for this tool call` +
     `${kind}: ${example}`;
-}
-
-function fits(schema: JsonObject, parameters: JsonObject): boolean {
-  try {
-    return findArgumentProblems(schema, parameters).length === 0;
-  } catch {
-    // A schema that cannot be checked proves nothing about the set.
-    return false;
-  }
 }

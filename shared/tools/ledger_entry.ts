@@ -1,41 +1,45 @@
 import type { CLOSED_SETS } from "../db/database.types.ts";
 import { ERROR_CODES, type ErrorCode } from "../errors/codes.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
-import type { Redactor } from "../secrets/redact.ts";
 import { toStorableJson } from "../storable_json.ts";
-import type { ToolCallRequest } from "./tool_port.ts";
-import type { CallRecord } from "./tool_store.ts";
+import { type RunningCall, toolNameOf } from "./running_call.ts";
 
 /** Most characters of a request or response that the ledger keeps, as JSON. */
 const MAX_STORED_CHARACTERS = 32 * 1024;
 const HEAD_CHARACTERS = 1_000;
 
-/** A finished call, before redaction. */
-export interface FinishedCall {
-  readonly executionId: string;
-  readonly feedbackToken: string;
-  readonly request: ToolCallRequest;
-  /** Null when the tool is not registered. */
-  readonly record: CallRecord | null;
-  readonly durationMs: number;
-  readonly outcome: CallEnding;
+/** How a call ended, before redaction. */
+export type CallEnding = (Success | Failure | Asking) & {
+  readonly usedModel?: { readonly provider: string; readonly model: string };
+};
+
+interface Success {
+  readonly kind: "success";
+  readonly text: string;
+  readonly structured?: JsonValue;
 }
 
-/** How a call ended. */
-export type CallEnding =
-  | { readonly kind: "success"; readonly text: string; readonly structured?: JsonValue }
-  | {
-    readonly kind: "failure";
-    readonly message: string;
-    /** Absent when the tool itself reported the error. */
-    readonly code?: ErrorCode;
-    readonly isTimeout?: boolean;
-  };
+interface Failure {
+  readonly kind: "failure";
+  readonly message: string;
+  /** Absent when the tool itself reported the error. */
+  readonly code?: ErrorCode;
+  readonly isTimeout?: boolean;
+}
+
+/** The tool asked its caller something; nothing is learned from that. */
+interface Asking {
+  readonly kind: "asking";
+  readonly inputRequests: JsonObject;
+}
 
 /** The call as `private.record_execution` takes it, without secrets. */
-export function ledgerEntry(call: FinishedCall, redactor: Redactor): JsonObject {
-  const { request, record, outcome } = call;
-  const { caller, tool } = request;
+export function ledgerEntry(
+  call: RunningCall,
+  ending: CallEnding,
+  durationMs: number,
+): JsonObject {
+  const { request, record, caller, redactor } = call;
   // Redacted before it is cut: half a secret is found no more.
   const clean = (value: JsonValue) => toStorableJson(redactor.json(value));
   const parameters = clean(request.arguments);
@@ -43,28 +47,41 @@ export function ledgerEntry(call: FinishedCall, redactor: Redactor): JsonObject 
     id: call.executionId,
     feedback_token: call.feedbackToken,
     mcp_name: mcpName(call),
-    tool_name: tool.toolName,
+    tool_name: toolNameOf(call),
     tool_version: record?.cached?.version ?? null,
     tool_id: record?.tool.id ?? null,
     connection_id: record?.connection.id ?? null,
     agent_id: caller.agentId,
     user_id: caller.userId,
+    session_id: record === null ? null : caller.sessionId,
     task_id: caller.taskId,
     step_seq: request.stepSeq,
     attempt: request.attempt,
+    llm_provider: ending.usedModel?.provider ?? null,
+    llm_model: ending.usedModel?.model ?? null,
     request_data: cap(parameters),
-    execution_time_ms: Math.round(call.durationMs),
-    ...(outcome.kind === "success"
-      ? successColumns(clean(outcome.structured ?? { text: outcome.text }))
-      : failureColumns(outcome, String(clean(outcome.message)))),
-    parameters,
+    execution_time_ms: Math.round(durationMs),
+    contact: call.contact,
+    ...columnsOf(ending, clean),
+    parameters: ending.kind === "success" ? parameters : null,
   };
 }
 
-function mcpName({ record, request }: FinishedCall): string {
+function mcpName({ record, request }: RunningCall): string {
   if (record?.tool.type === "http_api") return "http";
   if (record?.tool.type === "supabase_rpc") return "rpc";
-  return record?.tool.slug ?? request.tool.server;
+  return record?.tool.slug ?? request.server;
+}
+
+function columnsOf(ending: CallEnding, clean: (value: JsonValue) => JsonValue): JsonObject {
+  switch (ending.kind) {
+    case "success":
+      return successColumns(clean(ending.structured ?? { text: ending.text }));
+    case "asking":
+      return successColumns(clean({ input_required: ending.inputRequests }));
+    case "failure":
+      return failureColumns(ending, String(clean(ending.message)));
+  }
 }
 
 function successColumns(response: JsonValue): JsonObject {
@@ -72,7 +89,7 @@ function successColumns(response: JsonValue): JsonObject {
 }
 
 function failureColumns(
-  { code, isTimeout = code === "TOOL_TIMEOUT" }: Extract<CallEnding, { kind: "failure" }>,
+  { code, isTimeout = code === "TOOL_TIMEOUT" }: Failure,
   message: string,
 ): JsonObject {
   const head = message.slice(0, HEAD_CHARACTERS);
@@ -92,8 +109,10 @@ function failureColumns(
 function errorType(code: ErrorCode | undefined): FailureType {
   switch (code) {
     case "TOOL_ARGUMENTS_INVALID":
+    case "TOOL_DEFINITION_CHANGED":
     case "TOOL_NOT_FOUND":
       return "validation_error";
+    case "INSUFFICIENT_SCOPE":
     case "TOOL_AUTH_FAILED":
     case "TOOL_FORBIDDEN":
     case "CALLER_REQUIRED":

@@ -1,43 +1,42 @@
-import { toSwarmError } from "../db/to_swarm_error.ts";
-import { describeWithKnownGood, newestKnownGood } from "./known_good.ts";
-import { modelNames } from "./model_names.ts";
+import type { SwarmError } from "../errors/swarm_error.ts";
+import { modelNames } from "../tool_schemas/model_names.ts";
+import { describeWithKnownGood, fittingSets, newestKnownGood } from "./known_good.ts";
 import type { ToolServerPorts } from "./open_tool_server.ts";
-import { refreshTools } from "./refresh_tools.ts";
-import { isReadOnly, isRepeatable } from "./tool_definition.ts";
+import { type Renewal, renewListing, storedError } from "./renew_listing.ts";
+import { descriptionOf, isReadOnly, isRepeatable } from "./tool_definition.ts";
 import type { AgentTool, AgentToolset, ToolCaller, UnavailableTool } from "./tool_port.ts";
-import type { CachedTool, RegisteredServer } from "./tool_store.ts";
+import type { AgentServer, CachedTool } from "./tool_store.ts";
 
 /** How long a server's list of tools is taken for current. */
-const MAX_LIST_AGE_SECONDS = 600;
-/** Servers asked at the same time. */
-const CONCURRENT_LISTINGS = 8;
+export const MAX_LIST_AGE_SECONDS = 600;
+/** How long an agent waits for a list that it has an older one of, and for its first one. */
+const KNOWN_WAIT_MS = 1_500;
+const FIRST_WAIT_MS = 8_000;
 
 /**
- * What an agent may use now: lists what is not in the cache or too old there. A server that cannot
- * be asked is served from the cache, or reported when there is nothing in it.
+ * What an agent may use now: lists what is not in the cache or too old there, all servers at once.
+ * One that takes long goes on being asked while the agent begins with the cached list; one that
+ * cannot be asked is served from the cache, or reported when there is nothing in it.
  */
 export async function listAgentTools(
   caller: ToolCaller,
   ports: ToolServerPorts,
   signal: AbortSignal,
 ): Promise<AgentToolset> {
-  const { agentId, userId } = caller;
+  const { agentId, userId, taskId } = caller;
   if (agentId === null) return { tools: [], unavailable: [] };
   const servers = await ports.store.agentServers(agentId, userId, MAX_LIST_AGE_SECONDS);
-  const stale = servers.filter(({ isStale }) => isStale).map(({ server }) => server);
-  const problems: ServerProblem[] = [];
-  for (let start = 0; start < stale.length; start += CONCURRENT_LISTINGS) {
-    const batch = stale.slice(start, start + CONCURRENT_LISTINGS);
-    const found = await Promise.all(
-      batch.map((server) => refresh(server, userId, ports, signal)),
-    );
-    problems.push(...found.flat());
-  }
+  const problems = await Promise.all(
+    servers.map((server) => problemsOf(server, userId, ports, signal)),
+  );
   const cached = await ports.store.agentTools(agentId, userId);
   const cachedServers = new Set(cached.map(({ server }) => server));
-  const unavailable = problems
+  const unavailable = problems.flat()
     .filter((problem) => !problem.isWholeServer || !cachedServers.has(problem.server))
     .map(({ server, code, message }): UnavailableTool => ({ server, code, message }));
+  if (taskId !== null && unavailable.length > 0) {
+    await ports.store.reportAbsent(taskId, unavailable);
+  }
   return { tools: toAgentTools(cached), unavailable };
 }
 
@@ -46,27 +45,64 @@ interface ServerProblem extends UnavailableTool {
   readonly isWholeServer: boolean;
 }
 
-async function refresh(
-  server: RegisteredServer,
+async function problemsOf(
+  { server, isDue }: AgentServer,
   userId: string | null,
   ports: ToolServerPorts,
   signal: AbortSignal,
 ): Promise<ServerProblem[]> {
   const { slug } = server.tool;
+  if (!isDue) {
+    return server.listing_error === null
+      ? []
+      : [wholeServer(slug, storedError(server.listing_error))];
+  }
+  const waitMs = server.tools_listed_at === null ? FIRST_WAIT_MS : KNOWN_WAIT_MS;
+  const renewal = await within(
+    waitMs,
+    renewListing(server, userId, ports, { waitMs, signal }),
+    ports,
+  );
+  switch (renewal.kind) {
+    case "renewed":
+      return renewal.dropped.map(({ name, reason }) => ({
+        server: slug,
+        code: "TOOL_CONFIG_INVALID",
+        message: `The tool '${name}' of '${slug}' is left out: ${reason}`,
+        isWholeServer: false,
+      }));
+    case "busy": {
+      const message = `'${slug}' has not listed its tools yet`;
+      return [{ server: slug, code: "TOOL_UNAVAILABLE", message, isWholeServer: true }];
+    }
+    case "failed":
+      return [wholeServer(slug, renewal.error)];
+  }
+}
+
+function wholeServer(server: string, { code, message }: SwarmError): ServerProblem {
+  return { server, code, message, isWholeServer: true };
+}
+
+/** The renewal, or `busy` while it goes on without us. */
+async function within(
+  waitMs: number,
+  renewal: Promise<Renewal>,
+  { log }: ToolServerPorts,
+): Promise<Renewal> {
+  const late = Promise.withResolvers<Renewal>();
+  let isOver = false;
+  const timer = setTimeout(() => {
+    isOver = true;
+    late.resolve({ kind: "busy" });
+  }, waitMs);
+  renewal.catch((error) => {
+    if (isOver) log("warn", "tool.listing_broke_off", { error: String(error) });
+  });
   try {
-    const dropped = await refreshTools(server, userId, ports, signal);
-    return dropped.map(({ name, reason }) => ({
-      server: slug,
-      code: "TOOL_CONFIG_INVALID",
-      message: `The tool '${name}' of '${slug}' is left out: ${reason}`,
-      isWholeServer: false,
-    }));
-  } catch (error) {
-    signal.throwIfAborted();
-    const { code, message } = toSwarmError(error, `list the tools of '${slug}'`);
-    if (code === "DATABASE_UNAVAILABLE") throw error;
-    ports.log("warn", "tool.listing_failed", { server: slug, code });
-    return [{ server: slug, code, message, isWholeServer: true }];
+    return await Promise.race([renewal, late.promise]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 
@@ -76,22 +112,24 @@ function toAgentTools(cached: readonly CachedTool[]): AgentTool[] {
   );
   return cached.map((tool, index) => {
     const definition = tool.tool_schema;
-    const knownGood = newestKnownGood({
+    const learned = {
       sets: tool.successful_parameters,
       isShape: tool.is_shape,
       successCount: tool.success_count,
-    }, definition.inputSchema);
-    const { description, parameters } = tool.openai_schema.function;
+    };
+    const knownGood = newestKnownGood(learned, definition.inputSchema);
+    const examples = fittingSets(learned, definition.inputSchema);
     return {
       modelName: names[index] ?? tool.tool_name,
       toolId: tool.tool_id,
       server: tool.server,
       toolName: tool.tool_name,
-      description: describeWithKnownGood(description, knownGood),
-      inputSchema: parameters,
+      description: describeWithKnownGood(descriptionOf(definition), knownGood),
+      inputSchema: definition.inputSchema,
       isReadOnly: isReadOnly(definition),
       isIdempotent: isRepeatable(definition),
       ...(knownGood === undefined ? {} : { knownGood }),
+      ...(examples.length === 0 ? {} : { examples }),
     };
   });
 }

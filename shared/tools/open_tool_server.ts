@@ -2,15 +2,19 @@ import type { Sql } from "../db/sql_client.ts";
 import type { Logger } from "../log/logger.ts";
 import { toStorableState } from "../mcp/connection_state.ts";
 import { openMcpServer } from "../mcp/mcp_server.ts";
-import { INTERNAL_SERVERS } from "../mcp/servers/index.ts";
-import { type Credential, placementOf } from "./credential.ts";
+import { openInternalServer } from "../mcp/open_internal_server.ts";
+import { allowOnly } from "./allow_only.ts";
+import type { Credential } from "./credential.ts";
 import { openDatabaseFunction } from "./database_function_server.ts";
 import { openEdgeFunction } from "./edge_function_server.ts";
+import { resolveExtraSecrets } from "./extra_secrets.ts";
 import { openHttpApi } from "./http_api_server.ts";
-import { openInternalTools, unknownInternalServer } from "./internal_tools.ts";
+import { loadInternalServer } from "./internal_tools.ts";
+import { renewCredential, resolveCredential } from "./resolve_credential.ts";
 import { parseToolConfig, type ToolConfig } from "./tool_config.ts";
 import type { ToolServer } from "./tool_server.ts";
 import type { RegisteredServer, ToolStore } from "./tool_store.ts";
+import { withRenewal } from "./with_renewal.ts";
 
 /** A call's timeout where neither a policy nor the tool's config sets one. */
 const DEFAULT_TIMEOUT_MS = 60_000;
@@ -29,7 +33,12 @@ export interface ToolServerPorts {
 /** An opened server with the secrets that nothing it says may repeat. */
 export interface OpenedServer {
   readonly server: ToolServer;
+  /** Grows when a token is renewed on the way: what comes after a request is redacted with all. */
   readonly secrets: readonly string[];
+  /** For all that one call takes, with its retries. */
+  readonly timeoutMs: number;
+  /** It is another machine, whose health is watched. */
+  readonly isRemote: boolean;
 }
 
 /** How a server is opened. */
@@ -37,62 +46,79 @@ export interface OpenOptions {
   readonly userId: string | null;
   /** Overrides the config's timeout. */
   readonly timeoutMs: number | null;
+  /** Shortens whichever timeout is longer. */
+  readonly maxTimeoutMs?: number;
 }
 
 /**
  * Opens the server of a registry row for a caller: checks the config, resolves the credential and
  * picks the implementation of the type. Nothing is sent yet.
  *
- * @throws SwarmError `TOOL_CONFIG_INVALID`, `SECRET_NOT_FOUND`.
+ * @throws SwarmError `TOOL_CONFIG_INVALID`, `SECRET_NOT_FOUND`, `AUTHORIZATION_REQUIRED`.
  */
 export async function openToolServer(
-  { tool, connection }: RegisteredServer,
+  registered: Pick<RegisteredServer, "tool" | "connection">,
   options: OpenOptions,
   ports: ToolServerPorts,
 ): Promise<OpenedServer> {
+  const { tool } = registered;
   const parsed = parseToolConfig(tool.slug, tool.type, tool.config);
-  const credential = await resolveCredential(tool, parsed, options.userId, ports.store);
-  const timeoutMs = options.timeoutMs ?? parsed.config.timeout_ms ?? DEFAULT_TIMEOUT_MS;
-  const common = { slug: tool.slug, description: tool.description, timeoutMs, credential };
-  const server = await openParsed(parsed, common, connection, ports);
-  return { server, secrets: secretsOf(credential, ports) };
+  const credential = await resolveCredential(tool, parsed, options.userId, ports);
+  const timeoutMs = Math.min(
+    options.timeoutMs ?? parsed.config.timeout_ms ?? DEFAULT_TIMEOUT_MS,
+    options.maxTimeoutMs ?? Infinity,
+  );
+  const extraSecrets = await resolveExtraSecrets(parsed, ports.store);
+  const credentials = credential === null ? extraSecrets : [...extraSecrets, credential];
+  const secrets = [ports.secretKey, ...credentials.map(({ secret }) => secret)];
+  const opening = { registered, credential, extraSecrets, timeoutMs, secrets };
+  const open = (credential: Credential | null) =>
+    openParsed(parsed, { ...opening, credential }, ports);
+  const server = withRenewal(await open(credential), credential, async (refused) => {
+    const renewed = await renewCredential(tool.slug, refused, ports);
+    secrets.push(renewed.secret);
+    return await open(renewed);
+  });
+  const isRemote = parsed.type === "mcp_server" || parsed.type === "http_api" ||
+    parsed.type === "edge_function";
+  return { server, secrets, timeoutMs, isRemote };
 }
 
-function secretsOf(credential: Credential | null, { secretKey }: ToolServerPorts): string[] {
-  return credential === null ? [secretKey] : [secretKey, credential.secret];
-}
-
-interface CommonOptions {
-  readonly slug: string;
-  readonly description: string | null;
-  readonly timeoutMs: number;
+interface Opening {
+  readonly registered: Pick<RegisteredServer, "tool" | "connection">;
   readonly credential: Credential | null;
+  readonly extraSecrets: readonly Credential[];
+  readonly timeoutMs: number;
+  readonly secrets: readonly string[];
 }
 
 async function openParsed(
   parsed: ToolConfig,
-  common: CommonOptions,
-  connection: RegisteredServer["connection"],
+  { registered: { tool, connection }, credential, extraSecrets, timeoutMs, secrets }: Opening,
   ports: ToolServerPorts,
 ): Promise<ToolServer> {
-  const { guardedFetch, sql, supabaseUrl, secretKey } = ports;
+  const { guardedFetch, sql, supabaseUrl, secretKey, log } = ports;
+  const common = { slug: tool.slug, description: tool.description, credential };
   switch (parsed.type) {
-    case "mcp_server":
-      return openMcpServer({
+    case "mcp_server": {
+      const server = openMcpServer({
         ...common,
         config: parsed.config,
+        extraSecrets,
+        timeoutMs,
         state: connection,
         fetch: guardedFetch,
         saveState: async (state) => {
           try {
-            const storable = toStorableState(state, secretsOf(common.credential, ports));
-            await ports.store.saveConnectionState(connection.id, storable);
+            await ports.store.saveConnectionState(connection.id, toStorableState(state, secrets));
           } catch (error) {
             // Only costs the next call a handshake.
-            ports.log("warn", "tool.connection_not_saved", { error: String(error) });
+            log("warn", "tool.connection_not_saved", { error: String(error) });
           }
         },
       });
+      return allowOnly(server, tool.slug, parsed.config.allowed_tools);
+    }
     case "http_api":
       return openHttpApi({ ...common, config: parsed.config, fetch: guardedFetch });
     case "database_function":
@@ -100,29 +126,16 @@ async function openParsed(
     case "edge_function":
       return openEdgeFunction({ ...common, config: parsed.config, supabaseUrl, secretKey });
     case "internal": {
-      const load = INTERNAL_SERVERS[parsed.config.server];
-      if (load === undefined) {
-        throw unknownInternalServer(parsed.config.server, Object.keys(INTERNAL_SERVERS));
-      }
-      const context = { sql, supabaseUrl, secretKey };
-      return openInternalTools({ ...common, server: await load(), context });
+      const server = await loadInternalServer(tool);
+      if (server === null) throw new Error("A row of type internal has no internal server");
+      return openInternalServer({
+        server,
+        sql,
+        supabaseUrl,
+        secretKey,
+        fetch: guardedFetch,
+        log,
+      });
     }
   }
-}
-
-async function resolveCredential(
-  tool: RegisteredServer["tool"],
-  parsed: ToolConfig,
-  userId: string | null,
-  store: ToolStore,
-): Promise<Credential | null> {
-  if (tool.credential_type === "none") return null;
-  const secret = await store.resolveSecret(tool.id, userId);
-  if (secret === null) return null;
-  const auth = "auth" in parsed.config ? parsed.config.auth : undefined;
-  return {
-    secret,
-    secretName: tool.credential_secret_name ?? `the caller's own for '${tool.slug}'`,
-    placement: placementOf(tool.credential_type, auth),
-  };
 }

@@ -1,14 +1,25 @@
 import { SwarmError } from "../errors/swarm_error.ts";
 import { createRedactor } from "../secrets/redact.ts";
 import { toStorableJson } from "../storable_json.ts";
-import { toFunctionSchema } from "./function_schema.ts";
-import { modelNames } from "./model_names.ts";
+import { toCachedForms } from "../tool_schemas/cached_forms.ts";
+import { modelNames } from "../tool_schemas/model_names.ts";
+import { definitionHash } from "./definition_pin.ts";
+import { loadInternalServer } from "./internal_tools.ts";
 import { openToolServer, type ToolServerPorts } from "./open_tool_server.ts";
-import { type ToolDefinition, toolDefinitionSchema } from "./tool_definition.ts";
+import { parseToolConfig, type ToolConfig } from "./tool_config.ts";
+import {
+  descriptionOf,
+  type ToolDefinition,
+  toolDefinitionSchema,
+  withoutHints,
+} from "./tool_definition.ts";
 import type { DroppedTool } from "./tool_server.ts";
 import type { RegisteredServer, ToolToStore } from "./tool_store.ts";
 
-/** A server that takes longer only to list its tools is left out, so that the agent can begin. */
+/**
+ * A server that takes longer only to list its tools is left out, so that the agent can begin. A
+ * shorter timeout in the tool's config counts here too.
+ */
 const LISTING_TIMEOUT_MS = 15_000;
 
 /**
@@ -23,32 +34,60 @@ export async function refreshTools(
   ports: ToolServerPorts,
   signal: AbortSignal,
 ): Promise<readonly DroppedTool[]> {
-  const options = { userId, timeoutMs: LISTING_TIMEOUT_MS };
+  const { tool, connection } = registered;
+  const options = { userId, timeoutMs: null, maxTimeoutMs: LISTING_TIMEOUT_MS };
   const { server, secrets } = await openToolServer(registered, options, ports);
   const listing = await server.listTools(signal);
   const redactor = createRedactor(secrets);
   const dropped = [...listing.dropped];
   const tools: ToolToStore[] = [];
+  const scopes = await scopesByTool(registered);
+  const config = parseToolConfig(tool.slug, tool.type, tool.config);
   for (const listed of listing.tools) {
     const safe = redactor.json(JSON.parse(JSON.stringify(listed)));
     const definition = toolDefinitionSchema.parse(toStorableJson(safe));
-    const tool = toStored(registered.tool.slug, definition);
-    if ("reason" in tool) dropped.push(tool);
-    else tools.push(tool);
+    const stored = toStored(tool.slug, trusted(definition, config));
+    if ("reason" in stored) dropped.push(stored);
+    else {
+      const hash = definitionHash(definition);
+      tools.push({ ...stored, hash, scopes: scopes.get(definition.name) ?? [] });
+    }
   }
-  await ports.store.storeTools(registered.connection.id, tools);
+  await ports.store.storeTools(connection.id, { tools, dropped, ...policyOf(config) });
   return dropped;
 }
 
-function toStored(server: string, definition: ToolDefinition): ToolToStore | DroppedTool {
+function toStored(
+  server: string,
+  definition: ToolDefinition,
+): Pick<ToolToStore, "definition" | "forms"> | DroppedTool {
   const { name } = definition;
   try {
     const [functionName = name] = modelNames([{ server, toolName: name }]);
-    const description = definition.description ?? definition.title ?? name;
-    const parameters = toFunctionSchema(definition.inputSchema);
-    return { definition, functionName, description, parameters };
+    const description = descriptionOf(definition);
+    const { inputSchema } = definition;
+    return { definition, forms: toCachedForms({ name: functionName, description, inputSchema }) };
   } catch (error) {
     if (error instanceof SwarmError) return { name, reason: error.message };
     throw error;
   }
+}
+
+/** Hints of a server whose operator does not vouch for them are not passed on to anybody. */
+function trusted(definition: ToolDefinition, { type, config }: ToolConfig): ToolDefinition {
+  const isDistrusted = type === "mcp_server" && config.trust_annotations === false;
+  return isDistrusted ? withoutHints(definition) : definition;
+}
+
+/** What is not somebody else's word needs no approval. */
+function policyOf({ type, config }: ToolConfig) {
+  if (type !== "mcp_server") return { isRemote: false, holdsNew: false };
+  return { isRemote: true, holdsNew: config.new_tools === "hold" };
+}
+
+async function scopesByTool({ tool }: RegisteredServer): Promise<Map<string, readonly string[]>> {
+  const internal = await loadInternalServer(tool);
+  return new Map(
+    (internal?.tools ?? []).map(({ definition, scopes }) => [definition.name, scopes]),
+  );
 }

@@ -1,6 +1,6 @@
 import type { Redactor } from "../secrets/redact.ts";
 import type { ToolServerPorts } from "./open_tool_server.ts";
-import type { ToolCallRequest } from "./tool_port.ts";
+import type { ToolCaller, ToolCallRequest } from "./tool_port.ts";
 import type { CallRecord } from "./tool_store.ts";
 
 /** A call on its way through the gateway. */
@@ -11,8 +11,17 @@ export interface RunningCall {
   readonly executionId: string;
   readonly feedbackToken: string;
   readonly startedAtMs: number;
+  /** As whom the call acts; inside a task its owner, once that is read. */
+  caller: ToolCaller;
   /** Filled in when the tool was looked up. */
   record: CallRecord | null;
   /** Knows more once the credential is resolved. */
   redactor: Redactor;
+  /** Whether somebody else's server was asked, and answered; decides about its health. */
+  contact: "none" | "answered" | "failed";
+}
+
+/** The tool's own name, whichever of its names was called. */
+export function toolNameOf({ record, request }: RunningCall): string {
+  return record?.cached?.name ?? request.toolName;
 }

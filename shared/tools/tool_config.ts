@@ -15,14 +15,65 @@ const authSchema = z.strictObject({
 
 /** As a call's timeout; the longest is what an edge function can wait for. */
 const timeoutSchema = z.int().min(1).max(600_000).optional();
+
+/** A header's or query entry's value: as it stands, or a secret of Vault, read at each call. */
+const valueSchema = z.union([
+  z.string(),
+  z.strictObject({
+    /** Its name in Vault. */
+    secret: z.string().min(1),
+    /** Stands before the secret. */
+    prefix: z.string().optional(),
+  }),
+]);
+
 const httpUrlSchema = z.string().regex(/^https?:\/\/[^/{}?#]+/, "must be an http(s) URL");
+
+/** What an operator registered by hand with the server's authorization server. */
+const oauthSchema = z.strictObject({
+  /** @default this project registers itself */
+  client_id: z.string().min(1).optional(),
+  client_secret: z.strictObject({
+    /** Its name in Vault. */
+    secret: z.string().min(1),
+  }).optional(),
+  /** Scopes to ask for, separated by spaces. @default those the server names */
+  scope: z.string().min(1).optional(),
+}).refine(
+  ({ client_id, client_secret }) => client_secret === undefined || client_id !== undefined,
+  { message: "client_secret needs a client_id", path: ["client_id"] },
+);
 
 /** `config` of a tool of type `mcp_server`. */
 export type McpServerConfig = z.infer<typeof mcpServerSchema>;
-const mcpServerSchema = z.strictObject({
+/** See {@linkcode McpServerConfig}. */
+export const mcpServerSchema = z.strictObject({
   mcp_url: httpUrlSchema,
   auth: authSchema.optional(),
-  headers: z.record(z.string(), z.string()).optional(),
+  /** How users connect to it with accounts of their own. @default what the server itself tells */
+  oauth: oauthSchema.optional(),
+  headers: z.record(z.string(), valueSchema).optional(),
+  query: z.record(z.string(), valueSchema).optional(),
+  /**
+   * Names of the only tools that are offered and called.
+   * @default all
+   */
+  allowed_tools: z.array(z.string().min(1)).optional(),
+  /** Where people read about the server. */
+  docs_url: httpUrlSchema.optional(),
+  /** What the server is for, in the operator's words. */
+  capabilities: z.array(z.string().min(1)).optional(),
+  /**
+   * Whether the server's word that a tool is read-only or idempotent decides what is called again
+   * after a lost answer.
+   * @default true
+   */
+  trust_annotations: z.boolean().optional(),
+  /**
+   * `hold`: a tool that appears after the first list waits for `approve_tool_definition()`.
+   * @default "approve"
+   */
+  new_tools: z.enum(["approve", "hold"]).optional(),
   timeout_ms: timeoutSchema,
 });
 

@@ -32,6 +32,17 @@ export interface ToolDefinition {
   readonly version?: string | undefined;
 }
 
+/** What a model is told of the tool. */
+export function descriptionOf({ name, title, description }: ToolDefinition): string {
+  return description ?? title ?? name;
+}
+
+/** The definition without the hints that decide what may be repeated. */
+export function withoutHints(definition: ToolDefinition): ToolDefinition {
+  const { readOnlyHint: _, idempotentHint: __, ...annotations } = definition.annotations ?? {};
+  return { ...definition, annotations };
+}
+
 /** Whether a call can be repeated without harm, by what the server says of the tool. */
 export function isRepeatable(definition: ToolDefinition): boolean {
   return isReadOnly(definition) || definition.annotations?.idempotentHint === true;

@@ -1,7 +1,15 @@
+import type { ContentBlock } from "../content_block.ts";
 import type { ErrorCode } from "../errors/codes.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import type { ToolDefinition } from "./tool_definition.ts";
-import type { ToolCaller } from "./tool_port.ts";
+import type {
+  InputOffer,
+  RelayMethod,
+  ServerFeatures,
+  ToolCaller,
+  ToolLogSink,
+  ToolProgress,
+} from "./tool_port.ts";
 
 /** All that a server offers now. */
 export interface ToolListing {
@@ -20,21 +28,62 @@ export interface DroppedTool {
 export interface ServerCall {
   readonly definition: ToolDefinition;
   readonly arguments: JsonObject;
+  /** Its user is the one whose rights hold. */
   readonly caller: ToolCaller;
+  readonly executionId: string;
   readonly idempotencyKey: string;
   readonly traceparent: string | null;
+  readonly tracestate: string | null;
+  readonly timeoutMs: number;
+  readonly onProgress: ((progress: ToolProgress) => void) | null;
+  readonly logs: ToolLogSink | null;
+  readonly input: CallInput;
+}
+
+/** What the caller can be asked, and has answered. */
+export interface CallInput {
+  /** See {@linkcode InputOffer}; empty: nothing can be asked. */
+  readonly capabilities: JsonObject;
+  readonly responses: JsonObject | null;
+  readonly state: string | null;
+}
+
+/** A request's input as its caller gave it. */
+export function inputOf({ input }: { readonly input?: InputOffer }): CallInput {
+  return {
+    capabilities: input?.capabilities ?? {},
+    responses: input?.responses ?? null,
+    state: input?.state ?? null,
+  };
 }
 
 /** The tool ran, or refused the call in a way the model can act on. */
 export interface Answered {
   readonly kind: "answered";
   readonly text: string;
+  /** @default one block of `text` */
+  readonly content?: readonly ContentBlock[];
   readonly structured?: JsonValue;
+  readonly meta?: JsonObject;
   readonly isError: boolean;
   /** Only with `isError`; absent when the tool itself reported the error. */
   readonly errorCode?: ErrorCode;
+  readonly hint?: string;
+  readonly details?: JsonValue;
+  /** What led to the error, in its own words. @default `text` */
+  readonly originalError?: string;
   /** The server's tools are not the ones that were cached. */
   readonly isDefinitionStale?: boolean;
+  /** The model that the tool itself used. */
+  readonly usedModel?: { readonly provider: string; readonly model: string };
+}
+
+/** The tool asks its caller something before it goes on. */
+export interface AsksInput {
+  readonly kind: "input_required";
+  readonly inputRequests: JsonObject;
+  readonly requestState?: string;
+  readonly meta?: JsonObject;
 }
 
 /** The call was sent and may have run; no answer came. */
@@ -42,18 +91,42 @@ export interface Lost {
   readonly kind: "lost";
   readonly cause: "timeout" | "connection";
   readonly message: string;
+  /** What led to it, in its own words. @default `message` */
+  readonly originalError?: string;
 }
 
 /** What came of a call at the server. */
-export type ServerAnswer = Answered | Lost;
+export type ServerAnswer = Answered | AsksInput | Lost;
+
+/** A request for something beside tools. */
+export interface ServerRelay {
+  readonly method: RelayMethod;
+  readonly params: JsonObject;
+  readonly caller: ToolCaller;
+  readonly input: CallInput;
+  readonly timeoutMs: number;
+}
 
 /**
  * A tool server of any type, opened for one caller and one piece of work.
  *
- * Both methods throw `SwarmError` for a failure after which the call has certainly not run, and
- * the signal's reason when it was aborted.
+ * The methods that ask the server throw `SwarmError` for a failure after which the call has
+ * certainly not run, and the signal's reason when it was aborted.
  */
 export interface ToolServer {
   listTools(signal: AbortSignal): Promise<ToolListing>;
   callTool(call: ServerCall, signal: AbortSignal): Promise<ServerAnswer>;
+  /** Absent for a server that has nothing beside tools. */
+  readonly relay?: (request: ServerRelay, signal: AbortSignal) => Promise<JsonObject>;
+  /** What the server is known to have; asks nobody. */
+  features(): ServerFeatures;
 }
+
+/** The features of a server that has nothing beside tools. */
+export const TOOLS_ONLY: ServerFeatures = {
+  hasResources: false,
+  hasPrompts: false,
+  hasCompletions: false,
+  hasLogging: false,
+  instructions: null,
+};

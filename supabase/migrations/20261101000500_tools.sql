@@ -11,6 +11,7 @@ create table public.tools (
   credential_type text check (credential_type in ('api_key', 'bearer_token', 'oauth_refresh_token', 'none')),
   credential_description text,
   is_active boolean not null default true,
+  source text not null default 'manual' check (source in ('manual', 'yaml')),
   created_at timestamptz not null default now()
 );
 create index idx_tools_slug on public.tools (slug);
@@ -18,12 +19,14 @@ comment on table public.tools is
   'Every tool an agent can be given: internal servers, MCP servers, HTTP APIs, database functions and edge functions. Written by the service role.';
 comment on column public.tools.config is 'Its shape depends on the type; never holds a secret.';
 comment on column public.tools.credential_secret_name is 'Name of the credential in Vault. Never readable to users.';
+comment on column public.tools.source is
+  'yaml: made by mcps:sync from external-mcps.yaml, which changes and removes it; manual: nobody but its author does.';
 
 alter table public.tools enable row level security;
 revoke all on public.tools from anon, authenticated, service_role;
 create policy "signed-in users read tools" on public.tools
   for select to authenticated using (true);
-grant select (id, name, slug, type, description, credential_type, credential_description, is_active, created_at)
+grant select (id, name, slug, type, description, credential_type, credential_description, is_active, source, created_at)
   on public.tools to authenticated;
 grant select, insert, update, delete on public.tools to service_role;
 
@@ -49,17 +52,23 @@ create table public.user_tool_credentials (
   user_id uuid not null references auth.users (id) on delete cascade,
   tool_id uuid not null references public.tools (id) on delete cascade,
   vault_secret_name text not null,
+  type text not null default 'secret' check (type in ('secret', 'oauth')),
+  needs_authorization boolean not null default false,
   overridden_at timestamptz not null default now(),
   unique (user_id, tool_id)
 );
 create index user_tool_credentials_tool_id_idx on public.user_tool_credentials (tool_id);
 comment on table public.user_tool_credentials is
-  'A user''s own credential for a tool, used instead of the tool''s; written only by set_tool_credential().';
+  'A user''s own credential for a tool, used instead of the tool''s; written by set_tool_credential() and the function mcp-oauth.';
 comment on column public.user_tool_credentials.vault_secret_name is 'Name of the credential in Vault. Never readable to users.';
+comment on column public.user_tool_credentials.type is
+  'secret: a value that the user gave; oauth: an access token of a connection that the user authorised, which the gateway renews.';
+comment on column public.user_tool_credentials.needs_authorization is
+  'The authorisation of an oauth connection has ended: the user has to connect again, and nothing else is used meanwhile.';
 
 alter table public.user_tool_credentials enable row level security;
 revoke all on public.user_tool_credentials from anon, authenticated, service_role;
 create policy "users see for which tools they have a credential" on public.user_tool_credentials
   for select to authenticated using (user_id = (select auth.uid()));
-grant select (id, user_id, tool_id, overridden_at) on public.user_tool_credentials to authenticated;
+grant select (id, user_id, tool_id, type, needs_authorization, overridden_at) on public.user_tool_credentials to authenticated;
 grant select, insert, update, delete on public.user_tool_credentials to service_role;

@@ -29,6 +29,7 @@ create table public.tasks (
   run_after timestamptz,
   budget jsonb check (jsonb_typeof(budget) = 'object'),
   traceparent text,
+  tracestate text check (length(tracestate) <= 512),
 
   depth int not null default 0 check (depth >= 0),
   pending_children int not null default 0 check (pending_children >= 0),
@@ -91,9 +92,11 @@ comment on column public.tasks.created_by is 'Owner; null for tasks of the servi
 comment on column public.tasks.idempotency_key is 'Of master tasks: the same key of the same owner names the same task.';
 comment on column public.tasks.run_after is 'Not claimed before this time.';
 comment on column public.tasks.budget is 'Caps of the job, on the master task; a key with null lifts the default cap.';
+comment on column public.tasks.traceparent is 'W3C Trace Context: the span that asked for the task, the parent of its runs.';
+comment on column public.tasks.tracestate is 'W3C Trace Context: what other systems of the trace carry along, as it came with the job''s request.';
 comment on column public.tasks.pending_children is 'Subtasks that have not ended.';
 comment on column public.tasks.epoch is 'Fencing token: each claim adds one, and a write that names an older one is refused.';
-comment on column public.tasks.attempts is 'Errors so far that counted against max_attempts.';
+comment on column public.tasks.attempts is 'Errors of the step at hand, counted against max_attempts; the next step begins with none.';
 comment on column public.tasks.deliveries is 'Claims since the last checkpoint: more than one means that workers died.';
 comment on column public.tasks.rate_limit_waits is 'How often a provider asked this task to wait; not failures.';
 comment on column public.tasks.message_id is 'The task''s message in its queue; set while pending or running.';

@@ -40,8 +40,9 @@ create table private.wake_gate (
   name text primary key,
   last_wake_at timestamptz not null default '-infinity'
 );
-comment on table private.wake_gate is 'Debounces wakes: at most one each 150 ms passes the gate.';
-insert into private.wake_gate (name) values ('worker');
+comment on table private.wake_gate is
+  'Debounces wakes: at most one each 150 ms passes a gate. worker: requests to the worker''s function. listener: notifications, whose gate a worker that has nothing to do opens again.';
+insert into private.wake_gate (name) values ('worker'), ('listener');
 
 alter table private.settings enable row level security;
 alter table private.workers enable row level security;

@@ -2,21 +2,24 @@
 
 create function private.emit_event(p_task_id uuid, p_master_task_id uuid, p_type text, p_payload jsonb default '{}')
 returns void
-language sql
+-- Not "language sql", which would be planned again at every call.
+language plpgsql
 volatile
 security invoker
 set search_path = ''
 as $$
-  insert into public.task_events (task_id, master_task_id, type, payload)
-  values (
-    emit_event.p_task_id, emit_event.p_master_task_id, emit_event.p_type,
-    -- Absent particulars are left out; nulls inside a value are the value's own.
-    (
+begin
+  -- Absent particulars are left out; nulls inside a value are the value's own. Most events lack none.
+  if jsonb_path_exists(p_payload, '$.* ? (@ == null)') then
+    p_payload := (
       select coalesce(jsonb_object_agg(field.key, field.value), '{}')
-      from jsonb_each(emit_event.p_payload) as field
+      from jsonb_each(p_payload) as field
       where field.value <> 'null'
-    )
-  );
+    );
+  end if;
+  insert into public.task_events (task_id, master_task_id, type, payload)
+  values (p_task_id, p_master_task_id, p_type, p_payload);
+end;
 $$;
 comment on function private.emit_event(uuid, uuid, text, jsonb) is 'Appends an event to a task''s trace.';
 revoke all on function private.emit_event(uuid, uuid, text, jsonb) from public;

@@ -36,12 +36,14 @@ revoke all on function private.assert_budget_is_valid(jsonb) from public;
 
 create function private.cap(p_budget jsonb, p_name text, p_default numeric)
 returns numeric
-language sql
+language plpgsql
 immutable
 security invoker
 set search_path = ''
 as $$
-  select case when p_budget ? p_name then (p_budget ->> p_name)::numeric else p_default end;
+begin
+  return case when p_budget ? p_name then (p_budget ->> p_name)::numeric else p_default end;
+end;
 $$;
 comment on function private.cap(jsonb, text, numeric) is 'A cap of a job: the budget''s own, null where it lifts the cap, else the default.';
 revoke all on function private.cap(jsonb, text, numeric) from public;
@@ -77,12 +79,14 @@ revoke all on function private.active_agent(text) from public;
 
 create function private.log_line(p_text text)
 returns text
-language sql
+language plpgsql
 volatile
 security invoker
 set search_path = ''
 as $$
-  select to_char(clock_timestamp() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || ' ' || p_text;
+begin
+  return to_char(clock_timestamp() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || ' ' || p_text;
+end;
 $$;
 comment on function private.log_line(text) is 'A line for tasks.logs: time and text.';
 revoke all on function private.log_line(text) from public;
@@ -97,7 +101,8 @@ create function private.create_task(
   p_concurrency_key text default null,
   p_metadata jsonb default '{}',
   p_budget jsonb default null,
-  p_traceparent text default null
+  p_traceparent text default null,
+  p_tracestate text default null
 )
 returns table (task_id uuid, master_task_id uuid, status text, is_new boolean)
 language plpgsql
@@ -112,15 +117,16 @@ declare
   v_visible_at timestamptz := private.message_time(p_run_after);
 begin
   -- The key before the checks: a repeated request gets its task even when the agent has gone since.
-  return query
-    select task.id, task.master_task_id, task.status, false
-    from public.tasks as task
-    where p_idempotency_key is not null
-      and task.parent_id is null
-      and task.created_by is not distinct from p_created_by
-      and task.idempotency_key = p_idempotency_key;
-  if found then
-    return;
+  if p_idempotency_key is not null then
+    return query
+      select task.id, task.master_task_id, task.status, false
+      from public.tasks as task
+      where task.parent_id is null
+        and task.created_by is not distinct from p_created_by
+        and task.idempotency_key = p_idempotency_key;
+    if found then
+      return;
+    end if;
   end if;
 
   if p_input is null or jsonb_typeof(p_input) not in ('object', 'string') then
@@ -141,16 +147,18 @@ begin
       detail = 'FORBIDDEN',
       hint = 'Sign in again: the token is older than the deletion of its account.';
   end if;
-  perform private.assert_budget_is_valid(p_budget);
+  if p_budget is not null then
+    perform private.assert_budget_is_valid(p_budget);
+  end if;
   v_agent := private.active_agent(p_agent);
 
   insert into public.tasks (
     id, master_task_id, agent_id, agent_slug, input, created_by, idempotency_key, run_after,
-    priority, concurrency_key, metadata, budget, traceparent, message_id, logs
+    priority, concurrency_key, metadata, budget, traceparent, tracestate, message_id, logs
   )
   values (
     v_id, v_id, v_agent.id, v_agent.slug, p_input, p_created_by, p_idempotency_key, p_run_after,
-    p_priority, p_concurrency_key, coalesce(p_metadata, '{}'), p_budget, p_traceparent,
+    p_priority, p_concurrency_key, coalesce(p_metadata, '{}'), p_budget, p_traceparent, p_tracestate,
     case when v_visible_at is not null then private.send_message(v_id, p_priority, v_visible_at) end,
     array[private.log_line('created for agent ' || v_agent.slug)]
   )
@@ -174,6 +182,6 @@ begin
   return query select v_id, v_id, 'pending'::text, true;
 end;
 $$;
-comment on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text) is
+comment on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text) is
   'Creates a master task. The same idempotency key of the same owner returns the task it made before. Raises AGENT_NOT_FOUND, AGENT_INACTIVE, TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, TASK_BUDGET_INVALID, FORBIDDEN. Called by supaswarm-create-task.';
-revoke all on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text) from public;
+revoke all on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text) from public;

@@ -29,18 +29,20 @@ create index tasks_key_line_idx on public.tasks (
 
 create function private.is_limited(p_created_by uuid, p_concurrency_key text)
 returns boolean
-language sql
+language plpgsql
 stable
 security invoker
 set search_path = ''
 as $$
-  select exists (
+begin
+  return exists (
     select from private.concurrency_limits as stated
-    where (stated.scope = 'user' and stated.name = is_limited.p_created_by::text)
-      or (stated.scope = 'user' and stated.name = '*' and is_limited.p_created_by is not null)
-      or (stated.scope = 'key' and stated.name = is_limited.p_concurrency_key)
-      or (stated.scope = 'key' and stated.name = '*' and is_limited.p_concurrency_key is not null)
+    where (stated.scope = 'user' and stated.name = p_created_by::text)
+      or (stated.scope = 'user' and stated.name = '*' and p_created_by is not null)
+      or (stated.scope = 'key' and stated.name = p_concurrency_key)
+      or (stated.scope = 'key' and stated.name = '*' and p_concurrency_key is not null)
   );
+end;
 $$;
 comment on function private.is_limited(uuid, text) is 'True when a limit applies to a task of that owner and key.';
 revoke all on function private.is_limited(uuid, text) from public;

@@ -2,14 +2,16 @@
 
 create function private.task_id_of(p_message jsonb)
 returns uuid
-language sql
+language plpgsql
 immutable
 security invoker
 set search_path = ''
 as $$
-  select substring(
+begin
+  return substring(
     p_message ->> 'task_id' from '^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
   )::uuid;
+end;
 $$;
 comment on function private.task_id_of(jsonb) is
   'The task that a queue message {"task_id"} names; null for a malformed one, which must not keep its queue from being read.';
@@ -40,8 +42,8 @@ comment on function private.settle_unclaimed(text, bigint, uuid) is
   'What becomes of a message that was read but whose task could not be claimed.';
 revoke all on function private.settle_unclaimed(text, bigint, uuid) from public;
 
-create function private.take_messages_in_turn(p_priority text, p_limit int, p_lease_seconds int)
-returns jsonb
+create function private.pick_in_turn(p_priority text, p_limit int)
+returns table (task_id uuid, message_id bigint)
 language plpgsql
 volatile
 security invoker
@@ -65,35 +67,110 @@ begin
   v_turn := v_turn || array(
     select turn.task_id from private.next_in_turn(p_priority, 4 * p_limit) as turn order by turn.place
   );
-  return (
-    with picked as materialized (
-      select task.id, task.message_id
-      from public.tasks as task
-      where task.id = any (v_turn)
-        and task.cancel_requested_at is null
-        and task.deliveries < task.max_deliveries
-        and (
-          task.status = 'pending'
-          or (task.status = 'running' and task.lease_expires_at <= clock_timestamp())
-        )
-      order by array_position(v_turn, task.id)
-      limit p_limit
-      for no key update skip locked
-    )
-    select coalesce(jsonb_agg(jsonb_build_object(
-      'message_id', message.msg_id, 'task_id', picked.id, 'visible_at', message.vt, 'is_in_turn', true
-    )), '[]')
-    from picked
-    -- Waits at most for a claim that has read the message, and no claim waits for a task.
-    cross join lateral pgmq.set_vt(private.queue_of(p_priority), picked.message_id, p_lease_seconds) as message
-  );
+  return query
+    select task.id, task.message_id
+    from public.tasks as task
+    where task.id = any (v_turn)
+      and task.cancel_requested_at is null
+      and task.deliveries < task.max_deliveries
+      and (
+        task.status = 'pending'
+        or (task.status = 'running' and task.lease_expires_at <= clock_timestamp())
+      )
+    order by array_position(v_turn, task.id)
+    limit p_limit
+    for no key update skip locked;
 end;
 $$;
-comment on function private.take_messages_in_turn(text, int, int) is
-  'Locks up to p_limit tasks, those of dead workers first and then those whose turn it is, and takes their messages for the lease: [{message_id, task_id, visible_at, is_in_turn}].';
-revoke all on function private.take_messages_in_turn(text, int, int) from public;
+comment on function private.pick_in_turn(text, int) is
+  'Locks up to p_limit tasks, those of dead workers first and then those whose turn it is.';
+revoke all on function private.pick_in_turn(text, int) from public;
 
-create function private.claim_of_priority(p_priority text, p_worker_id text, p_limit int, p_lease_seconds int)
+create function private.pick_of_only_owner(p_priority text, p_limit int)
+returns table (task_id uuid, message_id bigint)
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  v_now constant timestamptz := clock_timestamp();
+  v_first uuid;
+  v_last uuid;
+begin
+  select coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) into v_first
+  from public.tasks as task
+  where task.priority = p_priority and task.status = 'pending' and task.message_id is not null
+  order by coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid)
+  limit 1;
+  select coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) into v_last
+  from public.tasks as task
+  where task.priority = p_priority and task.status = 'pending' and task.message_id is not null
+  order by coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) desc
+  limit 1;
+  if v_first is distinct from v_last
+    or exists (select from public.tasks as task where task.status = 'running' and task.lease_expires_at <= v_now)
+  then
+    return;
+  end if;
+  return query
+    select task.id, task.message_id
+    from public.tasks as task
+    where task.priority = p_priority and task.status = 'pending' and task.message_id is not null
+      and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) = v_first
+      and (task.run_after is null or task.run_after <= v_now)
+      and task.cancel_requested_at is null
+      and task.deliveries < task.max_deliveries
+    order by task.message_id
+    limit p_limit
+    for no key update skip locked;
+end;
+$$;
+comment on function private.pick_of_only_owner(text, int) is
+  'pick_in_turn() for the usual case, in a quarter of its time: where one owner alone waits and no lease has run out, whose turn it is needs no counting. Picks nothing in any other case. The caller knows that there are no limits.';
+revoke all on function private.pick_of_only_owner(text, int) from public;
+
+create function private.start_claimed(
+  p_task_ids uuid[], p_message_ids bigint[], p_worker_id text, p_lease_expires_at timestamptz
+)
+returns uuid[]
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_started uuid[];
+begin
+  with started as (
+    update public.tasks as task
+    set status = 'running',
+        epoch = task.epoch + 1,
+        deliveries = task.deliveries + 1,
+        worker_id = p_worker_id,
+        lease_expires_at = p_lease_expires_at,
+        run_after = null,
+        started_at = coalesce(task.started_at, clock_timestamp()),
+        logs = task.logs || private.log_line(
+          case when task.epoch = 0 then 'started' else 'resumed' end || ' by worker ' || p_worker_id
+        )
+    where task.id = any (p_task_ids) and task.message_id = any (p_message_ids)
+    returning task.id
+  )
+  select array_agg(id) into v_started from started;
+  return coalesce(v_started, '{}');
+end;
+$$;
+comment on function private.start_claimed(uuid[], bigint[], text, timestamptz) is
+  'Gives tasks to a worker until the time to which their messages have been moved. The caller has locked them.';
+revoke all on function private.start_claimed(uuid[], bigint[], text, timestamptz) from public;
+
+create function private.claim_strays(p_priority text, p_worker_id text, p_limit int, p_lease_seconds int)
 returns uuid[]
 language plpgsql
 volatile
@@ -105,66 +182,45 @@ set jit = off
 set plan_cache_mode = force_generic_plan
 as $$
 declare
-  v_queue text := private.queue_of(p_priority);
-  v_messages jsonb := private.take_messages_in_turn(p_priority, p_limit, p_lease_seconds);
+  v_lease_expires_at constant timestamptz := clock_timestamp() + make_interval(secs => p_lease_seconds);
+  v_messages jsonb;
+  v_task_ids uuid[];
+  v_message_ids bigint[];
   v_claimed uuid[];
 begin
-  -- What the lines do not show is still in the queue. A statement of its own: the one that follows
-  -- sees the task of every message read here, however recently it was committed.
-  if jsonb_array_length(v_messages) < p_limit then
-    v_messages := v_messages || (
-      select coalesce(jsonb_agg(jsonb_build_object(
-        'message_id', read.msg_id, 'task_id', private.task_id_of(read.message), 'visible_at', read.vt,
-        'is_in_turn', false
-      )), '[]')
-      from pgmq.read(v_queue, p_lease_seconds, p_limit - jsonb_array_length(v_messages)) as read
-    );
-  end if;
+  -- A statement of its own: the one that follows sees the task of every message read here, however
+  -- recently it was committed.
+  select coalesce(jsonb_agg(jsonb_build_object(
+    'message_id', read.msg_id, 'task_id', private.task_id_of(read.message)
+  )), '[]')
+  into v_messages
+  from pgmq.read(private.queue_of(p_priority), p_lease_seconds, p_limit) as read;
 
-  with message as materialized (
-    select *
-    from jsonb_to_recordset(v_messages) as read (
-      message_id bigint, task_id uuid, visible_at timestamptz, is_in_turn boolean
-    )
-  ),
-  claimable as materialized (
-    select task.id, message.visible_at
+  select array_agg(claimable.id), array_agg(claimable.message_id) into v_task_ids, v_message_ids
+  from (
+    select task.id, task.message_id
     from public.tasks as task
-    join message on message.task_id = task.id and message.message_id = task.message_id
-    where task.id = any (array(select listed.task_id from message as listed))
+    join jsonb_to_recordset(v_messages) as message (message_id bigint, task_id uuid)
+      on message.task_id = task.id and message.message_id = task.message_id
+    where task.id = any (
+        array(select listed.task_id from jsonb_to_recordset(v_messages) as listed (task_id uuid))
+      )
       and task.priority = p_priority
       and task.cancel_requested_at is null
       and task.deliveries < task.max_deliveries
       and (
-        (
-          task.status = 'pending'
-          -- What a limit holds back waits for its turn.
-          and (message.is_in_turn or not private.is_limited(task.created_by, task.concurrency_key))
-        )
+        -- What a limit holds back waits for its turn.
+        (task.status = 'pending' and not private.is_limited(task.created_by, task.concurrency_key))
         or (task.status = 'running' and task.lease_expires_at <= clock_timestamp())
       )
     -- Whoever has locked the task may be waiting for the message that we hold: pass on.
     for no key update of task skip locked
-  ),
-  claimed as (
-    update public.tasks as task
-    set status = 'running',
-        epoch = task.epoch + 1,
-        deliveries = task.deliveries + 1,
-        worker_id = p_worker_id,
-        lease_expires_at = claimable.visible_at,
-        run_after = null,
-        started_at = coalesce(task.started_at, clock_timestamp()),
-        logs = task.logs || private.log_line(
-          case when task.epoch = 0 then 'started' else 'resumed' end || ' by worker ' || p_worker_id
-        )
-    from claimable
-    where task.id = claimable.id
-    returning task.id
-  )
-  select coalesce(array_agg(id), array[]::uuid[]) into v_claimed from claimed;
+  ) as claimable;
+  v_claimed := private.start_claimed(
+    v_task_ids, private.move_messages(p_priority, v_message_ids, v_lease_expires_at), p_worker_id, v_lease_expires_at
+  );
 
-  perform private.settle_unclaimed(v_queue, message.message_id, message.task_id)
+  perform private.settle_unclaimed(private.queue_of(p_priority), message.message_id, message.task_id)
   from jsonb_to_recordset(v_messages) as message (message_id bigint, task_id uuid)
   where not exists (
     select from public.tasks as task
@@ -173,44 +229,180 @@ begin
   return v_claimed;
 end;
 $$;
-comment on function private.claim_of_priority(text, text, int, int) is
-  'Claims up to p_limit tasks of one priority for a worker and returns their ids.';
-revoke all on function private.claim_of_priority(text, text, int, int) from public;
+comment on function private.claim_strays(text, text, int, int) is
+  'Claims up to p_limit tasks by reading the queue itself, and settles the messages of those that it cannot.';
+revoke all on function private.claim_strays(text, text, int, int) from public;
 
-create function private.claim_tasks(p_worker_id text, p_limit int, p_lease_seconds int)
-returns table (task_id uuid, epoch bigint, context jsonb)
+create function private.claim_of_priority(
+  p_priority text, p_worker_id text, p_limit int, p_lease_seconds int, p_has_limits boolean
+)
+returns uuid[]
 language plpgsql
 volatile
 security invoker
 set search_path = ''
 as $$
 declare
+  v_lease_expires_at constant timestamptz := clock_timestamp() + make_interval(secs => p_lease_seconds);
+  v_task_ids uuid[];
+  v_message_ids bigint[];
+  v_claimed uuid[] := array[]::uuid[];
+begin
+  if not p_has_limits then
+    select array_agg(picked.task_id), array_agg(picked.message_id) into v_task_ids, v_message_ids
+    from private.pick_of_only_owner(p_priority, p_limit) as picked;
+  end if;
+  if v_task_ids is null then
+    select array_agg(picked.task_id), array_agg(picked.message_id) into v_task_ids, v_message_ids
+    from private.pick_in_turn(p_priority, p_limit) as picked;
+  end if;
+  if v_task_ids is not null then
+    v_claimed := private.start_claimed(
+      v_task_ids,
+      -- Waits at most for a claim that has read the message, and no claim waits for a task.
+      private.move_messages(p_priority, v_message_ids, v_lease_expires_at),
+      p_worker_id,
+      v_lease_expires_at
+    );
+  end if;
+  -- What the lines do not show is still in the queue.
+  if cardinality(v_claimed) < p_limit and private.has_visible_message(p_priority) then
+    v_claimed := v_claimed || private.claim_strays(
+      p_priority, p_worker_id, p_limit - cardinality(v_claimed), p_lease_seconds
+    );
+  end if;
+  return v_claimed;
+end;
+$$;
+comment on function private.claim_of_priority(text, text, int, int, boolean) is
+  'Claims up to p_limit tasks of one priority for a worker and returns their ids.';
+revoke all on function private.claim_of_priority(text, text, int, int, boolean) from public;
+
+create function private.priorities_with_work()
+returns text[]
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+set enable_seqscan = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  -- A constant of the statement, so that it can be looked up in an index.
+  v_now constant timestamptz := clock_timestamp();
+begin
+  return array_remove(array[
+    -- What a limit held back has a message that is out of sight for a second, and may be due now.
+    case
+      when exists (select from pgmq.q_agent_tasks_high where vt <= v_now) or exists (
+        select from public.tasks where priority = 'high' and status = 'pending' and message_id is not null
+      ) then 'high'
+    end,
+    case
+      when exists (select from pgmq.q_agent_tasks where vt <= v_now) or exists (
+        select from public.tasks where priority = 'normal' and status = 'pending' and message_id is not null
+      ) then 'normal'
+    end,
+    case
+      when exists (select from pgmq.q_agent_tasks_low where vt <= v_now) or exists (
+        select from public.tasks where priority = 'low' and status = 'pending' and message_id is not null
+      ) then 'low'
+    end
+  ], null);
+end;
+$$;
+comment on function private.priorities_with_work() is
+  'The priorities, high first, without those of which there certainly is nothing to claim. A dead worker''s task shows by its message, which can be read again.';
+revoke all on function private.priorities_with_work() from public;
+
+create function private.trace_claims(p_task_ids uuid[], p_worker_id text, p_begins_first_steps boolean)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+set enable_seqscan = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+begin
+  with begun as (
+    insert into public.task_steps (task_id, seq, kind, state, name, idempotency_key, epoch)
+    select task.id, 1, 'model', 'started', coalesce(agent.model, provider.default_model), task.id || ':1', task.epoch
+    from public.tasks as task
+    join public.tasks as master on master.id = task.master_task_id
+    join public.agents as agent on agent.id = task.agent_id
+    join public.llm_providers as provider on provider.id = agent.provider_id
+    where p_begins_first_steps
+      and task.id = any (p_task_ids)
+      and provider.is_active
+      -- What the job may spend is for the worker to ask, who can tell the task of a refusal.
+      and master.budget is null
+      and not exists (select from public.task_steps as step where step.task_id = task.id)
+    returning task_id, name
+  )
+  insert into public.task_events (task_id, master_task_id, type, payload)
+  select task.id, task.master_task_id, event.type, event.payload
+  from public.tasks as task
+  left join begun on begun.task_id = task.id
+  cross join lateral (
+    values
+      (
+        1,
+        case when task.epoch = 1 then 'task.started' else 'task.resumed' end,
+        jsonb_build_object('worker_id', p_worker_id, 'epoch', task.epoch, 'deliveries', task.deliveries)
+      ),
+      (2, 'model.started', jsonb_strip_nulls(jsonb_build_object('step_seq', 1, 'name', begun.name)))
+  ) as event (place, type, payload)
+  where task.id = any (p_task_ids) and (event.place = 1 or begun.task_id is not null)
+  order by array_position(p_task_ids, task.id), event.place;
+end;
+$$;
+comment on function private.trace_claims(uuid[], text, boolean) is
+  'The events of claimed tasks. With p_begins_first_steps it writes the first step of those that have none, which always is a call of the model, and so saves each of them a round trip. The caller has just claimed the tasks.';
+revoke all on function private.trace_claims(uuid[], text, boolean) from public;
+
+create function private.claim_tasks(
+  p_worker_id text, p_limit int, p_lease_seconds int, p_begins_first_steps boolean default false
+)
+returns table (task_id uuid, epoch bigint, context json)
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+set enable_seqscan = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  v_has_limits constant boolean := exists (select from private.concurrency_limits);
   v_priority text;
   v_claimed uuid[] := array[]::uuid[];
 begin
-  if exists (select from private.concurrency_limits) then
+  if v_has_limits then
     -- One claim at a time, before it locks anything else: two that count at once would both start
     -- the last task allowed.
     perform pg_advisory_xact_lock(hashtextextended('supaswarm:concurrency_limits', 0));
   end if;
-  foreach v_priority in array array['high', 'normal', 'low'] loop
+  foreach v_priority in array private.priorities_with_work() loop
     exit when cardinality(v_claimed) >= p_limit;
     v_claimed := v_claimed || private.claim_of_priority(
-      v_priority, p_worker_id, p_limit - cardinality(v_claimed), p_lease_seconds
+      v_priority, p_worker_id, p_limit - cardinality(v_claimed), p_lease_seconds, v_has_limits
     );
   end loop;
+  if cardinality(v_claimed) < p_limit then
+    if cardinality(v_claimed) = 0 then
+      -- Nobody may wait for the disk on account of a hint.
+      perform set_config('synchronous_commit', 'off', true);
+    end if;
+    perform private.open_listener_gate();
+  end if;
   if cardinality(v_claimed) = 0 then
     return;
   end if;
 
-  perform private.emit_event(
-    task.id, task.master_task_id,
-    case when task.epoch = 1 then 'task.started' else 'task.resumed' end,
-    jsonb_build_object('worker_id', p_worker_id, 'epoch', task.epoch, 'deliveries', task.deliveries)
-  )
-  from public.tasks as task
-  where task.id = any (v_claimed);
-
+  perform private.trace_claims(v_claimed, p_worker_id, p_begins_first_steps);
   return query
     select task.id, task.epoch, private.task_context(task.id)
     from public.tasks as task
@@ -218,6 +410,6 @@ begin
     order by array_position(v_claimed, task.id);
 end;
 $$;
-comment on function private.claim_tasks(text, int, int) is
+comment on function private.claim_tasks(text, int, int, boolean) is
   'Claims up to p_limit tasks, high priority first, in turn among owners and within concurrency_limits, each with a lease of p_lease_seconds and a new epoch. Called by workers.';
-revoke all on function private.claim_tasks(text, int, int) from public;
+revoke all on function private.claim_tasks(text, int, int, boolean) from public;

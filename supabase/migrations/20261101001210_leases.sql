@@ -8,24 +8,34 @@ security invoker
 set search_path = ''
 as $$
 declare
+  v_lease_expires_at constant timestamptz := clock_timestamp() + make_interval(secs => p_lease_seconds);
   v_task public.tasks;
 begin
-  update public.tasks
-  set lease_expires_at = clock_timestamp() + make_interval(secs => p_lease_seconds)
-  where id = p_task_id and epoch = p_epoch and status = 'running'
-  returning * into v_task;
-  if not found then
+  if p_lease_seconds is null then
+    select * into v_task
+    from public.tasks
+    where id = p_task_id and epoch = p_epoch and status = 'running'
+    for no key update;
+  else
+    update public.tasks
+    set lease_expires_at = v_lease_expires_at
+    where id = p_task_id and epoch = p_epoch and status = 'running'
+    returning * into v_task;
+  end if;
+  if v_task.id is null then
     raise sqlstate 'PT409' using
       message = format('Cannot write to task %s: epoch %s does not hold its lease', p_task_id, p_epoch),
       detail = 'LEASE_LOST',
       hint = 'Drop the task; another worker has it, or it has ended.';
   end if;
-  perform pgmq.set_vt(private.queue_of(v_task.priority), v_task.message_id, p_lease_seconds);
+  if p_lease_seconds is not null then
+    perform private.move_messages(v_task.priority, array[v_task.message_id], v_lease_expires_at);
+  end if;
   return v_task;
 end;
 $$;
 comment on function private.hold_task(uuid, bigint, int) is
-  'The fence that every write of a worker passes: locks the task, renews its lease and its message''s visibility, or raises LEASE_LOST.';
+  'The fence that every write of a worker passes: locks the task and renews its lease and its message''s visibility, or raises LEASE_LOST. Without p_lease_seconds nothing is renewed: the caller ends the lease.';
 revoke all on function private.hold_task(uuid, bigint, int) from public;
 
 create function private.heartbeat(p_worker_id text, p_leases jsonb, p_lease_seconds int)

@@ -50,18 +50,20 @@ revoke all on function private.start_steps(public.tasks, jsonb) from public;
 
 create function private.step_ended_event(p_kind text, p_name text, p_state text)
 returns text
-language sql
+language plpgsql
 immutable
 security invoker
 set search_path = ''
 as $$
-  select case
+begin
+  return case
     when p_kind = 'model' then 'model.completed'
     when p_kind = 'tool' then case p_state when 'done' then 'tool.completed' else 'tool.failed' end
     when p_state = 'done' and p_name = 'load_skill' then 'skill.loaded'
     when p_state = 'done' and p_name = 'save_intermediate_data' then 'data.saved'
     when p_state = 'failed' then 'tool.failed'
   end;
+end;
 $$;
 comment on function private.step_ended_event(text, text, text) is
   'The event that an ended step emits, or null where another function emits it.';
@@ -180,6 +182,24 @@ comment on function private.begin_again(uuid, bigint, int, jsonb) is
   'Notes that started steps [seq] run once more by a person''s leave, which is spent by it: should this worker die too, nobody may take the leave again. Raises LEASE_LOST. Called by workers.';
 revoke all on function private.begin_again(uuid, bigint, int, jsonb) from public;
 
+create function private.note_progress(p_task public.tasks, p_goes_on boolean)
+returns void
+language sql
+volatile
+security invoker
+set search_path = ''
+as $$
+  update public.tasks
+  set deliveries = 1,
+      attempts = case when note_progress.p_goes_on then 0 else attempts end,
+      rate_limit_waits = case when note_progress.p_goes_on then 0 else rate_limit_waits end
+  where id = (note_progress.p_task).id
+    and (deliveries > 1 or (note_progress.p_goes_on and (attempts > 0 or rate_limit_waits > 0)));
+$$;
+comment on function private.note_progress(public.tasks, boolean) is
+  'A step has ended: the deliveries so far were no crash loop. When the next step begins (p_goes_on), it begins with all its attempts; a step that ended is never run again, so this cannot go on for ever.';
+revoke all on function private.note_progress(public.tasks, boolean) from public;
+
 create function private.record_steps(
   p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_steps jsonb, p_next jsonb default '[]'
 )
@@ -193,8 +213,9 @@ declare
   v_task public.tasks := private.hold_task(p_task_id, p_epoch, p_lease_seconds);
 begin
   perform private.end_steps(v_task, p_steps);
-  -- Progress: the deliveries so far were no crash loop.
-  update public.tasks set deliveries = 1 where id = p_task_id and deliveries > 1;
+  if jsonb_array_length(p_steps) > 0 then
+    perform private.note_progress(v_task, jsonb_array_length(p_next) > 0);
+  end if;
   if v_task.cancel_requested_at is null then
     perform private.start_steps(v_task, p_next);
   end if;

@@ -6,25 +6,43 @@
 
 create function private.lock_job(p_master_task_id uuid)
 returns void
-language sql
+language plpgsql
 volatile
 security invoker
 set search_path = ''
 as $$
-  select pg_advisory_xact_lock(hashtextextended('supaswarm:' || lock_job.p_master_task_id, 0));
+begin
+  perform pg_advisory_xact_lock(hashtextextended('supaswarm:' || p_master_task_id, 0));
+end;
 $$;
 comment on function private.lock_job(uuid) is
   'Serialises what changes the shape of a job until the transaction ends: spawn, park, finish, cancel, review.';
 revoke all on function private.lock_job(uuid) from public;
 
-create function private.lock_job_of(p_task_id uuid)
-returns void
-language sql
+create function private.try_lock_job(p_master_task_id uuid)
+returns boolean
+language plpgsql
 volatile
 security invoker
 set search_path = ''
 as $$
-  select private.lock_job(task.master_task_id) from public.tasks as task where task.id = lock_job_of.p_task_id;
+begin
+  return pg_try_advisory_xact_lock(hashtextextended('supaswarm:' || p_master_task_id, 0));
+end;
+$$;
+comment on function private.try_lock_job(uuid) is 'lock_job() for who must not wait: false when somebody else has the lock.';
+revoke all on function private.try_lock_job(uuid) from public;
+
+create function private.lock_job_of(p_task_id uuid)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  perform private.lock_job(task.master_task_id) from public.tasks as task where task.id = p_task_id;
+end;
 $$;
 comment on function private.lock_job_of(uuid) is 'Takes the lock of the job that a task belongs to.';
 revoke all on function private.lock_job_of(uuid) from public;
@@ -81,6 +99,20 @@ comment on function private.hand_result_to_parent(public.tasks, jsonb) is
   'Writes an ended child''s result into its parent''s step, counts it off and wakes the parent at zero. The caller holds the job''s lock.';
 revoke all on function private.hand_result_to_parent(public.tasks, jsonb) from public;
 
+create function private.cancelled_error()
+returns jsonb
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  return jsonb_build_object('code', 'TASK_CANCELLED', 'message', 'The task was cancelled');
+end;
+$$;
+comment on function private.cancelled_error() is 'The error of a cancelled task.';
+revoke all on function private.cancelled_error() from public;
+
 create function private.end_task(
   p_task_id uuid, p_status text, p_output jsonb default null, p_error jsonb default null,
   p_output_reference jsonb default null
@@ -106,7 +138,7 @@ begin
     return false;
   end if;
   if v_queued.message_id is not null then
-    perform pgmq.delete(private.queue_of(v_queued.priority), v_queued.message_id);
+    perform private.delete_messages(v_queued.priority, array[v_queued.message_id]);
   end if;
 
   update public.tasks
@@ -137,7 +169,72 @@ comment on function private.end_task(uuid, text, jsonb, jsonb, jsonb) is
   'Enters a terminal state; false when the task had ended before. The caller holds the job''s lock.';
 revoke all on function private.end_task(uuid, text, jsonb, jsonb, jsonb) from public;
 
-create function private.cancel_descendants(p_task_id uuid)
+create function private.end_waiting_as_cancelled(p_task_ids uuid[])
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  perform private.delete_messages(queued.priority, queued.message_ids)
+  from (
+    select priority, array_agg(message_id) as message_ids
+    from public.tasks
+    where id = any (p_task_ids) and message_id is not null
+    group by priority
+  ) as queued;
+  update public.tasks
+  set status = 'cancelled',
+      error = private.cancelled_error(),
+      finished_at = clock_timestamp(),
+      message_id = null,
+      run_after = null,
+      logs = logs || private.log_line('cancelled: TASK_CANCELLED')
+  where id = any (p_task_ids);
+  update public.human_reviews
+  set answered_at = clock_timestamp(), comments = 'The task was cancelled before an answer came'
+  where task_id = any (p_task_ids) and answered_at is null;
+
+  update public.task_steps as step
+  set state = 'failed',
+      output = jsonb_build_object('agent', child.agent_slug, 'status', child.status, 'error', child.error),
+      ended_at = clock_timestamp()
+  from public.tasks as child
+  where child.id = any (p_task_ids)
+    and step.task_id = child.parent_id and step.seq = child.parent_step_seq and step.state = 'started';
+  update public.tasks as parent
+  set pending_children = parent.pending_children - ended.child_count
+  from (
+    select parent_id, count(*)::int as child_count
+    from public.tasks
+    where id = any (p_task_ids)
+    group by parent_id
+  ) as ended
+  where parent.id = ended.parent_id;
+
+  perform private.emit_event(event.task_id, child.master_task_id, event.type, event.payload)
+  from public.tasks as child
+  cross join lateral (
+    values
+      (1, child.id, 'task.cancelled', jsonb_build_object('error', child.error)),
+      (2, child.parent_id, 'subtask.finished', jsonb_build_object(
+        'step_seq', child.parent_step_seq,
+        'subtask_id', child.id,
+        'agent', child.agent_slug,
+        'status', child.status
+      ))
+  ) as event (place, task_id, type, payload)
+  where child.id = any (p_task_ids) and event.task_id is not null
+  -- Deepest first, as if each had ended before its parent.
+  order by child.depth desc, child.id, event.place;
+end;
+$$;
+comment on function private.end_waiting_as_cancelled(uuid[]) is
+  'end_task() for many tasks that wait, with one statement for each part of it. No parent needs to be woken: each is among them, marked as cancelled, or about to end. The caller holds the job''s lock and the tasks.';
+revoke all on function private.end_waiting_as_cancelled(uuid[]) from public;
+
+create function private.cancel_tasks(p_task_ids uuid[])
 returns int
 language plpgsql
 volatile
@@ -145,68 +242,54 @@ security invoker
 set search_path = ''
 as $$
 declare
-  v_descendant record;
-  v_count int := 0;
+  v_waiting uuid[];
+  v_count int;
 begin
-  if not exists (select from public.tasks where id = p_task_id and pending_children > 0) then
-    return 0;
-  end if;
-  -- Deepest first, so that no parent among them waits for a child that is about to go.
-  for v_descendant in
-    with recursive descendant as (
-      select id, status, finished_at, 1 as level from public.tasks where parent_id = p_task_id
-      union all
-      select child.id, child.status, child.finished_at, level + 1
-      from public.tasks as child
-      join descendant on child.parent_id = descendant.id
-    )
-    select id, status from descendant where finished_at is null order by level desc, id
-  loop
-    perform private.cancel_one(v_descendant.id);
-    v_count := v_count + 1;
-  end loop;
+  -- The mark first: from here on nobody else changes them, and what has it is not woken.
+  with marked as (
+    update public.tasks
+    set cancel_requested_at = coalesce(cancel_requested_at, clock_timestamp())
+    where id = any (p_task_ids) and finished_at is null
+    returning id, status
+  )
+  select count(*), coalesce(array_agg(id) filter (where status <> 'running'), '{}')
+  into v_count, v_waiting
+  from marked;
+  -- A running task ends when its worker hears of it, at its next checkpoint or heartbeat.
+  perform private.end_waiting_as_cancelled(v_waiting);
   return v_count;
 end;
 $$;
-comment on function private.cancel_descendants(uuid) is
-  'Cancels everything under a task and returns how many. The caller holds the job''s lock.';
-revoke all on function private.cancel_descendants(uuid) from public;
+comment on function private.cancel_tasks(uuid[]) is
+  'Ends those of the tasks that wait, marks those that run, and returns how many of both. With a task come all that wait under it. The caller holds the job''s lock.';
+revoke all on function private.cancel_tasks(uuid[]) from public;
 
-create function private.cancel_one(p_task_id uuid)
+create function private.cancel_descendants(p_task_id uuid)
 returns void
 language plpgsql
 volatile
 security invoker
 set search_path = ''
 as $$
-declare
-  v_status text;
 begin
-  update public.tasks
-  set cancel_requested_at = coalesce(cancel_requested_at, clock_timestamp())
-  where id = p_task_id and finished_at is null
-  returning status into v_status;
-  -- A running task ends when its worker hears of it, at its next checkpoint or heartbeat.
-  if v_status <> 'running' then
-    perform private.end_task(p_task_id, 'cancelled', p_error => private.cancelled_error());
+  if not exists (select from public.tasks where id = p_task_id and pending_children > 0) then
+    return;
   end if;
+  perform private.cancel_tasks(array(
+    with recursive descendant as (
+      select id, finished_at from public.tasks where parent_id = p_task_id
+      union all
+      select child.id, child.finished_at
+      from public.tasks as child
+      join descendant on child.parent_id = descendant.id
+    )
+    select id from descendant where finished_at is null
+  ));
 end;
 $$;
-comment on function private.cancel_one(uuid) is
-  'Ends a waiting task as cancelled, or marks a running one. The caller holds the job''s lock.';
-revoke all on function private.cancel_one(uuid) from public;
-
-create function private.cancelled_error()
-returns jsonb
-language sql
-immutable
-security invoker
-set search_path = ''
-as $$
-  select jsonb_build_object('code', 'TASK_CANCELLED', 'message', 'The task was cancelled');
-$$;
-comment on function private.cancelled_error() is 'The error of a cancelled task.';
-revoke all on function private.cancelled_error() from public;
+comment on function private.cancel_descendants(uuid) is
+  'Cancels everything under a task that is about to end. The caller holds the job''s lock.';
+revoke all on function private.cancel_descendants(uuid) from public;
 
 create function private.hold_or_cancel(p_task_id uuid, p_epoch bigint)
 returns public.tasks
@@ -219,7 +302,7 @@ declare
   v_task public.tasks;
 begin
   perform private.lock_job_of(p_task_id);
-  v_task := private.hold_task(p_task_id, p_epoch, 30);
+  v_task := private.hold_task(p_task_id, p_epoch, null);
   if v_task.cancel_requested_at is not null then
     perform private.end_task(p_task_id, 'cancelled', p_error => private.cancelled_error());
     return null;

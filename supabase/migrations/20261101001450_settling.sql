@@ -26,6 +26,110 @@ comment on function private.finish_task(uuid, bigint, jsonb, jsonb) is
   'Completes a task, or cancels it when that was asked for. A parent receives p_output_reference instead of a large output. Raises LEASE_LOST. Called by workers.';
 revoke all on function private.finish_task(uuid, bigint, jsonb, jsonb) from public;
 
+create function private.finish_undisturbed(p_finishes jsonb)
+returns uuid[]
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+set enable_seqscan = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  v_ids constant uuid[] := array(
+    select task.id
+    from public.tasks as task
+    join jsonb_to_recordset(p_finishes) as finish (id uuid, held_epoch bigint, reference jsonb)
+      on finish.id = task.id and finish.held_epoch = task.epoch
+    where task.id = any (array(select listed.id from jsonb_to_recordset(p_finishes) as listed (id uuid)))
+      and task.status = 'running'
+      and task.cancel_requested_at is null
+      and task.parent_id is null
+      and task.pending_children = 0
+      and nullif(finish.reference, 'null') is null
+      -- The jobs' locks before any task's: rows are locked after the order is made.
+      and private.try_lock_job(task.master_task_id)
+    order by task.master_task_id
+    for no key update of task
+  );
+begin
+  if cardinality(v_ids) = 0 then
+    return v_ids;
+  end if;
+  perform private.delete_messages(queued.priority, queued.message_ids)
+  from (
+    select priority, array_agg(message_id) as message_ids from public.tasks where id = any (v_ids) group by priority
+  ) as queued;
+  update public.tasks as task
+  set status = 'completed',
+      output = coalesce(finish.output, 'null'),
+      finished_at = clock_timestamp(),
+      message_id = null,
+      lease_expires_at = null,
+      worker_id = null,
+      run_after = null,
+      logs = task.logs || private.log_line('completed')
+  from jsonb_to_recordset(p_finishes) as finish (id uuid, output jsonb)
+  where task.id = any (v_ids) and finish.id = task.id;
+  insert into public.task_events (task_id, master_task_id, type, payload)
+  select task.id, task.master_task_id, 'task.completed',
+    case when task.output = 'null' then '{}' else jsonb_build_object('output', task.output) end
+  from public.tasks as task
+  where task.id = any (v_ids)
+  order by array_position(v_ids, task.id);
+  return v_ids;
+end;
+$$;
+comment on function private.finish_undisturbed(jsonb) is
+  'finish_task() for many at once, with one statement for each part of it: those whose lease holds and with whose end nothing else has to end, be told or be stored. A running task has no open review. Returns which; the others are as they were.';
+revoke all on function private.finish_undisturbed(jsonb) from public;
+
+create function private.finish_tasks(p_finishes jsonb)
+returns table (task_id uuid, epoch bigint, status text)
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+#variable_conflict use_column
+declare
+  v_finish record;
+  v_finished constant uuid[] := private.finish_undisturbed(p_finishes);
+begin
+  return query
+    select finish.id, finish.held_epoch, 'completed'::text
+    from jsonb_to_recordset(p_finishes) as finish (id uuid, held_epoch bigint)
+    where finish.id = any (v_finished);
+  if cardinality(v_finished) = jsonb_array_length(p_finishes) then
+    return;
+  end if;
+  for v_finish in
+    select finish.*, task.master_task_id
+    from jsonb_to_recordset(p_finishes) as finish (id uuid, held_epoch bigint, output jsonb, reference jsonb)
+    left join public.tasks as task on task.id = finish.id
+    where finish.id <> all (v_finished)
+    order by task.master_task_id, finish.id
+  loop
+    task_id := v_finish.id;
+    epoch := v_finish.held_epoch;
+    -- Holding several jobs and waiting for another could deadlock: what is busy is left out.
+    continue when v_finish.master_task_id is not null and not private.try_lock_job(v_finish.master_task_id);
+    begin
+      status := private.finish_task(
+        v_finish.id, v_finish.held_epoch, coalesce(v_finish.output, 'null'), nullif(v_finish.reference, 'null')
+      );
+    exception when sqlstate 'PT409' then
+      status := 'lost';
+    end;
+    return next;
+  end loop;
+end;
+$$;
+comment on function private.finish_tasks(jsonb) is
+  'finish_task() for tasks [{id, held_epoch, output, reference}] that end together, in one transaction; a task whose lease is gone is lost and keeps no other from ending. Tasks of busy jobs are left out of the answer: finish them one by one. Called by workers.';
+revoke all on function private.finish_tasks(jsonb) from public;
+
 create function private.bury_task(p_task public.tasks, p_reason text, p_error jsonb)
 returns void
 language plpgsql
@@ -52,7 +156,7 @@ as $$
 declare
   v_message_time timestamptz := private.message_time(p_visible_at);
 begin
-  perform pgmq.delete(private.queue_of(p_task.priority), p_task.message_id);
+  perform private.delete_messages(p_task.priority, array[p_task.message_id]);
   update public.tasks
   set status = 'pending',
       lease_expires_at = null,
@@ -131,7 +235,7 @@ comment on function private.fail_task(uuid, bigint, jsonb, text, numeric) is
   'Ends a task with an error (p_retry never), or puts it back: backoff counts an attempt, rate_limited does not. Past the maximum the task is buried. Raises LEASE_LOST. Called by workers.';
 revoke all on function private.fail_task(uuid, bigint, jsonb, text, numeric) from public;
 
-create function private.yield_task(p_task_id uuid, p_epoch bigint)
+create function private.yield_task(p_task_id uuid, p_epoch bigint, p_untried jsonb default '[]')
 returns boolean
 language plpgsql
 volatile
@@ -144,11 +248,17 @@ begin
   if v_task.id is null then
     return false;
   end if;
+  delete from public.task_steps
+  where task_id = p_task_id
+    and kind = 'tool'
+    and state = 'started'
+    and epoch = p_epoch
+    and p_untried @> to_jsonb(seq);
   update public.tasks set deliveries = greatest(deliveries - 1, 0) where id = p_task_id;
   perform private.requeue_task(v_task, null, 'handed back by worker ' || v_task.worker_id);
   return true;
 end;
 $$;
-comment on function private.yield_task(uuid, bigint) is
-  'Hands a task back with its checkpoint, at no attempt; false when it was to be cancelled and now is. Raises LEASE_LOST. Called by workers.';
-revoke all on function private.yield_task(uuid, bigint) from public;
+comment on function private.yield_task(uuid, bigint, jsonb) is
+  'Hands a task back with its checkpoint, at no attempt; false when it was to be cancelled and now is. The tool steps p_untried [seq] were written and certainly never sent: they are as if they had not begun, so that nobody is asked about them. Raises LEASE_LOST. Called by workers.';
+revoke all on function private.yield_task(uuid, bigint, jsonb) from public;

@@ -66,7 +66,9 @@ $$;
 comment on function private.handoff_error(uuid, text) is 'Why an agent may not hand off to a slug, or null.';
 revoke all on function private.handoff_error(uuid, text) from public;
 
-create function private.spawn_one(p_parent public.tasks, p_seq int, p_agent_slug text, p_input jsonb)
+create function private.spawn_one(
+  p_parent public.tasks, p_seq int, p_agent_slug text, p_input jsonb, p_traceparent text
+)
 returns uuid
 language plpgsql
 volatile
@@ -79,12 +81,13 @@ declare
 begin
   insert into public.tasks (
     id, master_task_id, parent_id, parent_step_seq, agent_id, agent_slug, input, created_by,
-    priority, concurrency_key, traceparent, depth, message_id, logs
+    priority, concurrency_key, traceparent, tracestate, depth, message_id, logs
   )
   values (
     v_id, p_parent.master_task_id, p_parent.id, p_seq, v_agent_id, p_agent_slug, p_input,
-    p_parent.created_by, p_parent.priority, p_parent.concurrency_key, p_parent.traceparent,
-    p_parent.depth + 1, private.send_message(v_id, p_parent.priority),
+    p_parent.created_by, p_parent.priority, p_parent.concurrency_key,
+    coalesce(p_traceparent, p_parent.traceparent), p_parent.tracestate, p_parent.depth + 1,
+    private.send_message(v_id, p_parent.priority),
     array[private.log_line('created for agent ' || p_agent_slug)]
   );
   perform private.emit_event(v_id, p_parent.master_task_id, 'task.created',
@@ -94,9 +97,9 @@ begin
   return v_id;
 end;
 $$;
-comment on function private.spawn_one(public.tasks, int, text, jsonb) is
+comment on function private.spawn_one(public.tasks, int, text, jsonb, text) is
   'Creates the subtask of one create_subtask step. The caller holds the job''s lock.';
-revoke all on function private.spawn_one(public.tasks, int, text, jsonb) from public;
+revoke all on function private.spawn_one(public.tasks, int, text, jsonb, text) from public;
 
 create function private.spawn_subtasks(
   p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_subtasks jsonb
@@ -133,8 +136,10 @@ begin
   ));
 
   for v_subtask in
-    select wanted.seq, wanted.agent, wanted.input, child.id as child_id
-    from jsonb_to_recordset(p_subtasks) as wanted (seq int, agent text, input jsonb)
+    select wanted.seq, wanted.agent, wanted.input, wanted.traceparent, child.id as child_id
+    from jsonb_to_recordset(p_subtasks) as wanted (
+      seq int, agent text, input jsonb, traceparent text
+    )
     left join public.tasks as child on child.parent_id = p_task_id and child.parent_step_seq = wanted.seq
     order by wanted.seq
   loop
@@ -143,7 +148,9 @@ begin
     if v_child_id is null then
       v_error := private.handoff_error(v_task.agent_id, v_subtask.agent);
       if v_error is null then
-        v_child_id := private.spawn_one(v_task, v_subtask.seq, v_subtask.agent, v_subtask.input);
+        v_child_id := private.spawn_one(
+          v_task, v_subtask.seq, v_subtask.agent, v_subtask.input, v_subtask.traceparent
+        );
         v_created := v_created + 1;
       else
         perform private.end_steps(v_task, jsonb_build_array(jsonb_build_object(
@@ -162,7 +169,7 @@ begin
 end;
 $$;
 comment on function private.spawn_subtasks(uuid, bigint, int, jsonb) is
-  'Creates the subtasks [{seq, agent, input}] of create_subtask steps; a repeated call finds those that exist. A handoff that is not allowed ends its step with the error. Raises LEASE_LOST, TASK_CANCELLED, DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED. Called by workers.';
+  'Creates the subtasks [{seq, agent, input, traceparent}] of create_subtask steps; a repeated call finds those that exist. A handoff that is not allowed ends its step with the error. Raises LEASE_LOST, TASK_CANCELLED, DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED. Called by workers.';
 revoke all on function private.spawn_subtasks(uuid, bigint, int, jsonb) from public;
 
 create function private.park(p_task public.tasks, p_status text)
@@ -174,7 +181,7 @@ set search_path = ''
 as $$
 begin
   -- A parked task holds no message: each read of the queue would pass over it.
-  perform pgmq.delete(private.queue_of(p_task.priority), p_task.message_id);
+  perform private.delete_messages(p_task.priority, array[p_task.message_id]);
   update public.tasks
   set status = p_status,
       message_id = null,

@@ -21,17 +21,14 @@ begin
   if not exists (select from public.tasks where id = p_master_task_id and finished_at is null) then
     return 0;
   end if;
-  -- The mark first, so that no child that ends wakes its parent again.
-  update public.tasks
-  set cancel_requested_at = clock_timestamp()
-  where master_task_id = p_master_task_id and finished_at is null and cancel_requested_at is null;
-  v_count := private.cancel_descendants(p_master_task_id) + 1;
-  perform private.cancel_one(p_master_task_id);
+  v_count := private.cancel_tasks(array(
+    select id from public.tasks where master_task_id = p_master_task_id and finished_at is null
+  ));
 
   if exists (select from public.tasks where master_task_id = p_master_task_id and status = 'running') then
-    -- A woken worker beats its heart at once, and so hears of the cancellation.
+    -- A worker that is woken, or hears of this, beats its heart at once and is told which tasks.
     perform private.wake_worker();
-    perform pg_notify('supaswarm_tasks', '');
+    perform pg_notify('supaswarm_tasks', 'cancel');
   end if;
   return v_count;
 end;

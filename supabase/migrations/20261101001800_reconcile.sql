@@ -209,10 +209,16 @@ begin
   if exists (select from pgmq.q_agent_tasks_high where vt <= clock_timestamp())
     or exists (select from pgmq.q_agent_tasks where vt <= clock_timestamp())
     or exists (select from pgmq.q_agent_tasks_low where vt <= clock_timestamp())
+    -- A lease that ends before the next tick: its worker has missed a heartbeat and may be dead. The
+    -- one woken now looks for work until then.
+    or exists (
+      select from public.tasks
+      where status = 'running' and lease_expires_at <= clock_timestamp() + interval '15 seconds'
+    )
   then
     perform private.wake_worker();
   end if;
 end;
 $$;
-comment on function private.tick() is 'The 15-second safety net: reconciles, and wakes a worker when work is due.';
+comment on function private.tick() is 'The 15-second safety net: reconciles, and wakes a worker when work is due, or will be before the next tick because a worker seems to have died.';
 revoke all on function private.tick() from public;

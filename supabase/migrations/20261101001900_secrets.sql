@@ -12,6 +12,35 @@ $$;
 comment on function private.secret_value(text) is 'A secret of Vault by name, or null.';
 revoke all on function private.secret_value(text) from public;
 
+create function private.resolve_named_secrets(p_names jsonb)
+returns jsonb
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_name text;
+  v_secret text;
+  v_secrets jsonb := '{}'::jsonb;
+begin
+  for v_name in select jsonb_array_elements_text(p_names) loop
+    v_secret := private.secret_value(v_name);
+    if v_secret is null then
+      raise sqlstate 'PT422' using
+        message = format('Cannot call the tool: Vault holds no secret named %L', v_name),
+        detail = 'SECRET_NOT_FOUND',
+        hint = format('Store it with select vault.create_secret(''…'', %L), or run deno task mcps:sync.', v_name);
+    end if;
+    v_secrets := v_secrets || jsonb_build_object(v_name, v_secret);
+  end loop;
+  return v_secrets;
+end;
+$$;
+comment on function private.resolve_named_secrets(jsonb) is
+  'The secrets that a tool''s headers and query name beside its credential, {name: value}. Raises SECRET_NOT_FOUND. Called by the tool gateway.';
+revoke all on function private.resolve_named_secrets(jsonb) from public;
+
 create function private.resolve_tool_secret(p_tool_id uuid, p_user_id uuid)
 returns text
 language plpgsql
@@ -213,7 +242,8 @@ begin
   else
     insert into public.user_tool_credentials (user_id, tool_id, vault_secret_name)
     values (v_user_id, v_tool_id, v_name)
-    on conflict (user_id, tool_id) do update set overridden_at = now();
+    on conflict (user_id, tool_id) do update
+    set vault_secret_name = excluded.vault_secret_name, type = 'secret', needs_authorization = false, overridden_at = now();
   end if;
 end;
 $$;

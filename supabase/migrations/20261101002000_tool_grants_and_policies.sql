@@ -95,3 +95,101 @@ $$;
 comment on function private.find_mcp_policy(text, text, uuid) is
   'The policy that holds for a call: a user''s own before everyone''s, then a tool''s before its server''s. No row: the defaults of the table''s columns.';
 revoke all on function private.find_mcp_policy(text, text, uuid) from public;
+
+create function private.granted_scopes(p_user_id uuid, p_client_id text)
+returns text[]
+language sql
+stable
+security invoker
+set search_path = ''
+as $$
+  select coalesce((
+    select granted.scopes
+    from public.mcp_grants granted
+    where (granted.user_id is null or granted.user_id = p_user_id)
+      and (granted.client_id is null or granted.client_id = p_client_id)
+    order by granted.user_id nulls last, granted.client_id nulls last
+    limit 1
+  ), '{}');
+$$;
+comment on function private.granted_scopes(uuid, text) is
+  'The scopes of a user: of the row for that client, else the user''s own, else the default. Called by the gateway.';
+revoke all on function private.granted_scopes(uuid, text) from public;
+
+create table private.tool_call_allowances (
+  tool_id uuid not null references public.tools (id) on delete cascade,
+  tool_name text not null,
+  user_id uuid references auth.users (id) on delete cascade,
+  calls_left double precision not null check (calls_left >= 0),
+  refilled_at timestamptz not null,
+  unique nulls not distinct (tool_id, tool_name, user_id)
+);
+create index tool_call_allowances_user_id_idx on private.tool_call_allowances (user_id);
+comment on table private.tool_call_allowances is
+  'Token buckets: how many calls of a tool each user may still make at once. A missing row is a full bucket.';
+comment on column private.tool_call_allowances.user_id is 'Null: the service, which is limited only where a policy says so.';
+comment on column private.tool_call_allowances.calls_left is 'As of refilled_at; it grows with time up to the policy''s burst.';
+alter table private.tool_call_allowances enable row level security;
+revoke all on private.tool_call_allowances from anon, authenticated, service_role;
+
+create function private.take_tool_call(
+  p_tool_id uuid, p_tool_name text, p_user_id uuid, p_calls_per_minute int, p_burst_calls int
+)
+returns int
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_now timestamptz := clock_timestamp();
+  v_left double precision;
+begin
+  insert into private.tool_call_allowances as bucket (tool_id, tool_name, user_id, calls_left, refilled_at)
+  values (p_tool_id, p_tool_name, p_user_id, p_burst_calls - 1, v_now)
+  on conflict (tool_id, tool_name, user_id) do update
+  set calls_left = least(
+        p_burst_calls,
+        bucket.calls_left + greatest(0, extract(epoch from v_now - bucket.refilled_at)) * p_calls_per_minute / 60.0
+      ) - 1,
+      refilled_at = greatest(v_now, bucket.refilled_at)
+  where bucket.calls_left + greatest(0, extract(epoch from v_now - bucket.refilled_at)) * p_calls_per_minute / 60.0 >= 1
+  returning bucket.calls_left into v_left;
+  if found then
+    return 0;
+  end if;
+  select bucket.calls_left + greatest(0, extract(epoch from v_now - bucket.refilled_at)) * p_calls_per_minute / 60.0
+  into v_left
+  from private.tool_call_allowances bucket
+  where bucket.tool_id = p_tool_id and bucket.tool_name = p_tool_name
+    and bucket.user_id is not distinct from p_user_id;
+  return greatest(1, ceil((1 - v_left) * 60000.0 / p_calls_per_minute));
+end;
+$$;
+comment on function private.take_tool_call(uuid, text, uuid, int, int) is
+  'Takes one call out of a user''s bucket of a tool, in one statement: 0 when there was one, else the milliseconds until there is. Called by the gateway.';
+revoke all on function private.take_tool_call(uuid, text, uuid, int, int) from public;
+
+create function private.touch_session(p_session_id uuid, p_user_id uuid, p_agent_id uuid, p_client_name text)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  insert into public.sessions as session (id, user_id, agent_id, client_name)
+  values (p_session_id, p_user_id, p_agent_id, left(p_client_name, 200))
+  on conflict (id) do update set last_seen_at = clock_timestamp()
+  where session.user_id is not distinct from excluded.user_id;
+  if not found then
+    raise sqlstate 'PT403' using
+      message = format('Cannot use the session %s: it belongs to somebody else', p_session_id),
+      detail = 'FORBIDDEN',
+      hint = 'Make a new random UUID for session_id.';
+  end if;
+end;
+$$;
+comment on function private.touch_session(uuid, uuid, uuid, text) is
+  'Makes a session of the caller on its first call, and notes when it was last used. Called by the gateway.';
+revoke all on function private.touch_session(uuid, uuid, uuid, text) from public;

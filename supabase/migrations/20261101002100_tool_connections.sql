@@ -12,7 +12,12 @@ create table public.agent_mcp_connections (
   last_success_at timestamptz,
   failure_count int not null default 0 check (failure_count >= 0),
   config_hash text not null,
+  retry_at timestamptz,
   tools_listed_at timestamptz,
+  listing_started_at timestamptz,
+  listing_failed_at timestamptz,
+  listing_error jsonb,
+  dropped_tools jsonb not null default '[]' check (jsonb_typeof(dropped_tools) = 'array'),
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   unique nulls not distinct (tool_id, user_id)
@@ -23,10 +28,16 @@ comment on table public.agent_mcp_connections is
 comment on column public.agent_mcp_connections.protocol is 'MCP protocol version that was negotiated.';
 comment on column public.agent_mcp_connections.discovery is 'What a server of the modern protocol said of itself; saves the handshake.';
 comment on column public.agent_mcp_connections.session is 'Session of a server of the earlier protocol. Not readable to users.';
-comment on column public.agent_mcp_connections.pin is 'Fingerprints of the approved tool definitions.';
-comment on column public.agent_mcp_connections.failure_count is 'Failures to reach the server since its last success; three make it failing.';
+comment on column public.agent_mcp_connections.pin is
+  'Fingerprints of the approved tool definitions, {tool name: [hash, …]}; kept on the connection without a user, for all users.';
+comment on column public.agent_mcp_connections.failure_count is 'Failures to reach the server since it last answered; three make it failing, five open the breaker.';
+comment on column public.agent_mcp_connections.retry_at is 'The circuit breaker: null when closed, else when one call may try the server again.';
 comment on column public.agent_mcp_connections.config_hash is 'Of the registry row''s config and credential; a change forgets protocol, discovery and session.';
 comment on column public.agent_mcp_connections.tools_listed_at is 'When the server last listed its tools; null asks for a new list.';
+comment on column public.agent_mcp_connections.listing_started_at is 'Set while somebody asks the server for its tools, so that nobody else does.';
+comment on column public.agent_mcp_connections.listing_failed_at is 'When the server last was asked in vain for long; it is left alone for a while. Null after a list.';
+comment on column public.agent_mcp_connections.listing_error is 'Why it could not be asked: {code, message}. Not readable to users, since it may name a secret.';
+comment on column public.agent_mcp_connections.dropped_tools is 'Tools of the last list whose definition is broken: [{name, reason}].';
 
 create trigger touch_updated_at before update on public.agent_mcp_connections
   for each row execute function private.touch_updated_at();
@@ -35,7 +46,7 @@ alter table public.agent_mcp_connections enable row level security;
 revoke all on public.agent_mcp_connections from anon, authenticated, service_role;
 create policy "users read their own connections" on public.agent_mcp_connections
   for select to authenticated using (user_id = (select auth.uid()));
-grant select (id, tool_id, user_id, protocol, health, last_success_at, failure_count, tools_listed_at, created_at, updated_at)
+grant select (id, tool_id, user_id, protocol, health, last_success_at, failure_count, retry_at, tools_listed_at, listing_failed_at, dropped_tools, created_at, updated_at)
   on public.agent_mcp_connections to authenticated;
 grant select, insert, update, delete on public.agent_mcp_connections to service_role;
 
@@ -46,17 +57,31 @@ create table public.mcp_tools_cache (
   tool_version text,
   tool_schema jsonb not null check (jsonb_typeof(tool_schema) = 'object'),
   openai_schema jsonb not null check (jsonb_typeof(openai_schema) = 'object'),
+  schema_losses jsonb not null default '{}' check (jsonb_typeof(schema_losses) = 'object'),
+  definition_hash text not null default '',
+  state text not null default 'approved' check (state in ('approved', 'pending', 'quarantined')),
+  held_definition jsonb check (jsonb_typeof(held_definition) = 'object'),
+  scopes text[] not null default '{}',
   successful_parameters jsonb not null default '[]' check (jsonb_typeof(successful_parameters) = 'array'),
   last_successful_call timestamptz,
   success_count int not null default 0 check (success_count >= 0),
   last_updated timestamptz not null default now(),
-  unique (connection_id, tool_name)
+  unique (connection_id, tool_name),
+  constraint mcp_tools_cache_held_until_approved check ((state = 'approved') = (held_definition is null))
 );
 comment on table public.mcp_tools_cache is
   'The tools of each connection: their definitions, and the arguments that worked.';
 comment on column public.mcp_tools_cache.tool_name is 'As its server calls it, verbatim.';
 comment on column public.mcp_tools_cache.tool_schema is 'The definition as the server gave it: description, inputSchema, outputSchema, annotations. Arguments are validated against it.';
-comment on column public.mcp_tools_cache.openai_schema is 'The definition as models are offered it, in OpenAI''s form with a schema every provider accepts.';
+comment on column public.mcp_tools_cache.openai_schema is 'The definition as OpenAI''s models are offered it, ready for chat completions.';
+comment on column public.mcp_tools_cache.schema_losses is
+  'What tool_schema says and a provider cannot be told: {openai, anthropic, gemini}, each a list of {path, keyword, action}.';
+comment on column public.mcp_tools_cache.definition_hash is 'Fingerprint of tool_schema''s name, title, description, schemas and annotations.';
+comment on column public.mcp_tools_cache.state is
+  'approved; quarantined: the server changed the definition; pending: the tool is new and its row in tools holds new ones back. Only approved tools are offered and called.';
+comment on column public.mcp_tools_cache.held_definition is
+  'What waits for approve_tool_definition(): {version, schema, openai_schema, schema_losses, hash}.';
+comment on column public.mcp_tools_cache.scopes is 'What a caller needs outside tasks, for tools of internal servers.';
 comment on column public.mcp_tools_cache.successful_parameters is
   'The ten most recent distinct sets of arguments that worked, newest last. On the connection without a user: their shapes, never their values.';
 comment on column public.mcp_tools_cache.last_updated is 'When the definition last changed.';

@@ -29,6 +29,7 @@ create index mcp_executions_task_id_idx on public.mcp_executions (task_id, step_
 create index mcp_executions_tool_id_idx on public.mcp_executions (tool_id);
 create index mcp_executions_connection_id_idx on public.mcp_executions (connection_id);
 create index mcp_executions_agent_id_idx on public.mcp_executions (agent_id);
+create index mcp_executions_streak_idx on public.mcp_executions (user_id, tool_id, tool_name, created_at desc);
 create index mcp_executions_session_id_idx on public.mcp_executions (session_id);
 create index mcp_executions_tool_name_idx on public.mcp_executions (mcp_name, tool_name, created_at desc);
 comment on table public.mcp_executions is

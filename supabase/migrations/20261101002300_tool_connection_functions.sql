@@ -43,7 +43,8 @@ begin
 
   update public.agent_mcp_connections connection
   set config_hash = v_hash, protocol = null, discovery = null, session = null,
-      tools_listed_at = null, health = 'unknown', failure_count = 0
+      tools_listed_at = null, health = 'unknown', failure_count = 0, retry_at = null,
+      listing_started_at = null, listing_failed_at = null, listing_error = null
   where connection.id = v_id and connection.config_hash <> v_hash;
   return v_id;
 end;
@@ -70,7 +71,174 @@ comment on function private.save_connection_state(uuid, jsonb) is
   'Remembers what was negotiated with a server: {protocol, discovery, session}. Called by the gateway.';
 revoke all on function private.save_connection_state(uuid, jsonb) from public;
 
-create function private.store_tools(p_connection_id uuid, p_tools jsonb)
+create function private.begin_listing(p_connection_id uuid)
+returns boolean
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  -- Longer than any listing takes: whoever began it is gone.
+  c_abandoned_after constant interval := '30 seconds'::interval;
+begin
+  update public.agent_mcp_connections connection
+  set listing_started_at = clock_timestamp()
+  where connection.id = p_connection_id
+    and (connection.listing_started_at is null or connection.listing_started_at < clock_timestamp() - c_abandoned_after);
+  return found;
+end;
+$$;
+comment on function private.begin_listing(uuid) is
+  'True for the one who may ask the server for its tools now; store_tools() and fail_listing() end it. Called by the gateway.';
+revoke all on function private.begin_listing(uuid) from public;
+
+create function private.end_listing(p_connection_id uuid)
+returns void
+language sql
+volatile
+security invoker
+set search_path = ''
+as $$
+  update public.agent_mcp_connections connection
+  set listing_started_at = null
+  where connection.id = p_connection_id;
+$$;
+comment on function private.end_listing(uuid) is
+  'Gives back what begin_listing() took, when somebody else has listed meanwhile. Called by the gateway.';
+revoke all on function private.end_listing(uuid) from public;
+
+create function private.record_connection_failure(p_connection_id uuid)
+returns void
+language sql
+volatile
+security invoker
+set search_path = ''
+as $$
+  update public.agent_mcp_connections connection
+  set failure_count = connection.failure_count + 1,
+      health = case when connection.failure_count + 1 >= 3 then 'failing' else connection.health end,
+      retry_at = case
+        when connection.failure_count + 1 >= 5 then clock_timestamp()
+          + least(interval '30 seconds' * 2 ^ least(connection.failure_count + 1 - 5, 10), interval '10 minutes')
+        else connection.retry_at
+      end
+  where connection.id = p_connection_id;
+$$;
+comment on function private.record_connection_failure(uuid) is
+  'Counts a failure to reach a server: the third in a row marks the connection failing, the fifth opens its breaker for 30 seconds, each further one for twice as long, at most ten minutes.';
+revoke all on function private.record_connection_failure(uuid) from public;
+
+create function private.record_connection_answer(p_connection_id uuid)
+returns void
+language sql
+volatile
+security invoker
+set search_path = ''
+as $$
+  update public.agent_mcp_connections connection
+  set failure_count = 0, retry_at = null, health = 'healthy'
+  where connection.id = p_connection_id
+    and (connection.failure_count, connection.retry_at, connection.health)
+      is distinct from (0, null::timestamptz, 'healthy');
+$$;
+comment on function private.record_connection_answer(uuid) is
+  'Closes the breaker: the server answered, if only with an error of its tool.';
+revoke all on function private.record_connection_answer(uuid) from public;
+
+create function private.begin_probe(p_connection_id uuid)
+returns boolean
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  -- Whoever moves the time forward tries; if that one dies, the next may after as long.
+  update public.agent_mcp_connections connection
+  set retry_at = clock_timestamp() + interval '30 seconds'
+  where connection.id = p_connection_id and connection.retry_at <= clock_timestamp();
+  return found;
+end;
+$$;
+comment on function private.begin_probe(uuid) is
+  'True for the one call that may try a server whose breaker is half open. Called by the gateway.';
+revoke all on function private.begin_probe(uuid) from public;
+
+create function private.fail_listing(p_connection_id uuid, p_error jsonb, p_is_unreachable boolean)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  update public.agent_mcp_connections connection
+  set listing_started_at = null,
+      listing_failed_at = case when p_is_unreachable then clock_timestamp() end,
+      listing_error = p_error
+  where connection.id = p_connection_id;
+  if p_is_unreachable then
+    perform private.record_connection_failure(p_connection_id);
+  end if;
+end;
+$$;
+comment on function private.fail_listing(uuid, jsonb, boolean) is
+  'Notes that a server could not be asked for its tools; one that was waited for in vain is left alone for a while. Called by the gateway.';
+revoke all on function private.fail_listing(uuid, jsonb, boolean) from public;
+
+create function private.approved_tool_hashes(p_tool_id uuid)
+returns jsonb
+language sql
+stable
+security invoker
+set search_path = ''
+as $$
+  select coalesce((
+    select connection.pin
+    from public.agent_mcp_connections connection
+    where connection.tool_id = p_tool_id and connection.user_id is null
+  ), '{}');
+$$;
+comment on function private.approved_tool_hashes(uuid) is
+  'Fingerprints of a server''s approved definitions: {tool name: [hash, …]}.';
+revoke all on function private.approved_tool_hashes(uuid) from public;
+
+create function private.pin_tools(p_tool_id uuid, p_tools jsonb, p_holds_new boolean)
+returns jsonb
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_service_id uuid := private.ensure_connection(p_tool_id, null);
+  v_pin jsonb;
+  v_new jsonb;
+begin
+  select coalesce(connection.pin, '{}') into strict v_pin
+  from public.agent_mcp_connections connection
+  where connection.id = v_service_id
+  for no key update;
+
+  -- What a server offers when it is first met is what the operator registered it for.
+  if v_pin = '{}' or not p_holds_new then
+    select jsonb_object_agg(tool ->> 'name', jsonb_build_array(tool -> 'hash')) into v_new
+    from jsonb_array_elements(p_tools) as tool
+    where not v_pin ? (tool ->> 'name');
+    if v_new is not null then
+      v_pin := v_pin || v_new;
+      update public.agent_mcp_connections connection set pin = v_pin where connection.id = v_service_id;
+    end if;
+  end if;
+  return v_pin;
+end;
+$$;
+comment on function private.pin_tools(uuid, jsonb, boolean) is
+  'Approves definitions of tools that nobody has seen yet, unless new ones are held back, and returns all approved fingerprints. Two first sights at once take turns.';
+revoke all on function private.pin_tools(uuid, jsonb, boolean) from public;
+
+create function private.store_tools(p_connection_id uuid, p_listing jsonb)
 returns int
 language plpgsql
 volatile
@@ -78,37 +246,174 @@ security invoker
 set search_path = ''
 as $$
 declare
+  v_tools jsonb := p_listing -> 'tools';
+  v_is_remote boolean := (p_listing ->> 'is_remote')::boolean;
+  v_tool_id uuid;
+  v_pin jsonb;
   v_changed int;
 begin
   -- Two listings at once take turns, so that the later one's list stands whole.
-  perform 1 from public.agent_mcp_connections connection
+  select connection.tool_id into strict v_tool_id
+  from public.agent_mcp_connections connection
   where connection.id = p_connection_id
   for no key update;
+  if v_is_remote then
+    v_pin := private.pin_tools(v_tool_id, v_tools, (p_listing ->> 'holds_new')::boolean);
+  end if;
 
-  insert into public.mcp_tools_cache as cached (connection_id, tool_name, tool_version, tool_schema, openai_schema)
-  select p_connection_id, tool ->> 'name', tool ->> 'version', tool -> 'schema', tool -> 'openai_schema'
-  from jsonb_array_elements(p_tools) as tool
+  insert into public.mcp_tools_cache as cached
+    (connection_id, tool_name, tool_version, tool_schema, openai_schema, schema_losses, definition_hash, scopes, state, held_definition)
+  select p_connection_id, tool ->> 'name', tool ->> 'version', tool -> 'schema', tool -> 'openai_schema',
+    coalesce(tool -> 'schema_losses', '{}'), tool ->> 'hash', array(select jsonb_array_elements_text(tool -> 'scopes')), judged.state,
+    case when judged.state <> 'approved' then jsonb_build_object(
+      'version', tool -> 'version', 'schema', tool -> 'schema',
+      'openai_schema', tool -> 'openai_schema',
+      'schema_losses', coalesce(tool -> 'schema_losses', '{}'), 'hash', tool -> 'hash') end
+  from jsonb_array_elements(v_tools) as tool
+  cross join lateral (
+    select case
+      when v_pin is null or v_pin -> (tool ->> 'name') ? (tool ->> 'hash') then 'approved'
+      when v_pin ? (tool ->> 'name') then 'quarantined'
+      else 'pending'
+    end as state
+  ) as judged
   on conflict (connection_id, tool_name) do update
-  set tool_version = excluded.tool_version,
-      tool_schema = excluded.tool_schema,
-      openai_schema = excluded.openai_schema,
+  set state = excluded.state,
+      held_definition = excluded.held_definition,
+      scopes = excluded.scopes,
+      -- What is not approved is held beside what was.
+      tool_version = case when excluded.state = 'approved' then excluded.tool_version else cached.tool_version end,
+      tool_schema = case when excluded.state = 'approved' then excluded.tool_schema else cached.tool_schema end,
+      openai_schema = case when excluded.state = 'approved' then excluded.openai_schema else cached.openai_schema end,
+      schema_losses = case when excluded.state = 'approved' then excluded.schema_losses else cached.schema_losses end,
+      definition_hash = case when excluded.state = 'approved' then excluded.definition_hash else cached.definition_hash end,
       last_updated = now()
-  where (cached.tool_version, cached.tool_schema, cached.openai_schema)
-    is distinct from (excluded.tool_version, excluded.tool_schema, excluded.openai_schema);
+  where (cached.tool_version, cached.tool_schema, cached.openai_schema, cached.schema_losses, cached.scopes, cached.state, cached.held_definition)
+    is distinct from
+    (excluded.tool_version, excluded.tool_schema, excluded.openai_schema, excluded.schema_losses, excluded.scopes, excluded.state, excluded.held_definition);
   get diagnostics v_changed = row_count;
 
   delete from public.mcp_tools_cache cached
   where cached.connection_id = p_connection_id
     and not exists (
-      select 1 from jsonb_array_elements(p_tools) as tool where tool ->> 'name' = cached.tool_name
+      select 1 from jsonb_array_elements(v_tools) as tool where tool ->> 'name' = cached.tool_name
     );
 
   update public.agent_mcp_connections connection
-  set tools_listed_at = clock_timestamp()
+  set tools_listed_at = clock_timestamp(), dropped_tools = coalesce(p_listing -> 'dropped', '[]'),
+      listing_started_at = null, listing_failed_at = null, listing_error = null
   where connection.id = p_connection_id;
+  if v_is_remote then
+    perform private.record_connection_answer(p_connection_id);
+  end if;
   return v_changed;
 end;
 $$;
 comment on function private.store_tools(uuid, jsonb) is
-  'Stores a server''s whole list [{name, version, schema, openai_schema}]: writes only rows whose definition differs, removes tools that vanished, and returns how many were written. Called by the gateway.';
+  'Stores a server''s whole list {tools: [{name, version, schema, openai_schema, schema_losses, hash, scopes}], dropped, is_remote, holds_new}: writes only rows that differ, holds back definitions of remote servers that nobody approved, removes tools that vanished, and returns how many rows were written. Called by the gateway.';
 revoke all on function private.store_tools(uuid, jsonb) from public;
+
+create function private.forget_outdated_parameters()
+returns trigger
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  new.successful_parameters := '[]';
+  new.success_count := 0;
+  return new;
+end;
+$$;
+comment on function private.forget_outdated_parameters() is
+  'Row trigger: what worked with another schema of arguments is no example for this one.';
+revoke all on function private.forget_outdated_parameters() from public;
+
+create trigger forget_outdated_parameters before update of tool_schema on public.mcp_tools_cache
+  for each row when (old.tool_schema -> 'inputSchema' is distinct from new.tool_schema -> 'inputSchema')
+  execute function private.forget_outdated_parameters();
+
+create function public.approve_tool_definition(p_connection_id uuid, p_tool_name text)
+returns text
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_tool_id uuid;
+  v_hash text;
+  v_state text;
+  v_service_id uuid;
+begin
+  -- Connection before connection without a user, as store_tools() locks them.
+  select connection.tool_id into v_tool_id
+  from public.agent_mcp_connections connection
+  where connection.id = p_connection_id
+  for no key update;
+  select cached.state, cached.held_definition ->> 'hash' into v_state, v_hash
+  from public.mcp_tools_cache cached
+  where cached.connection_id = p_connection_id and cached.tool_name = p_tool_name;
+  if not found then
+    raise sqlstate 'PT404' using
+      message = format('Cannot approve ''%s'': the connection %s has no such tool', p_tool_name, p_connection_id),
+      detail = 'TOOL_NOT_FOUND',
+      hint = 'List what waits: GET /rest/v1/mcp_tools_cache?state=neq.approved&select=connection_id,tool_name,state.';
+  end if;
+  if v_state = 'approved' then
+    return v_state;
+  end if;
+
+  v_service_id := private.ensure_connection(v_tool_id, null);
+  update public.agent_mcp_connections connection
+  set pin = coalesce(connection.pin, '{}') || jsonb_build_object(
+    p_tool_name, coalesce(connection.pin -> p_tool_name, '[]') || to_jsonb(v_hash))
+  where connection.id = v_service_id;
+
+  update public.mcp_tools_cache cached
+  set state = 'approved',
+      held_definition = null,
+      tool_version = cached.held_definition ->> 'version',
+      tool_schema = cached.held_definition -> 'schema',
+      openai_schema = cached.held_definition -> 'openai_schema',
+      schema_losses = cached.held_definition -> 'schema_losses',
+      definition_hash = v_hash,
+      last_updated = now()
+  from public.agent_mcp_connections connection
+  where connection.id = cached.connection_id and connection.tool_id = v_tool_id
+    and cached.tool_name = p_tool_name and cached.held_definition ->> 'hash' = v_hash;
+  return 'approved';
+end;
+$$;
+comment on function public.approve_tool_definition(uuid, text) is
+  'Approves the definition that a server gives a tool now, for every user, and returns the tool''s state. Service role only.';
+revoke all on function public.approve_tool_definition(uuid, text) from public, anon, authenticated;
+grant execute on function public.approve_tool_definition(uuid, text) to service_role;
+
+create function private.report_absent_tools(p_task_id uuid, p_servers jsonb)
+returns void
+language sql
+volatile
+security invoker
+set search_path = ''
+as $$
+  select private.emit_event(task.id, task.master_task_id, 'tool.failed', jsonb_build_object(
+    'server', absent.server, 'error_code', absent.code, 'text', absent.message
+  ))
+  from public.tasks as task
+  cross join jsonb_to_recordset(p_servers) as absent (server text, code text, message text)
+  where task.id = report_absent_tools.p_task_id
+    -- Told once a task, not at each of its claims.
+    and not exists (
+      select from public.task_events as event
+      where event.task_id = task.id
+        and event.type = 'tool.failed'
+        and not event.payload ? 'step_seq'
+        and event.payload ->> 'server' = absent.server
+        and event.payload ->> 'error_code' = absent.code
+    );
+$$;
+comment on function private.report_absent_tools(uuid, jsonb) is
+  'Tells a task''s trace which servers [{server, code, message}] could not list their tools. Called by the gateway.';
+revoke all on function private.report_absent_tools(uuid, jsonb) from public;

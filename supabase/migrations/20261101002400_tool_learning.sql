@@ -48,7 +48,7 @@ comment on function private.parameter_shape(jsonb, jsonb) is
 revoke all on function private.parameter_shape(jsonb, jsonb) from public;
 grant execute on function private.parameter_shape(jsonb, jsonb) to service_role;
 
-create function private.storable_parameters(p_value jsonb)
+create function private.storable_parameters(p_value jsonb, p_max_characters int default 256)
 returns jsonb
 language plpgsql
 immutable
@@ -56,27 +56,29 @@ security invoker
 set search_path = ''
 as $$
 declare
-  c_max_characters constant int := 256;
   c_secret_key constant text :=
     '(password|passphrase|passwd|secret|authorization|credential|cookie|api[_-]?key|private[_-]?key|access[_-]?key|token$)';
+  c_secret_value constant text :=
+    '(\meyJ[\w-]{8,}\.[\w-]{8,}\.|\m(sk|pk|rk|sb|gh[opusr]|github_pat|xox[abposr]|glpat|AKIA|AIza)[_-]?[A-Za-z0-9_-]{16,}|-----BEGIN|://[^/\s:@]+:[^/\s@]+@|\m(Bearer|Basic) +[A-Za-z0-9._~+/-]{8,})';
 begin
   case jsonb_typeof(p_value)
     when 'object' then
       return coalesce((
         select jsonb_object_agg(field.key, case
           when field.key ~* c_secret_key then '"<redacted>"'
-          else private.storable_parameters(field.value)
+          else private.storable_parameters(field.value, p_max_characters)
         end)
         from jsonb_each(p_value) as field
       ), '{}');
     when 'array' then
       return coalesce((
-        select jsonb_agg(private.storable_parameters(item.value) order by item.place)
+        select jsonb_agg(private.storable_parameters(item.value, p_max_characters) order by item.place)
         from jsonb_array_elements(p_value) with ordinality as item (value, place)
       ), '[]');
     when 'string' then
       return case
-        when length(p_value #>> '{}') > c_max_characters
+        when p_value #>> '{}' ~ c_secret_value then '"<redacted>"'
+        when length(p_value #>> '{}') > p_max_characters
           then to_jsonb(format('<text of %s characters>', length(p_value #>> '{}')))
         else p_value
       end;
@@ -85,10 +87,10 @@ begin
   end case;
 end;
 $$;
-comment on function private.storable_parameters(jsonb) is
-  'Arguments as they may be remembered: no value under a key that names a secret, no text longer than 256 characters.';
-revoke all on function private.storable_parameters(jsonb) from public;
-grant execute on function private.storable_parameters(jsonb) to service_role;
+comment on function private.storable_parameters(jsonb, int) is
+  'Arguments as they may be remembered: no value under a key that names a secret, nothing that looks like a key or token, no text of more characters than that.';
+revoke all on function private.storable_parameters(jsonb, int) from public;
+grant execute on function private.storable_parameters(jsonb, int) to service_role;
 
 create function private.append_parameters(p_sets jsonb, p_set jsonb)
 returns jsonb
@@ -111,6 +113,20 @@ comment on function private.append_parameters(jsonb, jsonb) is
   'The ten most recent distinct sets, newest last; a repeated set moves to the newest place.';
 revoke all on function private.append_parameters(jsonb, jsonb) from public;
 grant execute on function private.append_parameters(jsonb, jsonb) to service_role;
+
+create function private.without_parameters(p_sets jsonb, p_set jsonb)
+returns jsonb
+language sql
+immutable
+security invoker
+set search_path = ''
+as $$
+  select coalesce(jsonb_agg(item.value order by item.place), '[]')
+  from jsonb_array_elements(p_sets) with ordinality as item (value, place)
+  where item.value <> p_set;
+$$;
+comment on function private.without_parameters(jsonb, jsonb) is 'The sets without that one.';
+revoke all on function private.without_parameters(jsonb, jsonb) from public;
 
 create function public.record_mcp_tool_execution(
   p_connection_id uuid,
@@ -145,19 +161,21 @@ begin
   where connection.id = cached.connection_id
     and cached.connection_id = p_connection_id
     and cached.tool_name = p_tool_name
-  returning connection.tool_id, connection.user_id, cached.tool_version, cached.tool_schema, cached.openai_schema
+  returning connection.tool_id, connection.user_id, cached.tool_version, cached.tool_schema,
+    cached.openai_schema, cached.schema_losses, cached.definition_hash, cached.scopes
   into v_tool;
 
   if not found or v_tool.user_id is null then
     return;
   end if;
   insert into public.mcp_tools_cache as cached (
-    connection_id, tool_name, tool_version, tool_schema, openai_schema,
+    connection_id, tool_name, tool_version, tool_schema, openai_schema, schema_losses, definition_hash, scopes,
     successful_parameters, last_successful_call, success_count
   )
   values (
     private.ensure_connection(v_tool.tool_id, null), p_tool_name,
-    v_tool.tool_version, v_tool.tool_schema, v_tool.openai_schema,
+    v_tool.tool_version, v_tool.tool_schema, v_tool.openai_schema, v_tool.schema_losses,
+    v_tool.definition_hash, v_tool.scopes,
     jsonb_build_array(private.parameter_shape(p_parameters, v_tool.tool_schema -> 'inputSchema')),
     clock_timestamp(), 1
   )
@@ -165,13 +183,61 @@ begin
   set successful_parameters = private.append_parameters(
         cached.successful_parameters, excluded.successful_parameters -> 0),
       last_successful_call = excluded.last_successful_call,
-      success_count = cached.success_count + 1;
+      success_count = cached.success_count + 1
+  -- A server may describe a tool differently to each user; shapes of other schemas do not mix.
+  where cached.tool_schema -> 'inputSchema' = excluded.tool_schema -> 'inputSchema';
 end;
 $$;
 comment on function public.record_mcp_tool_execution(uuid, text, jsonb, boolean) is
   'Remembers the arguments of a call that worked on the caller''s own connection, and their shape on the connection without a user. Called by the gateway; a failed call changes nothing.';
 revoke all on function public.record_mcp_tool_execution(uuid, text, jsonb, boolean) from public, anon, authenticated;
 grant execute on function public.record_mcp_tool_execution(uuid, text, jsonb, boolean) to service_role;
+
+create function private.forget_parameters(p_execution_id uuid)
+returns int
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_call record;
+  v_own jsonb;
+  v_forgotten int;
+begin
+  select execution.tool_id, execution.tool_name, execution.user_id, execution.request_data
+  into v_call
+  from public.mcp_executions execution
+  where execution.id = p_execution_id and execution.status = 'success';
+  if not found or jsonb_typeof(v_call.request_data) is distinct from 'object' then
+    return 0;
+  end if;
+  v_own := private.storable_parameters(v_call.request_data);
+
+  -- The user's row before the row of all, as record_mcp_tool_execution() takes them.
+  update public.mcp_tools_cache cached
+  set successful_parameters = private.without_parameters(cached.successful_parameters, v_own)
+  from public.agent_mcp_connections connection
+  where connection.id = cached.connection_id
+    and connection.tool_id = v_call.tool_id and connection.user_id = v_call.user_id
+    and cached.tool_name = v_call.tool_name
+    and cached.successful_parameters @> jsonb_build_array(v_own);
+  get diagnostics v_forgotten = row_count;
+
+  update public.mcp_tools_cache cached
+  set successful_parameters = private.without_parameters(
+        cached.successful_parameters,
+        private.parameter_shape(v_call.request_data, cached.tool_schema -> 'inputSchema'))
+  from public.agent_mcp_connections connection
+  where connection.id = cached.connection_id
+    and connection.tool_id = v_call.tool_id and connection.user_id is null
+    and cached.tool_name = v_call.tool_name;
+  return v_forgotten;
+end;
+$$;
+comment on function private.forget_parameters(uuid) is
+  'Forgets the arguments that a call taught, for its user and as a shape for all, because they were rated badly; returns how many sets of the user''s own were removed. The next call that works with them teaches them again.';
+revoke all on function private.forget_parameters(uuid) from public;
 
 create function public.record_mcp_tool_success(p_connection_id uuid)
 returns void
@@ -181,7 +247,7 @@ security invoker
 set search_path = ''
 as $$
   update public.agent_mcp_connections connection
-  set health = 'healthy', last_success_at = clock_timestamp(), failure_count = 0
+  set health = 'healthy', last_success_at = clock_timestamp(), failure_count = 0, retry_at = null
   where connection.id = p_connection_id;
 $$;
 comment on function public.record_mcp_tool_success(uuid) is

@@ -37,11 +37,12 @@ as $$
   join public.tools tool on tool.id = granted.tool_id and tool.is_active
   join public.agent_mcp_connections connection
     on connection.tool_id = tool.id and connection.user_id is not distinct from p_user_id
-  join public.mcp_tools_cache cached on cached.connection_id = connection.id
+  join public.mcp_tools_cache cached on cached.connection_id = connection.id and cached.state = 'approved'
   left join public.agent_mcp_connections service
     on service.tool_id = tool.id and service.user_id is null
   left join public.mcp_tools_cache shared
     on shared.connection_id = service.id and shared.tool_name = cached.tool_name
+    and shared.tool_schema -> 'inputSchema' = cached.tool_schema -> 'inputSchema'
   -- A user's own sets if there are any, else the shape of what worked for anyone.
   cross join lateral (
     select
@@ -62,6 +63,23 @@ comment on function public.get_agent_mcp_tools(uuid, uuid) is
 revoke all on function public.get_agent_mcp_tools(uuid, uuid) from public, anon, authenticated;
 grant execute on function public.get_agent_mcp_tools(uuid, uuid) to service_role;
 
+create function private.breaker_state(p_connection public.agent_mcp_connections)
+returns text
+language sql
+volatile
+security invoker
+set search_path = ''
+as $$
+  select case
+    when p_connection.retry_at is null then 'closed'
+    when p_connection.retry_at > clock_timestamp() then 'open'
+    else 'half_open'
+  end;
+$$;
+comment on function private.breaker_state(public.agent_mcp_connections) is
+  'closed: calls go through; open: they fail at once until retry_at; half_open: one of them may try.';
+revoke all on function private.breaker_state(public.agent_mcp_connections) from public;
+
 create function private.tool_server(p_tool_id uuid, p_user_id uuid)
 returns jsonb
 language plpgsql
@@ -76,7 +94,8 @@ begin
   return (
     select jsonb_build_object(
       'tool', jsonb_build_object(
-        'id', tool.id, 'slug', tool.slug, 'type', tool.type, 'description', tool.description,
+        'id', tool.id, 'slug', tool.slug, 'name', tool.name, 'type', tool.type,
+        'description', tool.description,
         'config', tool.config, 'credential_type', tool.credential_type,
         'credential_secret_name', tool.credential_secret_name
       ),
@@ -84,7 +103,11 @@ begin
         'id', connection.id, 'protocol', connection.protocol,
         'discovery', connection.discovery, 'session', connection.session
       ),
-      'tools_listed_at', connection.tools_listed_at
+      'tools_listed_at', connection.tools_listed_at,
+      'listing_failed_at', connection.listing_failed_at,
+      'listing_error', connection.listing_error,
+      'breaker', private.breaker_state(connection),
+      'retry_at', connection.retry_at
     )
     from public.agent_mcp_connections connection
     join public.tools tool on tool.id = connection.tool_id
@@ -93,21 +116,33 @@ begin
 end;
 $$;
 comment on function private.tool_server(uuid, uuid) is
-  'A registry row and its connection for a user (null: the service), as the gateway reads them: {tool, connection, tools_listed_at}.';
+  'A registry row and its connection for a user (null: the service), as the gateway reads them: {tool, connection, tools_listed_at, listing_failed_at, listing_error, breaker, retry_at}.';
 revoke all on function private.tool_server(uuid, uuid) from public;
 
-create function private.agent_tool_servers(p_agent_id uuid, p_user_id uuid, p_max_age_seconds int)
-returns table (server jsonb, is_stale boolean)
+create function private.is_listing_due(p_server jsonb, p_max_age_seconds int)
+returns boolean
 language sql
 volatile
 security invoker
 set search_path = ''
 as $$
-  select found.server,
-    coalesce(
-      (found.server ->> 'tools_listed_at')::timestamptz < now() - make_interval(secs => p_max_age_seconds),
-      true
-    )
+  select coalesce(
+      (p_server ->> 'tools_listed_at')::timestamptz < clock_timestamp() - make_interval(secs => p_max_age_seconds), true)
+    and coalesce((p_server ->> 'listing_failed_at')::timestamptz < clock_timestamp() - interval '1 minute', true)
+    and p_server ->> 'breaker' <> 'open';
+$$;
+comment on function private.is_listing_due(jsonb, int) is
+  'Whether a server (as of tool_server()) should be asked for its tools: its list is missing or old, and it did not just fail.';
+revoke all on function private.is_listing_due(jsonb, int) from public;
+
+create function private.agent_tool_servers(p_agent_id uuid, p_user_id uuid, p_max_age_seconds int)
+returns table (server jsonb, is_due boolean)
+language sql
+volatile
+security invoker
+set search_path = ''
+as $$
+  select found.server, private.is_listing_due(found.server, p_max_age_seconds)
   from public.agent_tools granted
   join public.tools tool on tool.id = granted.tool_id and tool.is_active
   cross join lateral (select private.tool_server(tool.id, p_user_id) as server) as found
@@ -115,10 +150,65 @@ as $$
   order by tool.slug;
 $$;
 comment on function private.agent_tool_servers(uuid, uuid, int) is
-  'The active tool servers of an agent, and which of them were last listed longer ago than p_max_age_seconds. Called by the gateway.';
+  'The active tool servers of an agent, and which of them should be asked for their tools (again). Called by the gateway.';
 revoke all on function private.agent_tool_servers(uuid, uuid, int) from public;
 
-create function private.load_tool_call(p_tool_id uuid, p_tool_name text, p_agent_id uuid, p_user_id uuid)
+create function private.tool_call_user(p_caller jsonb)
+returns uuid
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_task_id uuid := (p_caller ->> 'task_id')::uuid;
+  v_user_id uuid := (p_caller ->> 'user_id')::uuid;
+begin
+  if v_task_id is not null then
+    select task.created_by into v_user_id from public.tasks task where task.id = v_task_id;
+    if not found then
+      raise sqlstate 'PT404' using
+        message = format('Cannot call a tool for the task %s: there is no such task', v_task_id),
+        detail = 'TASK_NOT_FOUND', hint = 'Leave task_id out, or name a task that exists.';
+    end if;
+  end if;
+  if v_user_id is not null and not exists (select 1 from auth.users person where person.id = v_user_id) then
+    raise sqlstate 'PT422' using
+      message = format('Cannot call a tool as the user %s: there is no such user', v_user_id),
+      detail = 'CALLER_REQUIRED', hint = 'Name a user who exists.';
+  end if;
+  if not exists (select 1 from public.agents agent where agent.id = (p_caller ->> 'agent_id')::uuid)
+    and p_caller ->> 'agent_id' is not null then
+    raise sqlstate 'PT404' using
+      message = format('Cannot call a tool for the agent %s: there is no such agent', p_caller ->> 'agent_id'),
+      detail = 'AGENT_NOT_FOUND', hint = 'Leave agent_id out, or name an agent that exists.';
+  end if;
+  return v_user_id;
+end;
+$$;
+comment on function private.tool_call_user(jsonb) is
+  'As whom a caller {user_id, task_id, agent_id} acts: inside a task its owner, whoever calls. Called by the gateway.';
+revoke all on function private.tool_call_user(jsonb) from public;
+
+create function private.caller_scopes(p_caller jsonb, p_user_id uuid)
+returns text[]
+language sql
+stable
+security invoker
+set search_path = ''
+as $$
+  select case
+    when p_user_id is null then null
+    when p_caller ->> 'task_id' is not null then private.granted_scopes(p_user_id, null)
+    when (p_caller ->> 'is_service')::boolean then null
+    else private.granted_scopes(p_user_id, p_caller ->> 'client_id')
+  end;
+$$;
+comment on function private.caller_scopes(jsonb, uuid) is
+  'The scopes of a caller {task_id, client_id, is_service} who acts as that user; null means every scope. Called by the gateway.';
+revoke all on function private.caller_scopes(jsonb, uuid) from public;
+
+create function private.load_tool_call(p_call jsonb)
 returns jsonb
 language plpgsql
 volatile
@@ -126,33 +216,63 @@ security invoker
 set search_path = ''
 as $$
 declare
-  v_slug text;
-  v_is_granted boolean;
+  v_caller jsonb := p_call -> 'caller';
+  v_user_id uuid := private.tool_call_user(v_caller);
+  v_agent_id uuid := (v_caller ->> 'agent_id')::uuid;
+  v_name text := p_call ->> 'tool_name';
+  v_tool public.tools;
   v_server jsonb;
+  v_cached public.mcp_tools_cache;
+  v_policy public.mcp_policies;
+  v_retry_after_ms int := 0;
 begin
-  select tool.slug,
-    p_agent_id is null or exists (
-      select 1 from public.agent_tools granted
-      where granted.tool_id = tool.id and granted.agent_id = p_agent_id
-        and (granted.allowed_tools is null or p_tool_name = any (granted.allowed_tools))
-    )
-  into v_slug, v_is_granted
+  select tool.* into v_tool
   from public.tools tool
-  where tool.id = p_tool_id and tool.is_active;
+  where tool.slug = p_call ->> 'server' and tool.is_active;
   if not found then
     return null;
   end if;
-  v_server := private.tool_server(p_tool_id, p_user_id);
+  v_server := private.tool_server(v_tool.id, v_user_id);
+
+  -- A catalogue key (name@version) or name_vVersion is the same tool under another name.
+  select cached.* into v_cached
+  from public.mcp_tools_cache cached
+  where cached.connection_id = (v_server #>> '{connection,id}')::uuid
+    and (cached.tool_name = v_name
+      or (cached.tool_version is not null
+        and v_name in (cached.tool_name || '@' || cached.tool_version, cached.tool_name || '_v' || cached.tool_version)))
+  order by cached.tool_name = v_name desc
+  limit 1;
+  v_name := coalesce(v_cached.tool_name, v_name);
+
+  if v_caller ->> 'session_id' is not null then
+    perform private.touch_session(
+      (v_caller ->> 'session_id')::uuid, v_user_id, v_agent_id, v_caller ->> 'client_name');
+  end if;
+  select policy.* into v_policy from private.find_mcp_policy(v_tool.slug, v_name, v_user_id) policy;
+  -- Names that exist alone have a bucket, so that made-up ones fill no table.
+  if (p_call ->> 'is_charged')::boolean and v_cached.id is not null and coalesce(v_policy.is_allowed, true)
+    and (v_user_id is not null or v_policy.id is not null) then
+    v_retry_after_ms := private.take_tool_call(
+      v_tool.id, v_name, v_user_id,
+      coalesce(v_policy.calls_per_minute, 600), coalesce(v_policy.burst_calls, 200));
+  end if;
+
   return v_server || jsonb_build_object(
-    'is_allowed', v_is_granted and coalesce(
-      (select policy.is_allowed from private.find_mcp_policy(v_slug, p_tool_name, p_user_id) policy), true),
-    'timeout_ms',
-      (select policy.timeout_ms from private.find_mcp_policy(v_slug, p_tool_name, p_user_id) policy),
-    'cached', (
-      select jsonb_build_object('version', cached.tool_version, 'schema', cached.tool_schema)
-      from public.mcp_tools_cache cached
-      where cached.connection_id = (v_server #>> '{connection,id}')::uuid and cached.tool_name = p_tool_name
+    'user_id', v_user_id,
+    'scopes', private.caller_scopes(v_caller, v_user_id),
+    'is_granted', v_agent_id is null or exists (
+      select 1 from public.agent_tools granted
+      where granted.tool_id = v_tool.id and granted.agent_id = v_agent_id
+        and (granted.allowed_tools is null or v_name = any (granted.allowed_tools))
     ),
+    'is_allowed', coalesce(v_policy.is_allowed, true),
+    'timeout_ms', v_policy.timeout_ms,
+    'retry_after_ms', v_retry_after_ms,
+    'cached', case when v_cached.id is not null then jsonb_build_object(
+      'name', v_cached.tool_name, 'version', v_cached.tool_version, 'schema', v_cached.tool_schema,
+      'hash', v_cached.definition_hash, 'state', v_cached.state, 'held', v_cached.held_definition -> 'schema'
+    ) end,
     'tool_names', (
       select coalesce(jsonb_agg(cached.tool_name order by cached.tool_name), '[]')
       from public.mcp_tools_cache cached
@@ -161,6 +281,112 @@ begin
   );
 end;
 $$;
-comment on function private.load_tool_call(uuid, text, uuid, uuid) is
-  'All that one call needs: {tool, connection, is_allowed, timeout_ms, cached: {version, schema} or null, tool_names}; null when no such tool is registered and active. An agent needs its agent_tools row. Called by the gateway.';
-revoke all on function private.load_tool_call(uuid, text, uuid, uuid) from public;
+comment on function private.load_tool_call(jsonb) is
+  'All that one call {server, tool_name, caller: {user_id, agent_id, task_id, client_id, session_id, client_name, is_service}, is_charged} needs: tool_server() and {user_id, scopes (null: all), is_granted, is_allowed, timeout_ms, retry_after_ms (0: not limited), cached or null, tool_names}; null when no such server is registered and active. Takes the call out of its rate limit and makes its session. Called by the gateway.';
+revoke all on function private.load_tool_call(jsonb) from public;
+
+create function private.usable_servers(p_caller jsonb, p_server text default null)
+returns table (server jsonb, scopes jsonb)
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_user_id uuid := private.tool_call_user(p_caller);
+  v_agent_id uuid := (p_caller ->> 'agent_id')::uuid;
+  v_scopes jsonb := to_jsonb(private.caller_scopes(p_caller, v_user_id));
+begin
+  return query
+  select jsonb_build_object(
+      'tool', jsonb_build_object(
+        'id', tool.id, 'slug', tool.slug, 'name', tool.name, 'type', tool.type, 'description', tool.description,
+        'config', tool.config, 'credential_type', tool.credential_type,
+        'credential_secret_name', tool.credential_secret_name),
+      'connection_id', connection.id,
+      'user_id', v_user_id,
+      'health', coalesce(connection.health, 'unknown'),
+      'breaker', case when connection.id is null then 'closed' else private.breaker_state(connection) end,
+      'retry_at', connection.retry_at,
+      'failure_count', coalesce(connection.failure_count, 0),
+      'last_success_at', connection.last_success_at,
+      'tools_listed_at', connection.tools_listed_at,
+      'tool_scopes', (
+        select coalesce(jsonb_agg(to_jsonb(cached.scopes)), '[]')
+        from public.mcp_tools_cache cached
+        where cached.connection_id = connection.id and cached.state = 'approved'
+          and (granted.allowed_tools is null or cached.tool_name = any (granted.allowed_tools)))
+    ),
+    v_scopes
+  from public.tools tool
+  left join public.agent_mcp_connections connection
+    on connection.tool_id = tool.id and connection.user_id is not distinct from v_user_id
+  left join public.agent_tools granted on granted.tool_id = tool.id and granted.agent_id = v_agent_id
+  where tool.is_active
+    and (p_server is null or tool.slug = p_server)
+    and (v_agent_id is null or granted.agent_id is not null)
+  order by tool.slug;
+end;
+$$;
+comment on function private.usable_servers(jsonb, text) is
+  'The active servers, those of the agent where the caller names one, with the caller''s connections and scopes (null: all). Called by the gateway.';
+revoke all on function private.usable_servers(jsonb, text) from public;
+
+create function private.server_listing(p_tool_id uuid, p_user_id uuid, p_max_age_seconds int)
+returns jsonb
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_server jsonb := private.tool_server(p_tool_id, p_user_id);
+begin
+  return v_server || jsonb_build_object(
+    'is_due', private.is_listing_due(v_server, p_max_age_seconds),
+    'dropped', (
+      select connection.dropped_tools from public.agent_mcp_connections connection
+      where connection.id = (v_server #>> '{connection,id}')::uuid),
+    'tools', (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'name', cached.tool_name,
+        'version', cached.tool_version,
+        'schema', cached.tool_schema,
+        'hash', cached.definition_hash,
+        'losses', cached.schema_losses,
+        'scopes', to_jsonb(cached.scopes),
+        'state', cached.state,
+        'held', cached.held_definition -> 'schema',
+        'approved', approved.tool_schema,
+        'successful_parameters', coalesce(own.successful_parameters, shared.successful_parameters, '[]'),
+        'is_shape', own.id is null,
+        'success_count', coalesce(own.success_count, shared.success_count, 0),
+        'last_successful_call', coalesce(own.last_successful_call, shared.last_successful_call)
+      ) order by cached.tool_name), '[]')
+      from public.mcp_tools_cache cached
+      left join public.mcp_tools_cache own
+        on own.id = cached.id and p_user_id is not null and own.successful_parameters <> '[]'
+      left join public.mcp_tools_cache shared
+        on shared.tool_name = cached.tool_name
+        and shared.connection_id = (
+          select service.id from public.agent_mcp_connections service
+          where service.tool_id = p_tool_id and service.user_id is null)
+        and shared.tool_schema -> 'inputSchema' = cached.tool_schema -> 'inputSchema'
+      -- What was approved may stand with another user, where this one never had it.
+      left join lateral (
+        select other.tool_schema
+        from public.mcp_tools_cache other
+        join public.agent_mcp_connections elsewhere on elsewhere.id = other.connection_id
+        where cached.state = 'quarantined' and elsewhere.tool_id = p_tool_id
+          and other.tool_name = cached.tool_name
+          and private.approved_tool_hashes(p_tool_id) -> other.tool_name ? other.definition_hash
+        order by other.id = cached.id desc, other.last_updated desc
+        limit 1
+      ) as approved on true
+      where cached.connection_id = (v_server #>> '{connection,id}')::uuid)
+  );
+end;
+$$;
+comment on function private.server_listing(uuid, uuid, int) is
+  'A server as of tool_server() with {is_due, dropped, tools}: the cached tools with what worked before, the user''s own arguments or else (is_shape) the shape of anyone''s. Called by the gateway.';
+revoke all on function private.server_listing(uuid, uuid, int) from public;

@@ -1,23 +1,39 @@
 -- Writes a finished call into the ledger and learns from it.
 
-create function private.record_connection_failure(p_connection_id uuid)
-returns void
+create function private.failures_in_a_row(p_user_id uuid, p_tool_id uuid, p_tool_name text)
+returns int
 language sql
-volatile
+stable
 security invoker
 set search_path = ''
 as $$
-  update public.agent_mcp_connections connection
-  set failure_count = connection.failure_count + 1,
-      health = case when connection.failure_count + 1 >= 3 then 'failing' else connection.health end
-  where connection.id = p_connection_id;
+  with latest as (
+    select execution.status, failure.error_type, execution.created_at, execution.id
+    from public.mcp_executions execution
+    left join public.mcp_failures failure on failure.execution_id = execution.id
+    where execution.user_id is not distinct from p_user_id
+      and execution.tool_id = p_tool_id and execution.tool_name = p_tool_name
+      and execution.task_id is null
+      and execution.created_at > now() - interval '1 hour'
+      -- What the gateway refused says nothing of the tool.
+      and failure.error_type is distinct from 'auth_error'
+      and failure.error_type is distinct from 'rate_limited'
+      and failure.error_type is distinct from 'config_error'
+    order by execution.created_at desc
+    limit 20
+  )
+  select count(*)::int
+  from latest
+  where latest.status <> 'success'
+    and latest.created_at > coalesce(
+      (select max(success.created_at) from latest success where success.status = 'success'), '-infinity');
 $$;
-comment on function private.record_connection_failure(uuid) is
-  'Counts a failure to reach a server; the third in a row marks the connection failing.';
-revoke all on function private.record_connection_failure(uuid) from public;
+comment on function private.failures_in_a_row(uuid, uuid, text) is
+  'How often a tool failed for a user outside tasks since it last worked, at most twenty times and within an hour.';
+revoke all on function private.failures_in_a_row(uuid, uuid, text) from public;
 
 create function private.record_execution(p_execution jsonb)
-returns void
+returns int
 language plpgsql
 volatile
 security invoker
@@ -26,8 +42,9 @@ as $$
 declare
   v_execution public.mcp_executions := jsonb_populate_record(null::public.mcp_executions, p_execution);
   v_failure jsonb := nullif(p_execution -> 'failure', 'null');
+  v_failures int := 0;
 begin
-  v_execution.created_at := now();
+  v_execution.created_at := clock_timestamp();
   insert into public.mcp_executions values (v_execution.*);
 
   if v_failure is not null then
@@ -36,25 +53,32 @@ begin
       v_execution.id, v_failure ->> 'error_type', v_failure ->> 'error_code',
       nullif(v_failure -> 'error_details', 'null'), v_execution.attempt
     );
+    v_failures := case
+      when v_execution.task_id is not null then v_execution.attempt
+      else private.failures_in_a_row(v_execution.user_id, v_execution.tool_id, v_execution.tool_name)
+    end;
   end if;
 
   if v_execution.connection_id is null then
-    return;
+    return v_failures;
   end if;
   -- What cannot be learned must not lose the ledger row.
   begin
-    if v_failure ->> 'error_type' in ('transport_error', 'timeout') then
+    if p_execution ->> 'contact' = 'failed' then
       perform private.record_connection_failure(v_execution.connection_id);
     elsif v_failure is null then
       perform public.record_mcp_tool_success(v_execution.connection_id);
       perform public.record_mcp_tool_execution(
         v_execution.connection_id, v_execution.tool_name, p_execution -> 'parameters', true);
+    elsif p_execution ->> 'contact' = 'answered' then
+      perform private.record_connection_answer(v_execution.connection_id);
     end if;
   exception when others then
     raise warning 'Could not learn from the tool call %: %', v_execution.id, sqlerrm;
   end;
+  return v_failures;
 end;
 $$;
 comment on function private.record_execution(jsonb) is
-  'Writes one call into mcp_executions (columns by name), its failure {error_type, error_code, error_details} if it has one, the connection''s health, and on success the arguments under parameters into the tool cache. Called by the gateway after each call.';
+  'Writes one call into mcp_executions (columns by name), its failure {error_type, error_code, error_details} if it has one, the connection''s health by contact (answered or failed), and on success the arguments under parameters into the tool cache. Returns how often the tool has now failed in a row, 0 after a success. Called by the gateway after each call.';
 revoke all on function private.record_execution(jsonb) from public;

@@ -100,15 +100,19 @@ async function cache(t: Deno.TestContext, fixture: ToolFixture): Promise<void> {
     return row.id;
   }
 
-  async function store(connectionId: string, names: string[], description = "d") {
-    const tools = names.map((name) => ({
-      name,
-      version: null,
-      schema: { name, description, inputSchema: { type: "object" } },
-      openai_schema: {},
-    }));
+  async function store(
+    connectionId: string,
+    names: string[],
+    { description = "d", inputSchema = {} }: { description?: string; inputSchema?: JsonObject } =
+      {},
+  ) {
+    const tools = names.map((name) => {
+      const schema = { name, description, inputSchema: { type: "object", ...inputSchema } };
+      return { name, version: null, schema, openai_schema: {}, hash: JSON.stringify(schema) };
+    });
+    const listing = { tools, dropped: [], is_remote: false, holds_new: false };
     const [row] = await sql<{ written: number }[]>`
-      select private.store_tools(${connectionId}, ${sql.json(tools)}) as written`;
+      select private.store_tools(${connectionId}, ${sql.json(listing)}) as written`;
     return row?.written;
   }
 
@@ -130,7 +134,7 @@ async function cache(t: Deno.TestContext, fixture: ToolFixture): Promise<void> {
 
     assert.equal(await store(id, ["a", "b"]), 2);
     assert.equal(await store(id, ["a", "b"]), 0);
-    assert.equal(await store(id, ["a"], "new"), 1);
+    assert.equal(await store(id, ["a"], { description: "new" }), 1);
     const rows =
       await sql`select tool_name from public.mcp_tools_cache where connection_id = ${id}`;
     assert.deepEqual(rows.map((row) => row.tool_name), ["a"]);
@@ -157,6 +161,42 @@ async function cache(t: Deno.TestContext, fixture: ToolFixture): Promise<void> {
     const { successful_parameters: sets, success_count: count } = await learned(id);
     assert.equal(count, 50);
     assert.equal(new Set(sets.map(({ n }) => n)).size, 10);
+  });
+
+  await t.step(
+    "a changed schema empties what was learned, a changed description does not",
+    async () => {
+      const id = await connect();
+      await store(id, ["a"]);
+      await record(id, { n: 1 });
+
+      await store(id, ["a"], { description: "said in another way" });
+      const told = await learned(id);
+      await store(id, ["a"], { inputSchema: { required: ["m"] } });
+      const changed = await learned(id);
+
+      assert.deepEqual([told.successful_parameters, told.success_count], [[{ n: 1 }], 1]);
+      assert.deepEqual([changed.successful_parameters, changed.success_count], [[], 0]);
+    },
+  );
+
+  await t.step("what looks like a key or a token is not remembered", async () => {
+    const id = await connect();
+    await store(id, ["a"]);
+    const values = [
+      "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl",
+      "call it with sk-proj-0123456789abcdefghij please",
+      "https://ann:hunter22@example.com/",
+      "Bearer 0123456789abcdef",
+    ];
+
+    await record(id, { values, ok: "a plain sentence about tokens" });
+
+    const { successful_parameters: [set] } = await learned(id);
+    assert.deepEqual(set, {
+      values: values.map(() => "<redacted>"),
+      ok: "a plain sentence about tokens",
+    });
   });
 
   await t.step("secrets by their key and long texts are not remembered", async () => {

@@ -8,6 +8,8 @@ export interface SeenRequest {
   readonly httpMethod: string;
   /** The JSON-RPC method, if the body named one. */
   readonly method: string | undefined;
+  /** What the request says beside its parameters. */
+  readonly meta?: Readonly<Record<string, unknown>>;
 }
 
 /** A real MCP server on loopback. */
@@ -52,6 +54,7 @@ export async function startMcpServer(options: McpFixtureOptions = {}): Promise<M
       headers: request.headers,
       httpMethod: request.method,
       method: body.method,
+      meta: body.params?._meta ?? {},
     };
     seen.push(entry);
     return await options.intercept?.(entry, () => handle(request)) ?? await handle(request);

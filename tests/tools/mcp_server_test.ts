@@ -202,7 +202,7 @@ async function scenarios(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
     }
   });
 
-  await t.step("a lost answer of a read can be asked for again", async () => {
+  await t.step("a lost answer of a read is asked for twice more", async () => {
     const { server, caller } = await setUp({
       intercept: (request, answer) =>
         request.method === "tools/call" ? loseAnswer(answer) : undefined,
@@ -211,6 +211,8 @@ async function scenarios(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
       const outcome = await call(caller, "search", { searchValue: "x" });
 
       assert.ok(outcome.kind === "answered" && outcome.errorCode === "TOOL_UNAVAILABLE");
+      assert.equal(outcome.status, 502);
+      assert.equal(server.seen.filter(({ method }) => method === "tools/call").length, 3);
     } finally {
       await server.stop();
     }
@@ -308,17 +310,31 @@ async function scenarios(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
     }
   });
 
-  await t.step("a tool that the server renamed an argument of is listed anew", async () => {
+  await t.step("a tool that the server renamed an argument of waits for its approval", async () => {
     let argument = "searchValue";
-    const { server, caller } = await setUp({ searchArgument: () => argument });
+    const { server, toolId, caller } = await setUp({ searchArgument: () => argument });
     try {
-      await call(caller, "search", { searchValue: "x" });
+      const tool = await fixture.findTool(caller, "search");
       argument = "query";
-      const outcome = await call(caller, "search", { searchValue: "x" });
-      const renewed = await fixture.findTool(caller, "search");
+      const first = await gateway.call(callOf(tool, caller, { searchValue: "x" }), noAbort());
+      const next = await gateway.call(callOf(tool, caller, { searchValue: "x" }), noAbort());
+      const offered = await gateway.listAgentTools(caller, noAbort());
 
-      assert.ok(outcome.kind === "answered" && outcome.isError);
+      assert.ok(first.kind === "answered" && first.isError);
+      assert.match(first.text, /nobody has approved that yet/);
+      assert.ok(next.kind === "answered" && next.errorCode === "TOOL_DEFINITION_CHANGED");
+      assert.equal(next.status, 409);
+      assert.deepEqual(offered.tools.map(({ toolName }) => toolName), ["fail", "write_note"]);
+
+      const [connection] = await sql<{ id: string }[]>`
+        select id from public.agent_mcp_connections
+        where tool_id = ${toolId} and user_id = ${userId}`;
+      await sql`select public.approve_tool_definition(${connection?.id ?? null}, 'search')`;
+
+      const renewed = await fixture.findTool(caller, "search");
+      const approved = await gateway.call(callOf(renewed, caller, { query: "x" }), noAbort());
       assert.match(JSON.stringify(renewed.inputSchema), /"query"/);
+      assert.ok(approved.kind === "answered" && !approved.isError, JSON.stringify(approved));
     } finally {
       await server.stop();
     }

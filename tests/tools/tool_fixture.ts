@@ -88,7 +88,8 @@ export function callOf(
   args: JsonObject,
 ): ToolCallRequest {
   return {
-    tool,
+    server: tool.server,
+    toolName: tool.toolName,
     caller,
     arguments: args,
     attempt: 1,
@@ -96,6 +97,24 @@ export function callOf(
     idempotencyKey: crypto.randomUUID(),
     traceparent: null,
   };
+}
+
+/** The holder of a secret key, acting for nobody. */
+export function nobody(): ToolCaller {
+  return {
+    userId: null,
+    agentId: null,
+    taskId: null,
+    clientId: null,
+    sessionId: null,
+    clientName: null,
+    isService: true,
+  };
+}
+
+/** A signed-in user outside tasks, with the scopes of `mcp_grants`. */
+export function userCaller(userId: string): ToolCaller {
+  return { ...nobody(), userId, isService: false };
 }
 
 /** A signal that nobody aborts. */
@@ -138,7 +157,7 @@ async function createCaller(
   for (const toolId of toolIds) {
     await sql`insert into public.agent_tools (agent_id, tool_id) values (${agentId}, ${toolId})`;
   }
-  return { userId, agentId, taskId: null };
+  return { ...nobody(), userId, agentId };
 }
 
 async function findTool(

@@ -4,4 +4,6 @@ import type { InternalServer } from "../internal_server.ts";
 /** Loads each internal server when it is first needed. */
 export const INTERNAL_SERVERS: Readonly<Record<string, () => Promise<InternalServer>>> = {
   artifacts: async () => (await import("./artifacts/server.ts")).artifactsServer,
+  quoth: async () => (await import("./quoth/server.ts")).quothServer,
+  swarm: async () => (await import("./swarm/server.ts")).swarmServer,
 };

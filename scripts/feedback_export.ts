@@ -1,0 +1,74 @@
+/** `deno task feedback:export`: writes grades and failures of tool calls to a folder, as CSV. */
+import { dirname, join } from "node:path";
+import { createSql } from "../shared/db/sql_client.ts";
+import { createExportStore } from "../shared/feedback/export_store.ts";
+import { runExport } from "../shared/feedback/run_export.ts";
+import { CommandError, runCommand } from "./cli/run_command.ts";
+import { PROJECT_ROOT } from "./project_root.ts";
+import { readEnvironment } from "./stack/stack_environment.ts";
+import { writeLine, writeProgress } from "./terminal.ts";
+
+const DEFAULT_DAYS = 30;
+const MS_PER_DAY = 86_400_000;
+
+await runCommand({
+  name: "deno task feedback:export",
+  summary: "Writes grades and failures of tool calls to a folder, a CSV file a day and kind.",
+  options: {
+    out: { type: "string", placeholder: "folder", help: "Where the files go. Made if missing." },
+    from: {
+      type: "string",
+      placeholder: "YYYY-MM-DD",
+      help: `First day, UTC; at most 62 days are written. Default ${DEFAULT_DAYS} days ago.`,
+    },
+    db: {
+      type: "string",
+      placeholder: "URL",
+      help: "The database. Default SUPABASE_DB_URL of the environment or .env.",
+    },
+    json: { type: "boolean", help: "Prints the files as one line of JSON." },
+  },
+}, async ({ values }) => {
+  const { out } = values;
+  if (!out) throw new CommandError("Name the folder for the files with --out");
+  const from = readDay(values.from);
+  const url = values.db ?? (await readEnvironment(PROJECT_ROOT)).SUPABASE_DB_URL;
+  if (!url) throw new CommandError("Name the database with --db, as `deno task start` prints it");
+
+  writeProgress(`Exporting from ${from} on …`);
+  const sql = createSql(url, { maxConnections: 1, applicationName: "feedback-export" });
+  try {
+    const store = createExportStore(sql);
+    const written = await runExport(await store.listDays({ from, withToday: true }), {
+      // What a person takes home says nothing of what is in Storage.
+      store: { ...store, markExported: () => Promise.resolve() },
+      writeFile: ({ path, text, rowCount }) =>
+        rowCount === 0 ? Promise.resolve() : writeFile(join(out, path), text),
+    });
+    const files = written.filter(({ rowCount }) => rowCount > 0);
+    if (values.json) {
+      const rows = files.map(({ path, rowCount }) => ({ path, row_count: rowCount }));
+      return writeLine(JSON.stringify({ out, files: rows }));
+    }
+    for (const { path, rowCount } of files) writeLine(`${join(out, path)}  ${rowCount} rows`);
+    if (files.length === 0) writeLine(`There are no grades and no failures since ${from}`);
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+});
+
+function readDay(text: string | undefined): string {
+  if (text === undefined) {
+    return new Date(Date.now() - DEFAULT_DAYS * MS_PER_DAY).toISOString().slice(0, 10);
+  }
+  const date = /^\d{4}-\d\d-\d\d$/.test(text) ? new Date(`${text}T00:00:00Z`) : null;
+  if (date !== null && !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text)) {
+    return text;
+  }
+  throw new CommandError(`Cannot use --from ${text}: give a day as YYYY-MM-DD`);
+}
+
+async function writeFile(path: string, text: string): Promise<void> {
+  await Deno.mkdir(dirname(path), { recursive: true });
+  await Deno.writeTextFile(path, text);
+}

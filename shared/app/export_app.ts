@@ -1,0 +1,86 @@
+import { z } from "zod";
+import type { Config } from "../config/env.ts";
+import { createSql } from "../db/sql_client.ts";
+import { toSwarmError } from "../db/to_swarm_error.ts";
+import { createExportStore, type DaysWanted } from "../feedback/export_store.ts";
+import { type ExportPorts, runExport, type WrittenFile } from "../feedback/run_export.ts";
+import { createHttpHandler } from "../http/http_handler.ts";
+import { parseBody } from "../http/parse_body.ts";
+import type { Logger } from "../log/logger.ts";
+import { createArtifactStorage } from "../worker/artifact_storage.ts";
+import { isolateClock } from "../worker/clock.ts";
+import { createSqlTaskStore } from "../worker/sql_task_store.ts";
+import { runInBackground } from "./run_in_background.ts";
+import { createWakeGuard } from "./wake_guard.ts";
+import { serviceKeyOf } from "./service_key.ts";
+
+/** The door through which the export of grades and failures is started. */
+export interface ExportApp {
+  fetch(request: Request): Promise<Response>;
+  /** Closes the connections to the database. */
+  close(): Promise<void>;
+}
+
+const BUCKET = "supaswarm-exports";
+
+const exportRequest = z.strictObject({
+  /** Writes the files of this and all later days again. */
+  from: z.iso.date().optional(),
+});
+
+/**
+ * Composes `supaswarm-export`. The database's wake is answered 202 at once and gets what is due
+ * written; the holder of a secret key waits for the files, today's among them.
+ */
+export function createExportApp(config: Config, log: Logger): ExportApp {
+  const sql = createSql(config.databaseUrl, {
+    maxConnections: 2,
+    applicationName: "supaswarm-export",
+  });
+  const storage = createArtifactStorage({
+    url: config.apiKeys.url,
+    secretKey: serviceKeyOf(config.apiKeys.secretKeys),
+    bucket: BUCKET,
+  });
+  const ports: ExportPorts = {
+    store: createExportStore(sql),
+    writeFile: ({ path, text }) =>
+      storage.put({ path, text, contentType: "text/csv; charset=utf-8" }),
+  };
+  const { leaseSeconds } = config.worker;
+  const guard = createWakeGuard(
+    config.apiKeys,
+    createSqlTaskStore(sql, { leaseSeconds, clock: isolateClock }),
+  );
+  let due: Promise<void> | null = null;
+
+  const fetch = createHttpHandler({ methods: ["POST"], log }, async (request) => {
+    if (await guard(request) === "database") {
+      due ??= exportDue().finally(() => due = null);
+      runInBackground(due);
+      return Response.json({}, { status: 202 });
+    }
+    const { from } = await parseBody(request, exportRequest);
+    const files = await write({ withToday: true, ...(from === undefined ? {} : { from }) });
+    return Response.json({
+      bucket: BUCKET,
+      files: files.map(({ path, rowCount }) => ({ path, row_count: rowCount })),
+    });
+  });
+  return { fetch, close: () => sql.end({ timeout: 1 }) };
+
+  async function write(wanted: DaysWanted): Promise<readonly WrittenFile[]> {
+    return await runExport(await ports.store.listDays(wanted), ports);
+  }
+
+  /** What fails stays due, and the next wake tries it again. */
+  async function exportDue(): Promise<void> {
+    try {
+      const files = await write({});
+      log("info", "export.written", { files: files.length });
+    } catch (error) {
+      const { code, message } = toSwarmError(error, "export");
+      log("error", "export.failed", { code, message });
+    }
+  }
+}

@@ -1,0 +1,115 @@
+import { withOAuthProtectedResource } from "@supabase/server/oauth-protected-resource";
+import type { Config } from "../config/env.ts";
+import { createSql } from "../db/sql_client.ts";
+import { SwarmError } from "../errors/swarm_error.ts";
+import { authenticate } from "../http/authenticate.ts";
+import { errorResponse } from "../http/error_response.ts";
+import { createHttpHandler } from "../http/http_handler.ts";
+import { traceparentOf, tracestateOf } from "../http/trace_context.ts";
+import type { Logger } from "../log/logger.ts";
+import { assertOriginAllowed } from "../mcp/endpoint/allowed_origin.ts";
+import { answerMessage } from "../mcp/endpoint/answer_message.ts";
+import { serverOfUrl } from "../mcp/endpoint/endpoint_target.ts";
+import { readMessage } from "../mcp/endpoint/mcp_message.ts";
+import { publicOrigin, resourceUrl } from "../mcp/endpoint/public_url.ts";
+import { scopeChallenge } from "../mcp/endpoint/scope_challenge.ts";
+import { toToolCaller } from "../mcp/endpoint/to_tool_caller.ts";
+import { createToolDirectory } from "../mcp/endpoint/tool_directory.ts";
+import { createTelemetry } from "../telemetry/telemetry.ts";
+import { traceRequests } from "../telemetry/trace_requests.ts";
+import { createToolGateway } from "../tools/gateway.ts";
+import { createServerRegistrar } from "./register_internal_servers.ts";
+import { runInBackground } from "./run_in_background.ts";
+import { serviceKeyOf } from "./service_key.ts";
+
+/** Name of the edge function, under which its addresses begin. */
+const FUNCTION_NAME = "mcp";
+
+/** The door for clients of the Model Context Protocol. */
+export interface McpApp {
+  fetch(request: Request): Promise<Response>;
+  /** Closes the connections to the database. */
+  close(): Promise<void>;
+}
+
+/**
+ * Composes `mcp`: which server, may this page call, who is it, may they do this, and the protocol.
+ * A 401 tells where the OAuth metadata of the resource stands, which is served here too.
+ */
+export function createMcpApp(config: Config, log: Logger): McpApp {
+  const { apiKeys, allowLoopback, allowedOrigins } = config;
+  const sql = createSql(config.databaseUrl, { maxConnections: 3, applicationName: FUNCTION_NAME });
+  const gateway = createToolGateway({
+    sql,
+    supabaseUrl: apiKeys.url,
+    secretKey: serviceKeyOf(apiKeys.secretKeys),
+    allowLoopback,
+    log,
+  });
+  const registerServers = createServerRegistrar(sql);
+  const telemetry = createTelemetry({
+    settings: config.telemetry,
+    functionName: FUNCTION_NAME,
+    secrets: Object.values(apiKeys.secretKeys),
+    log,
+  });
+
+  async function answer(request: Request): Promise<Response> {
+    assertOriginAllowed(request, { projectUrl: apiKeys.url, allowedOrigins });
+    const server = serverOfUrl(new URL(request.url), FUNCTION_NAME);
+    const who = await authenticate(request, apiKeys, ["user", "service"]);
+    const message = await readMessage(request);
+    const caller = toToolCaller(who, { clientName: message.clientName });
+    await registerServers();
+    const directory = createToolDirectory({
+      gateway,
+      caller,
+      server,
+      log,
+      signal: request.signal,
+    });
+    return await answerMessage({
+      server,
+      message,
+      caller,
+      directory,
+      gateway,
+      log,
+      traceparent: traceparentOf(request),
+      tracestate: tracestateOf(request),
+      keepAlive: runInBackground,
+    });
+  }
+
+  const door = (request: Request, resourceMetadataUrl: string) =>
+    createHttpHandler({ methods: ["POST"], log }, async (_request, { requestId }) => {
+      try {
+        return await answer(request);
+      } catch (error) {
+        if (!(error instanceof SwarmError) || error.code !== "INSUFFICIENT_SCOPE") throw error;
+        const response = errorResponse(error, { log, requestId });
+        response.headers.set("www-authenticate", scopeChallenge(error, resourceMetadataUrl));
+        return response;
+      }
+    })(request);
+
+  const fetch = withOAuthProtectedResource(
+    {
+      resourceServer: resourceUrl,
+      authorizationServer: (request) => `${publicOrigin(request)}/auth/v1`,
+    },
+    (request, { oauthProtectedResource }) =>
+      door(request, oauthProtectedResource.resourceMetadataUrl),
+  );
+  return {
+    fetch: traceRequests((request) => fetch(request), {
+      route: `/${FUNCTION_NAME}`,
+      telemetry,
+      runInBackground,
+    }),
+    async close() {
+      await telemetry.close();
+      await sql.end({ timeout: 1 });
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import type { Config } from "../config/env.ts";
+import { createSql } from "../db/sql_client.ts";
+import { authenticate, type Caller } from "../http/authenticate.ts";
+import { createHttpHandler } from "../http/http_handler.ts";
+import { parseBody } from "../http/parse_body.ts";
+import { traceparentOf, tracestateOf } from "../http/trace_context.ts";
+import type { Logger } from "../log/logger.ts";
+import { assertMayActFor, executeRequest } from "../mcp/endpoint/execute_request.ts";
+import { executeTool } from "../mcp/endpoint/execute_tool.ts";
+import { parseListingQuery } from "../mcp/endpoint/listing_query.ts";
+import { describeServer, listServers } from "../mcp/endpoint/server_listing.ts";
+import { toToolCaller } from "../mcp/endpoint/to_tool_caller.ts";
+import { createTelemetry } from "../telemetry/telemetry.ts";
+import { traceRequests } from "../telemetry/trace_requests.ts";
+import { createToolGateway } from "../tools/gateway.ts";
+import { createServerRegistrar } from "./register_internal_servers.ts";
+import { runInBackground } from "./run_in_background.ts";
+import { serviceKeyOf } from "./service_key.ts";
+
+/** The gateway for callers that speak no MCP. */
+export interface McpExecuteApp {
+  fetch(request: Request): Promise<Response>;
+  /** Closes the connections to the database. */
+  close(): Promise<void>;
+}
+
+/** Composes `mcp-execute`: GET lists servers and tools, POST calls a tool. */
+export function createMcpExecuteApp(config: Config, log: Logger): McpExecuteApp {
+  const { apiKeys, allowLoopback } = config;
+  const sql = createSql(config.databaseUrl, {
+    maxConnections: 3,
+    applicationName: "mcp-execute",
+  });
+  const gateway = createToolGateway({
+    sql,
+    supabaseUrl: apiKeys.url,
+    secretKey: serviceKeyOf(apiKeys.secretKeys),
+    allowLoopback,
+    log,
+  });
+  const registerServers = createServerRegistrar(sql);
+  const telemetry = createTelemetry({
+    settings: config.telemetry,
+    functionName: "mcp-execute",
+    secrets: Object.values(apiKeys.secretKeys),
+    log,
+  });
+
+  const handle = createHttpHandler({ methods: ["GET", "POST"], log }, async (request) => {
+    const who = await authenticate(request, apiKeys, ["user", "service"]);
+    return Response.json(
+      request.method === "GET" ? await list(request, who) : await execute(request, who),
+    );
+  });
+  return {
+    fetch: traceRequests(handle, { route: "/mcp-execute", telemetry, runInBackground }),
+    async close() {
+      await telemetry.close();
+      await sql.end({ timeout: 1 });
+    },
+  };
+
+  async function list(request: Request, who: Caller) {
+    const { server, refresh } = parseListingQuery(new URL(request.url));
+    await registerServers();
+    const options = { gateway, caller: toToolCaller(who, {}), signal: request.signal };
+    return server === null
+      ? await listServers(options)
+      : await describeServer(server, refresh, options);
+  }
+
+  async function execute(request: Request, who: Caller) {
+    const body = await parseBody(request, executeRequest);
+    assertMayActFor(body, who);
+    await registerServers();
+    const caller = toToolCaller(who, {
+      clientName: request.headers.get("x-client-info")?.slice(0, 200) ?? null,
+      sessionId: body.session_id ?? null,
+      agentId: body.agent_id ?? null,
+      onBehalfOf: body.on_behalf_of ?? null,
+      taskId: body.task_id ?? null,
+    });
+    const call = executeTool(body, {
+      gateway,
+      caller,
+      traceparent: traceparentOf(request),
+      tracestate: tracestateOf(request),
+      signal: request.signal,
+    });
+    // A caller that goes away ends the call; the instance stays until that is written down.
+    runInBackground(call.catch(() => {}));
+    return await call;
+  }
+}

@@ -1,0 +1,30 @@
+import type { Config } from "../config/env.ts";
+import { createSql } from "../db/sql_client.ts";
+import { feedbackRequest } from "../feedback/feedback_request.ts";
+import { recordFeedback } from "../feedback/record_feedback.ts";
+import { authenticate } from "../http/authenticate.ts";
+import { createHttpHandler } from "../http/http_handler.ts";
+import { parseBody } from "../http/parse_body.ts";
+import type { Logger } from "../log/logger.ts";
+
+/** The door through which callers grade tool calls. */
+export interface McpFeedbackApp {
+  fetch(request: Request): Promise<Response>;
+  /** Closes the connections to the database. */
+  close(): Promise<void>;
+}
+
+/** Composes `mcp-feedback`: a grade for a call of the caller's own, answered as it now stands. */
+export function createMcpFeedbackApp(config: Config, log: Logger): McpFeedbackApp {
+  const sql = createSql(config.databaseUrl, {
+    maxConnections: 2,
+    applicationName: "mcp-feedback",
+  });
+  const fetch = createHttpHandler({ methods: ["POST"], log }, async (request) => {
+    const caller = await authenticate(request, config.apiKeys, ["user", "service"]);
+    const body = await parseBody(request, feedbackRequest);
+    const userId = caller.kind === "user" ? caller.userId : null;
+    return Response.json(await recordFeedback(sql, body, userId));
+  });
+  return { fetch, close: () => sql.end({ timeout: 1 }) };
+}

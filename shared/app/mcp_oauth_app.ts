@@ -1,0 +1,114 @@
+import { z } from "zod";
+import type { Config } from "../config/env.ts";
+import { createSql } from "../db/sql_client.ts";
+import { SwarmError } from "../errors/swarm_error.ts";
+import { authenticate } from "../http/authenticate.ts";
+import { createHttpHandler } from "../http/http_handler.ts";
+import { parseBody } from "../http/parse_body.ts";
+import type { Logger } from "../log/logger.ts";
+import { isOriginAllowed } from "../mcp/endpoint/allowed_origin.ts";
+import { createGuardedFetch } from "../net/guarded_fetch.ts";
+import { beginAuthorization } from "../tools/oauth/begin_authorization.ts";
+import {
+  clientMetadataOf,
+  OAUTH_FUNCTION,
+  oauthAddresses,
+} from "../tools/oauth/client_metadata.ts";
+import { parseConfirmation } from "../tools/oauth/confirmation.ts";
+import { createConnectionStore } from "../tools/oauth/connection_store.ts";
+import { endConnection } from "../tools/oauth/end_connection.ts";
+import { finishAuthorization } from "../tools/oauth/finish_authorization.ts";
+import { answerBrowser } from "../tools/oauth/answer_browser.ts";
+
+/** The door through which users connect their own accounts to tool servers. */
+export interface McpOAuthApp {
+  fetch(request: Request): Promise<Response>;
+  /** Closes the connections to the database. */
+  close(): Promise<void>;
+}
+
+const beginRequest = z.strictObject({
+  /** Slug of the tool server. */
+  server: z.string().min(1).max(63),
+  /** Page of an allowed origin that the browser goes to afterwards. */
+  return_to: z.url({ protocol: /^https?$/ }).max(2_000).optional(),
+});
+const confirmRequest = z.strictObject({ confirmation: z.string().min(1).max(10_000) });
+const endRequest = beginRequest.pick({ server: true });
+
+/**
+ * Composes `mcp-oauth`: POST begins, the browser comes back to `/callback`, POST `/confirm` by the
+ * same user connects, DELETE disconnects. `/client-metadata` tells authorization servers who we are.
+ */
+export function createMcpOAuthApp(config: Config, log: Logger): McpOAuthApp {
+  const { apiKeys, publicUrl, allowLoopback, allowedOrigins } = config;
+  const sql = createSql(config.databaseUrl, { maxConnections: 2, applicationName: OAUTH_FUNCTION });
+  const store = createConnectionStore(sql);
+  const ports = { store, guardedFetch: createGuardedFetch({ allowLoopback }) };
+  const addresses = oauthAddresses(publicUrl);
+
+  const fetch = createHttpHandler({ methods: ["GET", "POST", "DELETE"], log }, async (request) => {
+    const path = new URL(request.url).pathname.split(`/${OAUTH_FUNCTION}`).at(-1) ?? "";
+    switch (`${request.method} ${path.replace(/\/+$/, "")}`) {
+      case "POST ":
+        return await begin(request);
+      case "GET /callback":
+        return await answerBrowser(new URL(request.url).searchParams, store);
+      case "POST /confirm":
+        return await confirm(request);
+      case "DELETE ":
+        return await end(request);
+      case "GET /client-metadata":
+        return Response.json({
+          client_id: addresses.documentUrl,
+          ...clientMetadataOf(addresses),
+          token_endpoint_auth_method: "none",
+        });
+      default:
+        throw new SwarmError("METHOD_NOT_ALLOWED", `Cannot answer ${request.method} at '${path}'`, {
+          hint: "POST {server} here, POST {confirmation} to /confirm, or DELETE {server}.",
+        });
+    }
+  });
+  return { fetch, close: () => sql.end({ timeout: 1 }) };
+
+  async function begin(request: Request): Promise<Response> {
+    const userId = await userOf(request);
+    const { server: slug, return_to: returnTo = null } = await parseBody(request, beginRequest);
+    if (returnTo !== null) assertMayReturnTo(returnTo);
+    const order = { slug, userId, returnTo, addresses };
+    const { authorizationUrl, expiresAt } = await beginAuthorization(order, ports);
+    return Response.json({ authorization_url: authorizationUrl, expires_at: expiresAt });
+  }
+
+  async function confirm(request: Request): Promise<Response> {
+    const userId = await userOf(request);
+    const { confirmation } = await parseBody(request, confirmRequest);
+    const server = await finishAuthorization(parseConfirmation(confirmation), userId, ports);
+    log("info", "oauth.connected", { server });
+    return Response.json({ server, is_connected: true });
+  }
+
+  async function end(request: Request): Promise<Response> {
+    const userId = await userOf(request);
+    const { server } = await parseBody(request, endRequest);
+    const isRevoked = await endConnection(server, userId, ports);
+    log("info", "oauth.disconnected", { server, is_revoked: isRevoked });
+    return Response.json({ server, is_connected: false, is_revoked: isRevoked });
+  }
+
+  async function userOf(request: Request): Promise<string> {
+    const caller = await authenticate(request, apiKeys, ["user"]);
+    if (caller.kind === "user") return caller.userId;
+    throw new SwarmError("CALLER_REQUIRED", "Only a signed-in user can connect an account");
+  }
+
+  function assertMayReturnTo(returnTo: string): void {
+    const { origin } = new URL(returnTo);
+    const policy = { projectUrl: publicUrl, allowedOrigins };
+    if (isOriginAllowed(origin, policy) && !returnTo.includes("#")) return;
+    throw new SwarmError("BODY_INVALID", "Cannot send the browser back to return_to", {
+      hint: "Name a page without a fragment whose origin is in SUPASWARM_ALLOWED_ORIGINS.",
+    });
+  }
+}

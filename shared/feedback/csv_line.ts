@@ -1,0 +1,19 @@
+import type { JsonValue } from "../json.ts";
+
+/** What a spreadsheet takes for the beginning of a formula, also behind blanks and in full width. */
+const FORMULA = /^\s*[=+\-@＝＋－＠]|^[\t\r\n]/;
+
+/**
+ * One line of a CSV file by RFC 4180, with its line end. Texts are always quoted; one that a
+ * spreadsheet would run as a formula gets an apostrophe in front. Null is an empty cell.
+ */
+export function csvLine(values: readonly JsonValue[]): string {
+  return `${values.map(toCell).join(",")}\r\n`;
+}
+
+function toCell(value: JsonValue): string {
+  if (value === null) return "";
+  if (typeof value === "number" || typeof value === "boolean") return String(value);
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return `"${(FORMULA.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
+}

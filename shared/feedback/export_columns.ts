@@ -1,0 +1,31 @@
+/** What is exported, each into files of its own. */
+export type ExportKind = "feedback" | "failures";
+
+const CALL_COLUMNS = [
+  "execution_id",
+  "called_at",
+  "mcp_name",
+  "tool_name",
+  "tool_version",
+  "agent",
+  "user_id",
+  "task_id",
+  "attempt",
+  "status",
+  "error_type",
+  "error_code",
+  "error_message",
+  "execution_time_ms",
+  "llm_provider",
+  "llm_model",
+  "arguments",
+] as const;
+
+/** The columns of each kind of file, of `private.reviewed_calls`; new ones come last. */
+export const EXPORT_COLUMNS: Readonly<Record<ExportKind, readonly string[]>> = {
+  feedback: [
+    ...["feedback_id", "graded_at", "grade_changed_at", "rating", "rating_score", "comment"],
+    ...CALL_COLUMNS,
+  ],
+  failures: ["failure_id", "failed_at", ...CALL_COLUMNS, "rating", "rating_score", "comment"],
+};

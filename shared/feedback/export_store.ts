@@ -1,0 +1,77 @@
+import { z } from "zod";
+import type { Sql } from "../db/sql_client.ts";
+import { toSwarmError } from "../db/to_swarm_error.ts";
+import type { JsonObject } from "../json.ts";
+import { jsonObject } from "../json_schema.ts";
+import type { ExportKind } from "./export_columns.ts";
+
+/** One file that is to be written. */
+export interface ExportDay {
+  readonly kind: ExportKind;
+  /** UTC, `YYYY-MM-DD`. */
+  readonly day: string;
+}
+
+/** A line of a file and where it stands. */
+export interface ExportRow {
+  /** The row's time to the microsecond, and its id: together its place among the day's rows. */
+  readonly at: string;
+  readonly id: string;
+  readonly entry: JsonObject;
+}
+
+/** Which days to look for. */
+export interface DaysWanted {
+  /** From this day on, exported before or not; without it what is due. */
+  readonly from?: string;
+  /** Today too, as far as it has come. @default false */
+  readonly withToday?: boolean;
+}
+
+/** What the export reads, and where it notes how far it has come. */
+export interface ExportStore {
+  /** At most 62 days, oldest first. */
+  listDays(wanted: DaysWanted): Promise<readonly ExportDay[]>;
+  /** The next rows after one; a page shorter than `limit` is the last. */
+  readPage(day: ExportDay, after: ExportRow | null, limit: number): Promise<readonly ExportRow[]>;
+  /** Notes that the day's file is written. Days that are not over stay due. */
+  markExported(day: ExportDay): Promise<void>;
+}
+
+const daysSchema = z.array(z.object({
+  kind: z.enum(["feedback", "failures"]),
+  day: z.iso.date(),
+}));
+const pageSchema = z.array(z.object({ at: z.string(), id: z.string(), entry: jsonObject }));
+
+/** The store over SQL. Every method throws `DATABASE_UNAVAILABLE` when the database is away. */
+export function createExportStore(sql: Sql): ExportStore {
+  return {
+    listDays: ({ from = null, withToday = false }) =>
+      attempt("list the days to export", async () => {
+        const [row] = await sql`
+          select private.days_to_export(${from}::text::date, ${withToday}::boolean) as days`;
+        return daysSchema.parse(row?.days);
+      }),
+    readPage: ({ kind, day }, after, limit) =>
+      attempt(`read ${kind} of ${day}`, async () =>
+        pageSchema.parse([
+          ...await sql`
+            select at, id, entry from private.export_page(
+              ${kind}::text, ${day}::text::date, ${after?.at ?? null}::text,
+              ${after?.id ?? null}::uuid, ${limit}::int)`,
+        ])),
+    markExported: ({ kind, day }) =>
+      attempt("note what was exported", async () => {
+        await sql`select private.mark_exported(${kind}::text, ${day}::text::date)`;
+      }),
+  };
+}
+
+async function attempt<T>(action: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw toSwarmError(error, action);
+  }
+}

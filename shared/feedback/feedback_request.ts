@@ -1,0 +1,23 @@
+import { z } from "zod";
+
+/** Body of `POST /functions/v1/mcp-feedback`. */
+export const feedbackRequest = z.strictObject({
+  /** `_meta.feedback_token` of the answer that is graded. */
+  feedback_token: z.guid(),
+  rating: z.enum(["up", "down"]).optional(),
+  rating_score: z.int().min(1).max(5).optional(),
+  comment: z.string().trim().min(1).refine(isShortComment, "must have at most 2000 characters")
+    .optional(),
+}).refine(
+  ({ rating, rating_score, comment }) =>
+    rating !== undefined || rating_score !== undefined || comment !== undefined,
+  "give a rating, a rating_score or a comment",
+);
+
+/** A checked grade. */
+export type FeedbackRequest = z.infer<typeof feedbackRequest>;
+
+/** In characters as the database counts them, which are no UTF-16 units. */
+function isShortComment(comment: string): boolean {
+  return comment.length <= 2_000 || [...comment].length <= 2_000;
+}

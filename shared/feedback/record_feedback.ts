@@ -1,0 +1,39 @@
+import { z } from "zod";
+import type { Sql } from "../db/sql_client.ts";
+import { toSwarmError } from "../db/to_swarm_error.ts";
+import type { FeedbackRequest } from "./feedback_request.ts";
+
+const gradeSchema = z.object({
+  feedback_token: z.string(),
+  execution_id: z.string(),
+  rating: z.string().nullable(),
+  rating_score: z.number().nullable(),
+  comment: z.string().nullable(),
+  changeable_until: z.string(),
+});
+
+/** A grade as it stands now; null is what nobody said. */
+export type Grade = z.infer<typeof gradeSchema>;
+
+/**
+ * Grades a tool call, or changes its grade: what the request leaves out stays as it was.
+ *
+ * @param userId Who grades, which must be whom the call acted as; null: the service.
+ * @throws FEEDBACK_TOKEN_NOT_FOUND, FEEDBACK_CLOSED, DATABASE_UNAVAILABLE
+ */
+export async function recordFeedback(
+  sql: Sql,
+  request: FeedbackRequest,
+  userId: string | null,
+): Promise<Grade> {
+  const { feedback_token, rating = null, rating_score = null, comment = null } = request;
+  try {
+    const [row] = await sql`
+      select private.record_feedback(
+        ${userId}::uuid, ${feedback_token}::uuid, ${rating}::text, ${rating_score}::int,
+        ${comment}::text) as grade`;
+    return gradeSchema.parse(row?.grade);
+  } catch (error) {
+    throw toSwarmError(error, "grade the tool call");
+  }
+}

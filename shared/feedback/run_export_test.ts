@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import type { ExportRow, ExportStore } from "./export_store.ts";
+import { type ExportFile, runExport } from "./run_export.ts";
+
+const DAY = { kind: "failures", day: "2026-11-22" } as const;
+
+/** A day of so many rows, each of about as many characters. */
+function storeOf(rowCount: number, rowCharacters: number): ExportStore {
+  const rows = Array.from({ length: rowCount }, (_, n): ExportRow => ({
+    at: String(n),
+    id: String(n),
+    entry: { failure_id: String(n), arguments: "x".repeat(rowCharacters) },
+  }));
+  return {
+    listDays: () => Promise.resolve([DAY]),
+    readPage: (_, after, limit) => {
+      const start = after === null ? 0 : Number(after.id) + 1;
+      return Promise.resolve(rows.slice(start, start + limit));
+    },
+    markExported: () => Promise.resolve(),
+  };
+}
+
+async function exported(store: ExportStore): Promise<ExportFile[]> {
+  const files: ExportFile[] = [];
+  await runExport([DAY], { store, writeFile: (file) => Promise.resolve(void files.push(file)) });
+  return files;
+}
+
+Deno.test("runExport() writes a day of 100,000 rows, none left out, none twice", async () => {
+  const files = await exported(storeOf(100_000, 0));
+
+  const ids = files.flatMap(({ text }) => text.match(/^"\d+"/gm) ?? []);
+  assert.equal(ids.length, 100_000);
+  assert.equal(new Set(ids).size, 100_000);
+});
+
+Deno.test("runExport() divides a large day into parts that each have a header", async () => {
+  const files = await exported(storeOf(6, 4 * 1024 * 1024));
+
+  assert.deepEqual(files.map(({ path, rowCount }) => [path, rowCount]), [
+    ["failures/2026-11-22.csv", 2],
+    ["failures/2026-11-22.part-2.csv", 2],
+    ["failures/2026-11-22.part-3.csv", 2],
+  ]);
+  assert.ok(files.every(({ text }) => text.startsWith('"failure_id",')));
+});
+
+Deno.test("runExport() writes the header alone for a day without rows", async () => {
+  const [file, ...others] = await exported(storeOf(0, 0));
+
+  assert.deepEqual([file?.rowCount, file?.text.split("\r\n").length, others], [0, 2, []]);
+});

@@ -1,0 +1,131 @@
+import type { CallToolResult } from "@modelcontextprotocol/server";
+import { textBlock } from "../../content_block.ts";
+import type { SwarmError } from "../../errors/swarm_error.ts";
+import type { JsonObject, JsonValue } from "../../json.ts";
+import { isJsonObject } from "../../json.ts";
+import type { AnsweredCall, UnknownCall } from "../../tools/tool_port.ts";
+import { META_PREFIX, underBothNames } from "./meta_keys.ts";
+
+/** A call's result as the Model Context Protocol has it, also of the plain JSON door. */
+export interface ToolCallResult {
+  readonly content: JsonValue;
+  readonly structuredContent?: JsonValue;
+  readonly isError?: boolean;
+  readonly _meta: JsonObject;
+}
+
+/** The result of a call of a tool of that version (null: it has none) that was answered. */
+export function resultOfAnswer(answer: AnsweredCall, version: string | null): ToolCallResult {
+  const structured = structuredOf(answer);
+  const isEmpty = answer.content.length === 0;
+  return {
+    content: (isEmpty ? [textBlock(answer.text)] : answer.content) as unknown as JsonValue,
+    ...(structured === undefined ? {} : { structuredContent: structured }),
+    ...(answer.isError ? { isError: true } : {}),
+    _meta: {
+      ...answer.meta,
+      ...trailOf(answer),
+      ...(version === null ? {} : { [`${META_PREFIX}tool_version`]: version }),
+      ...externalMeta(answer),
+      ...failureOf(answer),
+    },
+  };
+}
+
+/** The result of a call whose answer was lost. */
+export function resultOfUnknown(unknown: UnknownCall): ToolCallResult {
+  const error = {
+    code: "TOOL_OUTCOME_UNKNOWN",
+    message: unknown.message,
+    hint: "Find out whether it was done before you call again.",
+  };
+  return {
+    content: [{ type: "text", text: `${error.message}. ${error.hint}` }],
+    structuredContent: { error },
+    isError: true,
+    _meta: { ...trailOf(unknown), ...externalMeta(unknown), error_code: error.code },
+  };
+}
+
+/** The result that tells a caller why the gateway refused. */
+export function resultOfRefusal(refusal: SwarmError): ToolCallResult {
+  const { code, message, hint, retryAfterSeconds } = refusal;
+  return {
+    content: [{ type: "text", text: hint === undefined ? message : `${message}. ${hint}` }],
+    structuredContent: {
+      error: {
+        code,
+        message,
+        ...(hint === undefined ? {} : { hint }),
+        ...(refusal.details === undefined ? {} : { details: refusal.details }),
+        ...(retryAfterSeconds === undefined
+          ? {}
+          : { retry_after_ms: Math.ceil(retryAfterSeconds * 1_000) }),
+      },
+    },
+    isError: true,
+    _meta: { error_code: code, ...trailIn(refusal.details) },
+  };
+}
+
+/** The result in the SDK's own type, which knows the protocol's blocks and nothing of JSON. */
+export function toSdkResult(result: ToolCallResult): CallToolResult {
+  return result as unknown as CallToolResult;
+}
+
+/** What a form for feedback and an editor for SQL need of a failure. */
+export function failureOf(answer: AnsweredCall): JsonObject {
+  return {
+    ...(answer.errorCode === undefined ? {} : { error_code: answer.errorCode }),
+    ...(answer.lastSql === undefined ? {} : { last_sql: answer.lastSql }),
+    ...(answer.consecutiveFailures === undefined
+      ? {}
+      : { consecutive_failures: answer.consecutiveFailures }),
+  };
+}
+
+/** The ids of a refused call, where it was one that is written down. */
+function trailIn(details: JsonValue | undefined): JsonObject {
+  if (!isJsonObject(details) || details.feedback_token === undefined) return {};
+  const { feedback_token, execution_id = null } = details;
+  return underBothNames({ feedback_token, execution_id });
+}
+
+function trailOf(
+  { feedbackToken, executionId }: { readonly feedbackToken: string; readonly executionId: string },
+): JsonObject {
+  return underBothNames({ feedback_token: feedbackToken, execution_id: executionId });
+}
+
+/** An error of the product is told in one form; what a tool says itself stays as it is. */
+function structuredOf(answer: AnsweredCall): JsonValue | undefined {
+  const { errorCode, errorClass, structured, retryAfterMs } = answer;
+  if (errorCode === undefined) return structured;
+  const error = {
+    code: errorCode,
+    message: messageOf(answer),
+    ...(answer.hint === undefined ? {} : { hint: answer.hint }),
+    ...(errorClass === undefined ? {} : { class: errorClass }),
+    ...(answer.details === undefined ? {} : { details: answer.details }),
+    ...(retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs }),
+  };
+  return isJsonObject(structured) ? { ...structured, error } : { error };
+}
+
+/** The text of a refusal without its hint, which is told apart. */
+export function messageOf({ text, hint }: AnsweredCall): string {
+  return hint !== undefined && text.endsWith(hint)
+    ? text.slice(0, -hint.length).replace(/[.\s]+$/, "")
+    : text;
+}
+
+/** What is told of a call because somebody else's server ran it. */
+export function externalMeta({ external }: Pick<AnsweredCall, "external">): JsonObject {
+  if (external === undefined) return {};
+  const { responseTimeMs, originalError } = external;
+  return {
+    enhanced_by: "orchestrator",
+    response_time: responseTimeMs,
+    ...(originalError === undefined ? {} : { external_error: true, original_error: originalError }),
+  };
+}

@@ -1,0 +1,31 @@
+import type { ServerContext } from "@modelcontextprotocol/server";
+import { asJsonObject, type JsonObject } from "../../json.ts";
+import type { InputOffer } from "../../tools/tool_port.ts";
+
+const CLIENT_CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities";
+
+/**
+ * What a message lets its client be asked, and what it answers. Only the stateless protocol can ask
+ * within a request, so a client of the earlier one offers nothing here.
+ */
+export function inputOffer(
+  { envelope, inputResponses, requestState }: Pick<
+    ServerContext["mcpReq"],
+    "envelope" | "inputResponses" | "requestState"
+  >,
+): InputOffer {
+  const declared = asJsonObject(
+    asJsonObject(envelope as JsonObject | undefined)[CLIENT_CAPABILITIES_KEY],
+  );
+  const state = requestState();
+  const capabilities = Object.fromEntries(
+    ["elicitation", "sampling", "roots"]
+      .filter((name) => declared[name] !== undefined)
+      .map((name) => [name, declared[name] ?? {}]),
+  );
+  return {
+    capabilities,
+    ...(inputResponses === undefined ? {} : { responses: inputResponses as JsonObject }),
+    ...(typeof state === "string" ? { state } : {}),
+  };
+}

@@ -1,0 +1,197 @@
+import { SwarmError } from "../../errors/swarm_error.ts";
+import type { Logger } from "../../log/logger.ts";
+import { nearestNames } from "../../nearest_names.ts";
+import type {
+  ListedTool,
+  ServerFeatures,
+  ServerSummary,
+  ServerTools,
+  ToolCaller,
+  ToolGateway,
+} from "../../tools/tool_port.ts";
+import { findByName } from "./find_by_name.ts";
+import { nameNearestServers } from "./name_nearest_servers.ts";
+
+/** Servers asked at the same time. */
+const CONCURRENT_LISTINGS = 8;
+const SEPARATOR = "__";
+
+/** A tool under the name that it has at this endpoint. */
+export interface WireTool {
+  readonly wireName: string;
+  readonly server: ServerSummary;
+  readonly tool: ListedTool;
+}
+
+/** What a wire name leads to. */
+export type FoundTool =
+  | { readonly kind: "tool"; readonly server: string; readonly tool: ListedTool }
+  /**
+   * The server's tools cannot be listed now, or nobody has approved this one's definition; the call
+   * itself will tell why.
+   */
+  | { readonly kind: "unlisted"; readonly server: string; readonly toolName: string }
+  | { readonly kind: "unknown"; readonly nearest: readonly string[] };
+
+/** What is known of an endpoint's server. */
+export interface DescribedServer {
+  readonly server: ServerSummary;
+  /** Null when the server cannot be asked now. */
+  readonly features: ServerFeatures | null;
+}
+
+/** What one caller finds at one endpoint, for the time of one request. */
+export interface ToolDirectory {
+  /** Tools that the caller may call, sorted by wire name. */
+  list(): Promise<readonly WireTool[]>;
+  find(wireName: string): Promise<FoundTool>;
+  /** The endpoint's one server; null for the endpoint of all. */
+  describe(): Promise<DescribedServer | null>;
+}
+
+/** What a directory is made from. */
+export interface ToolDirectoryOptions {
+  readonly gateway: ToolGateway;
+  readonly caller: ToolCaller;
+  /** Null: all servers. */
+  readonly server: string | null;
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+}
+
+/**
+ * Makes a directory. Its methods throw what the gateway throws when the database is away, the
+ * endpoint's server does not exist, or the caller may use nothing of it.
+ */
+export function createToolDirectory(options: ToolDirectoryOptions): ToolDirectory {
+  const { gateway, caller, server, signal, log } = options;
+  const listed = new Map<string, Promise<ServerTools | null>>();
+
+  const toolsOf = (slug: string): Promise<ServerTools | null> => {
+    const known = listed.get(slug) ?? ask(slug);
+    listed.set(slug, known);
+    return known;
+  };
+  return {
+    list: async () => server === null ? await listAll() : wireTools(await toolsOf(server), ""),
+    find: async (wireName) => server === null ? await findInAll(wireName) : await findIn(wireName),
+    describe: async () => server === null ? null : await describe(server),
+  };
+
+  async function ask(slug: string): Promise<ServerTools | null> {
+    try {
+      return await gateway.listServerTools(slug, caller, {}, signal);
+    } catch (error) {
+      if (!(error instanceof SwarmError)) throw error;
+      if (!isServersFault(error)) {
+        throw await nameNearestServers(error, { server: slug, gateway, caller, signal });
+      }
+      // One dead server takes nothing from the others.
+      log("warn", "mcp.server_left_out", { server: slug, code: error.code });
+      return null;
+    }
+  }
+
+  async function describe(slug: string): Promise<DescribedServer | null> {
+    const answer = await toolsOf(slug);
+    if (answer !== null) return { server: answer.server, features: answer.features };
+    const summaries = await gateway.listServers(caller, signal);
+    const summary = summaries.find((candidate) => candidate.slug === slug);
+    return summary === undefined ? null : { server: summary, features: null };
+  }
+
+  async function toolsIfAny(slug: string): Promise<ServerTools | null | "no server"> {
+    try {
+      return await toolsOf(slug);
+    } catch (error) {
+      if (error instanceof SwarmError && error.code === "TOOL_NOT_FOUND") return "no server";
+      throw error;
+    }
+  }
+
+  async function listAll(): Promise<WireTool[]> {
+    const servers = await gateway.listServers(caller, signal);
+    const tools: WireTool[] = [];
+    for (let start = 0; start < servers.length; start += CONCURRENT_LISTINGS) {
+      const batch = servers.slice(start, start + CONCURRENT_LISTINGS);
+      const answers = await Promise.all(batch.map(({ slug }) => toolsOf(slug)));
+      tools.push(...answers.flatMap((answer) => wireTools(answer, prefixOf(answer))));
+    }
+    return sortByName(tools);
+  }
+
+  async function findIn(toolName: string): Promise<FoundTool> {
+    const slug = server ?? "";
+    const answer = await toolsOf(slug);
+    if (answer === null || isQuarantined(toolName, answer)) {
+      return { kind: "unlisted", server: slug, toolName };
+    }
+    const tool = findByName(toolName, answer.tools);
+    if (tool !== undefined) return { kind: "tool", server: slug, tool };
+    return unknown(toolName, wireTools(answer, ""));
+  }
+
+  /** A slug may hold the separator itself, so every server that can be meant is looked at. */
+  async function findInAll(wireName: string): Promise<FoundTool> {
+    let unlisted: FoundTool | undefined;
+    for (const { slug, toolName } of readings(wireName)) {
+      const answer = await toolsIfAny(slug);
+      if (answer === "no server") continue;
+      if (answer === null || isQuarantined(toolName, answer)) {
+        unlisted ??= { kind: "unlisted", server: slug, toolName };
+      }
+      const tool = answer === null ? undefined : findByName(toolName, answer.tools);
+      if (tool !== undefined) return { kind: "tool", server: slug, tool };
+    }
+    return unlisted ?? unknown(wireName, await listAll());
+  }
+}
+
+function isQuarantined(toolName: string, { quarantined }: ServerTools): boolean {
+  return quarantined.some(({ name }) => name === toolName);
+}
+
+/** The ways to read a wire name as a server and its tool, the longest slug first. */
+function readings(wireName: string): { slug: string; toolName: string }[] {
+  const parts = wireName.split(SEPARATOR);
+  return parts.slice(1).map((_, index) => ({
+    slug: parts.slice(0, index + 1).join(SEPARATOR),
+    toolName: parts.slice(index + 1).join(SEPARATOR),
+  })).reverse();
+}
+
+/** Whether the server itself is at fault, rather than the caller or the database. */
+function isServersFault({ code }: SwarmError): boolean {
+  switch (code) {
+    case "DATABASE_UNAVAILABLE":
+    case "INSUFFICIENT_SCOPE":
+    case "TOOL_NOT_FOUND":
+    case "INTERNAL":
+      return false;
+    default:
+      return true;
+  }
+}
+
+function prefixOf(answer: ServerTools | null): string {
+  return answer === null ? "" : answer.server.slug + SEPARATOR;
+}
+
+function wireTools(answer: ServerTools | null, prefix: string): WireTool[] {
+  if (answer === null) return [];
+  const tools = answer.tools
+    .filter(({ missingScopes }) => missingScopes.length === 0)
+    .map((tool) => ({ wireName: prefix + tool.name, server: answer.server, tool }));
+  return sortByName(tools);
+}
+
+function sortByName(tools: readonly WireTool[]): WireTool[] {
+  // By code unit: the order must not depend on the machine's language.
+  return [...tools].sort((a, b) => a.wireName < b.wireName ? -1 : 1);
+}
+
+function unknown(name: string, tools: readonly WireTool[]): FoundTool {
+  const names = tools.map(({ wireName }) => wireName);
+  const nearest = nearestNames(name, names);
+  return { kind: "unknown", nearest: nearest.length > 0 ? nearest : names.slice(0, 20) };
+}

@@ -1,0 +1,75 @@
+import { SwarmError } from "../errors/swarm_error.ts";
+import type { CallRecord } from "./tool_store.ts";
+
+/**
+ * Lets a call pass or refuses it: the agent's grant, then scopes, then the policy, then the rate
+ * limit.
+ *
+ * @param needed The scopes of the tool; see `scopesOf`.
+ * @throws SwarmError `TOOL_FORBIDDEN`, `INSUFFICIENT_SCOPE`, `TOOL_RATE_LIMITED`.
+ */
+export function admitCall(
+  record: CallRecord,
+  toolName: string,
+  needed: readonly string[],
+): void {
+  const { slug } = record.tool;
+  if (!record.is_granted) throw forbidden(toolName, slug, "agent_tools");
+  const missing = missingScopes(needed, record.scopes);
+  if (missing.length > 0) throw insufficientScope(`call '${toolName}' of '${slug}'`, missing);
+  if (!record.is_allowed) throw forbidden(toolName, slug, "mcp_policies");
+  if (record.retry_after_ms > 0) throw ownRateLimit(toolName, slug, record.retry_after_ms);
+}
+
+/**
+ * What a call needs outside a task: an internal tool its own scopes, anything else the scope of its
+ * server. Inside a task the agent's `agent_tools` row is the grant of what is not internal.
+ */
+export function scopesOf(
+  server: { readonly slug: string; readonly type: string },
+  ownScopes: readonly string[],
+  isInTask: boolean,
+): readonly string[] {
+  if (server.type === "internal") return ownScopes;
+  return isInTask ? [] : [`mcp:${server.slug}`];
+}
+
+/** Those of the needed scopes that are not among the granted ones (null: all are granted). */
+export function missingScopes(
+  needed: readonly string[],
+  granted: readonly string[] | null,
+): readonly string[] {
+  return granted === null ? [] : needed.filter((scope) => !granted.includes(scope));
+}
+
+/** The error for a caller who lacks scopes; it names all of them. */
+export function insufficientScope(action: string, missing: readonly string[]): SwarmError {
+  const several = missing.length > 1 ? "scopes" : "scope";
+  return new SwarmError(
+    "INSUFFICIENT_SCOPE",
+    `Cannot ${action}: the caller lacks the ${several} ${missing.join(", ")}`,
+    {
+      hint: "Ask an operator to add it to the caller's row of mcp_grants.",
+      details: { missing_scopes: [...missing] },
+    },
+  );
+}
+
+function forbidden(toolName: string, slug: string, table: string): SwarmError {
+  return new SwarmError("TOOL_FORBIDDEN", `'${toolName}' of '${slug}' may not be used here`, {
+    hint: `Use another tool, or ask for it to be allowed in ${table}.`,
+  });
+}
+
+function ownRateLimit(toolName: string, slug: string, retryAfterMs: number): SwarmError {
+  const retryAfterSeconds = Math.ceil(retryAfterMs / 1_000);
+  return new SwarmError(
+    "TOOL_RATE_LIMITED",
+    `Cannot call '${toolName}' of '${slug}' now: its rate limit is reached`,
+    {
+      hint: `Try again in ${retryAfterSeconds} seconds; mcp_policies sets the limit.`,
+      retryAfterSeconds,
+      details: { retry_after_ms: retryAfterMs },
+    },
+  );
+}

@@ -1,0 +1,57 @@
+import type { ErrorCode } from "../errors/codes.ts";
+import type { RunningCall } from "./running_call.ts";
+import type { ExternalCall } from "./tool_port.ts";
+
+/** Most characters of a server's own words that are passed on. */
+const MAX_ORIGINAL_CHARACTERS = 1_000;
+
+/** What a call of somebody else's server failed with. */
+export interface ExternalFailure {
+  /** Absent when the tool itself reported the error. */
+  readonly code?: ErrorCode | undefined;
+  /** As the server, or the way to it, put it. */
+  readonly words: string;
+}
+
+/**
+ * What is told of a call because somebody else's server ran it: nothing for any other type of tool.
+ * A refusal by the gateway is no error of the server.
+ */
+export function externalPart(
+  call: RunningCall,
+  failure?: ExternalFailure,
+): { readonly external?: ExternalCall } {
+  if (call.record?.tool.type !== "mcp_server") return {};
+  const responseTimeMs = Math.round(performance.now() - call.startedAtMs);
+  if (failure === undefined || !isFromServer(call, failure.code)) {
+    return { external: { responseTimeMs } };
+  }
+  // Redacted before it is cut: half a secret is found no more.
+  const originalError = call.redactor.text(failure.words).slice(0, MAX_ORIGINAL_CHARACTERS);
+  return { external: { responseTimeMs, originalError } };
+}
+
+function isFromServer({ contact }: RunningCall, code: ErrorCode | undefined): boolean {
+  switch (code) {
+    case undefined:
+    case "EXCEEDED_RETRIES":
+    case "OUTPUT_TOO_LARGE":
+    case "TOOL_AUTH_FAILED":
+    case "TOOL_FAILED":
+    case "TOOL_OUTCOME_UNKNOWN":
+    case "TOOL_TIMEOUT":
+    case "TOOL_UNAVAILABLE":
+      return true;
+    case "TOOL_ARGUMENTS_INVALID":
+    case "TOOL_NOT_FOUND":
+    case "TOOL_RATE_LIMITED":
+      return contact === "answered";
+    default:
+      return false;
+  }
+}
+
+/** The first words of an error: those of what caused it, where something did. */
+export function originalWords(error: Error): string {
+  return error.cause instanceof Error ? error.cause.message : error.message;
+}

@@ -1,0 +1,76 @@
+import { SwarmError } from "../errors/swarm_error.ts";
+import { nearestNames } from "../nearest_names.ts";
+import { definitionDifference, definitionHash } from "./definition_pin.ts";
+import { loadInternalServer } from "./internal_tools.ts";
+import type { ToolDefinition } from "./tool_definition.ts";
+import type { CallRecord } from "./tool_store.ts";
+
+/** A tool as it is called now. */
+export interface FoundTool {
+  readonly definition: ToolDefinition;
+  /** Its own scopes; only internal tools have any. */
+  readonly scopes: readonly string[];
+  /** The cache has another definition, or none. */
+  readonly isCacheOutdated: boolean;
+}
+
+/**
+ * The definition that a call is held to: of an internal tool what the code says, of any other what
+ * the cache holds.
+ *
+ * @throws SwarmError `TOOL_NOT_FOUND` naming the nearest tools.
+ */
+export async function findTool(record: CallRecord, toolName: string): Promise<FoundTool> {
+  const { cached } = record;
+  const internal = await loadInternalServer(record.tool);
+  if (internal === null) {
+    if (cached === null) throw unknownTool(record.tool.slug, toolName, record.tool_names);
+    return { definition: cached.schema, scopes: [], isCacheOutdated: false };
+  }
+  const tool = internal.tools.find(({ definition }) => namesOf(definition).includes(toolName));
+  if (tool === undefined) {
+    const names = internal.tools.map(({ definition }) => definition.name);
+    throw unknownTool(record.tool.slug, toolName, names);
+  }
+  const { definition, scopes } = tool;
+  return { definition, scopes, isCacheOutdated: cached?.hash !== definitionHash(definition) };
+}
+
+/** The names under which a tool can be called: its own, and its catalogue keys. */
+function namesOf({ name, version }: ToolDefinition): string[] {
+  return version === undefined ? [name] : [name, `${name}@${version}`, `${name}_v${version}`];
+}
+
+/**
+ * Refuses a tool whose definition nobody has approved.
+ *
+ * @throws SwarmError `TOOL_DEFINITION_CHANGED` with what differs.
+ */
+export function assertApproved({ cached, connection, tool }: CallRecord): void {
+  if (cached === null || cached.state === "approved") return;
+  const { name, state, schema, held } = cached;
+  const isNew = state === "pending";
+  const difference = held === null ? [] : definitionDifference(isNew ? null : schema, held);
+  throw new SwarmError(
+    "TOOL_DEFINITION_CHANGED",
+    isNew
+      ? `Cannot call '${name}': it is new on '${tool.slug}' and nobody has approved it`
+      : `Cannot call '${name}': '${tool.slug}' has changed its definition and nobody has approved that`,
+    {
+      hint: "Ask an operator to look at it and to run " +
+        `select approve_tool_definition('${connection.id}', '${name.replaceAll("'", "''")}').`,
+      details: {
+        connection_id: connection.id,
+        changed: difference.map(({ member }) => member),
+      },
+    },
+  );
+}
+
+function unknownTool(slug: string, toolName: string, names: readonly string[]): SwarmError {
+  const nearest = nearestNames(toolName, names);
+  const known = nearest.length > 0 ? nearest : names.slice(0, 20);
+  return new SwarmError("TOOL_NOT_FOUND", `The tool server '${slug}' has no tool '${toolName}'`, {
+    hint: known.length === 0 ? "It has none." : `It has: ${known.join(", ")}.`,
+  });
+}

@@ -1,0 +1,140 @@
+import type { JsonObject } from "../json.ts";
+import { insufficientScope, missingScopes, scopesOf } from "./admit_call.ts";
+import { definitionDifference, definitionHash } from "./definition_pin.ts";
+import { loadInternalServer } from "./internal_tools.ts";
+import { MAX_LIST_AGE_SECONDS } from "./list_agent_tools.ts";
+import { summaryOf } from "./list_servers.ts";
+import { openToolServer, type ToolServerPorts } from "./open_tool_server.ts";
+import { type Renewal, renewListing, storedError } from "./renew_listing.ts";
+import type {
+  ListedTool,
+  ListServerOptions,
+  QuarantinedTool,
+  ServerFeatures,
+  ServerTools,
+  ToolCaller,
+} from "./tool_port.ts";
+import { TOOLS_ONLY } from "./tool_server.ts";
+import type { ServerListing, UsableServer } from "./tool_store.ts";
+import { unknownServer } from "./unknown_server.ts";
+
+/** How long a caller waits for a first list, or one that it asked for. */
+const LIST_WAIT_MS = 15_000;
+
+/**
+ * A server's tools for a caller: from the cache, after asking the server where the list is missing,
+ * old or asked for anew.
+ *
+ * @throws SwarmError `TOOL_NOT_FOUND`, `INSUFFICIENT_SCOPE`, else why there is no list.
+ */
+export async function listServerTools(
+  slug: string,
+  caller: ToolCaller,
+  options: ListServerOptions,
+  ports: ToolServerPorts,
+  signal: AbortSignal,
+): Promise<ServerTools> {
+  const { store } = ports;
+  const [row] = await store.usableServers(caller, slug);
+  if (row === undefined) throw unknownServer(slug);
+  const { server, scopes: granted } = row;
+  const isInTask = caller.taskId !== null;
+  const missing = missingScopes(scopesOf(server.tool, [], isInTask), granted);
+  if (missing.length > 0) throw insufficientScope(`list the tools of '${slug}'`, missing);
+
+  const userId = server.user_id;
+  let listing = await store.serverListing(server.tool.id, userId, MAX_LIST_AGE_SECONDS);
+  let renewal: Renewal | null = null;
+  if (options.refresh === true || await isDue(listing)) {
+    const wait = { waitMs: LIST_WAIT_MS, signal };
+    renewal = await renewListing(listing, userId, ports, wait);
+    listing = await store.serverListing(server.tool.id, userId, MAX_LIST_AGE_SECONDS);
+  }
+  const listingError = errorOf(renewal, listing);
+  if (listing.tools_listed_at === null && listingError !== null) throw listingError;
+
+  const tools = listing.tools.filter(({ state }) => state === "approved")
+    .map((tool) => toListed(tool, scopesOf(server.tool, tool.scopes, isInTask), granted));
+  const callable = tools.filter(({ missingScopes }) => missingScopes.length === 0);
+  return {
+    server: summaryOf(freshSummary(server, listing), callable.length),
+    tools,
+    dropped: listing.dropped,
+    quarantined: listing.tools.flatMap(toQuarantined),
+    features: await featuresOf(listing, userId, ports),
+    ...(listingError === null
+      ? {}
+      : { listingError: { code: listingError.code, message: listingError.message } }),
+  };
+}
+
+/** The code of an internal server is at hand, so its cached list is never an old one. */
+async function isDue(listing: ServerListing): Promise<boolean> {
+  const internal = await loadInternalServer(listing.tool);
+  if (internal === null) return listing.is_due;
+  const cached = new Set(listing.tools.map(({ hash }) => hash));
+  const hashes = internal.tools.map(({ definition }) => definitionHash(definition));
+  return hashes.length !== cached.size || hashes.some((hash) => !cached.has(hash));
+}
+
+function errorOf(renewal: Renewal | null, listing: ServerListing) {
+  if (renewal?.kind === "failed") return renewal.error;
+  return listing.listing_error === null ? null : storedError(listing.listing_error);
+}
+
+function freshSummary(server: UsableServer, listing: ServerListing) {
+  return {
+    ...server,
+    connection_id: listing.connection.id,
+    tools_listed_at: listing.tools_listed_at,
+    breaker: listing.breaker,
+    retry_at: listing.retry_at,
+  };
+}
+
+async function featuresOf(
+  listing: ServerListing,
+  userId: string | null,
+  ports: ToolServerPorts,
+): Promise<ServerFeatures> {
+  if (listing.tool.type !== "internal" && listing.tool.type !== "mcp_server") return TOOLS_ONLY;
+  try {
+    const { server } = await openToolServer(listing, { userId, timeoutMs: null }, ports);
+    return server.features();
+  } catch (error) {
+    ports.log("warn", "tool.features_unknown", { server: listing.tool.slug, error: String(error) });
+    return TOOLS_ONLY;
+  }
+}
+
+type CachedListing = ServerListing["tools"][number];
+
+function toListed(
+  tool: CachedListing,
+  scopes: readonly string[],
+  granted: readonly string[] | null,
+): ListedTool {
+  const { title, description, inputSchema, outputSchema, annotations } = tool.schema;
+  return {
+    name: tool.name,
+    version: tool.version,
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    inputSchema,
+    ...(outputSchema === undefined ? {} : { outputSchema }),
+    ...(annotations === undefined ? {} : { annotations: annotations as JsonObject }),
+    losses: tool.losses,
+    scopes,
+    missingScopes: missingScopes(scopes, granted),
+    successfulParameters: tool.successful_parameters,
+    isShape: tool.is_shape,
+    successCount: tool.success_count,
+    lastSuccessfulCall: tool.last_successful_call,
+  };
+}
+
+function toQuarantined({ name, state, held, approved }: CachedListing): QuarantinedTool[] {
+  if (state === "approved" || held === null) return [];
+  const difference = definitionDifference(state === "pending" ? null : approved, held);
+  return [{ name, reason: state === "pending" ? "new" : "changed", difference }];
+}

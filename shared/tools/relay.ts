@@ -1,0 +1,67 @@
+import { SwarmError } from "../errors/swarm_error.ts";
+import type { JsonObject } from "../json.ts";
+import { featureOf } from "../mcp/relay_internal.ts";
+import { createRedactor, type Redactor } from "../secrets/redact.ts";
+import { insufficientScope, missingScopes, scopesOf } from "./admit_call.ts";
+import { loadInternalServer } from "./internal_tools.ts";
+import { MAX_LIST_AGE_SECONDS } from "./list_agent_tools.ts";
+import { openToolServer, type ToolServerPorts } from "./open_tool_server.ts";
+import type { RelayRequest } from "./tool_port.ts";
+import { inputOf } from "./tool_server.ts";
+import type { UsableServer } from "./tool_store.ts";
+import { unknownServer } from "./unknown_server.ts";
+
+/**
+ * Passes a request for resources or prompts on to a server and its answer back, without secrets.
+ *
+ * @throws SwarmError `TOOL_NOT_FOUND`, `INSUFFICIENT_SCOPE`, `RESOURCE_NOT_FOUND`, `TOOL_…`.
+ */
+export async function relay(
+  request: RelayRequest,
+  ports: ToolServerPorts,
+  signal: AbortSignal,
+): Promise<JsonObject> {
+  const { caller, method, params } = request;
+  const [row] = await ports.store.usableServers(caller, request.server);
+  if (row === undefined) throw unknownServer(request.server);
+  const { server, scopes: granted } = row;
+  const needed = await scopesNeeded(server, request);
+  const missing = missingScopes(needed, granted);
+  if (missing.length > 0) throw insufficientScope(`${method} of '${request.server}'`, missing);
+
+  const userId = server.user_id;
+  const listing = await ports.store.serverListing(server.tool.id, userId, MAX_LIST_AGE_SECONDS);
+  const opened = await openToolServer(listing, { userId, timeoutMs: null }, ports);
+  if (opened.server.relay === undefined) {
+    throw new SwarmError("RESOURCE_NOT_FOUND", `'${request.server}' has nothing beside tools`);
+  }
+  const redactor = createRedactor(opened.secrets);
+  try {
+    const { timeoutMs } = opened;
+    const input = inputOf(request);
+    const asked = { method, params, input, caller: { ...caller, userId }, timeoutMs };
+    return redactor.json(await opened.server.relay(asked, signal)) as JsonObject;
+  } catch (error) {
+    throw error instanceof SwarmError ? redacted(error, redactor) : error;
+  }
+}
+
+/** A server's own words may repeat the credential that it was sent. */
+function redacted(error: SwarmError, redactor: Redactor): SwarmError {
+  const { code, message, hint, details, retryAfterSeconds, cause } = error;
+  return new SwarmError(code, redactor.text(message), {
+    cause,
+    ...(hint === undefined ? {} : { hint: redactor.text(hint) }),
+    ...(details === undefined ? {} : { details: redactor.json(details) }),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+  });
+}
+
+async function scopesNeeded(
+  { tool }: UsableServer,
+  { method, params, caller }: RelayRequest,
+): Promise<readonly string[]> {
+  const internal = await loadInternalServer(tool);
+  const own = internal === null ? [] : featureOf(internal, { method, params })?.scopes ?? [];
+  return scopesOf(tool, own, caller.taskId !== null);
+}

@@ -1,0 +1,103 @@
+import { toSwarmError } from "../db/to_swarm_error.ts";
+import type { ErrorCode } from "../errors/codes.ts";
+import { SwarmError } from "../errors/swarm_error.ts";
+import { sleep } from "../sleep.ts";
+import type { ToolServerPorts } from "./open_tool_server.ts";
+import { refreshTools } from "./refresh_tools.ts";
+import type { DroppedTool } from "./tool_server.ts";
+import type { RegisteredServer } from "./tool_store.ts";
+
+/** What came of asking a server for its tools. */
+export type Renewal =
+  | { readonly kind: "renewed"; readonly dropped: readonly DroppedTool[] }
+  /** Somebody else is asking, and has not ended in time. */
+  | { readonly kind: "busy" }
+  | { readonly kind: "failed"; readonly error: SwarmError };
+
+/**
+ * After these a server that was waited for in vain is left alone for a while; others can be mended at
+ * any moment, and a quick failure costs the next one little.
+ */
+const UNREACHABLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "TOOL_RATE_LIMITED",
+  "TOOL_TIMEOUT",
+  "TOOL_UNAVAILABLE",
+]);
+
+const SLOW_FAILURE_MS = 1_000;
+const POLL_MS = 100;
+
+/**
+ * Asks a server for its tools, unless somebody else is doing so, who is waited for instead.
+ *
+ * @throws SwarmError `DATABASE_UNAVAILABLE`; the reason of an aborted signal.
+ */
+export async function renewListing(
+  registered: RegisteredServer,
+  userId: string | null,
+  ports: ToolServerPorts,
+  options: { readonly waitMs: number; readonly signal: AbortSignal },
+): Promise<Renewal> {
+  const { connection: { id }, tool: { slug } } = registered;
+  const giveUpAtMs = performance.now() + options.waitMs;
+  let isFirst = true;
+  while (!await ports.store.beginListing(id)) {
+    isFirst = false;
+    if (performance.now() + POLL_MS > giveUpAtMs) return { kind: "busy" };
+    await sleep(POLL_MS, options.signal);
+  }
+  if (!isFirst) {
+    // Whoever was asking has ended; what came of it stands in the cache or with the connection.
+    const settled = await settledMeanwhile(registered, userId, ports);
+    if (settled !== null) return settled;
+  }
+  const beganAtMs = performance.now();
+  try {
+    return {
+      kind: "renewed",
+      dropped: await refreshTools(registered, userId, ports, options.signal),
+    };
+  } catch (error) {
+    const known = toSwarmError(error, `list the tools of '${slug}'`);
+    const isSlow = performance.now() - beganAtMs > SLOW_FAILURE_MS;
+    await giveBack(registered, known, isSlow, ports);
+    options.signal.throwIfAborted();
+    if (known.code === "DATABASE_UNAVAILABLE") throw known;
+    ports.log("warn", "tool.listing_failed", { server: slug, code: known.code });
+    return { kind: "failed", error: known };
+  }
+}
+
+async function settledMeanwhile(
+  { tool, connection, tools_listed_at: before }: RegisteredServer,
+  userId: string | null,
+  { store }: ToolServerPorts,
+): Promise<Renewal | null> {
+  const now = await store.serverListing(tool.id, userId, 0);
+  if (now.tools_listed_at === before && now.listing_error === null) return null;
+  await store.endListing(connection.id);
+  return now.listing_error === null
+    ? { kind: "renewed", dropped: now.dropped }
+    : { kind: "failed", error: storedError(now.listing_error) };
+}
+
+/** Lets the next one ask. Nothing here may hide why the listing failed. */
+async function giveBack(
+  { connection }: RegisteredServer,
+  { code, message }: SwarmError,
+  isSlow: boolean,
+  { store, log }: ToolServerPorts,
+): Promise<void> {
+  try {
+    await store.failListing(connection.id, { code, message }, isSlow && UNREACHABLE.has(code));
+  } catch (error) {
+    log("warn", "tool.listing_not_given_back", { error: String(error) });
+  }
+}
+
+/** The error that an earlier listing ended with. */
+export function storedError(
+  { code, message }: NonNullable<RegisteredServer["listing_error"]>,
+): SwarmError {
+  return new SwarmError(code, message);
+}

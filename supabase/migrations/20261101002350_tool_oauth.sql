@@ -1,0 +1,147 @@
+-- Users' own connections to tool servers by OAuth: who we are there, what is under way, what was granted.
+
+create table private.oauth_clients (
+  issuer text not null,
+  redirect_url text not null,
+  client_id text not null,
+  client_secret_name text,
+  expires_at timestamptz,
+  created_at timestamptz not null default now(),
+  primary key (issuer, redirect_url)
+);
+comment on table private.oauth_clients is
+  'This project as a client of authorization servers with which it registered itself. Its secrets stand in Vault.';
+comment on column private.oauth_clients.expires_at is 'When the client''s secret ends, after which it registers anew; null: never.';
+alter table private.oauth_clients enable row level security;
+
+create table private.oauth_requests (
+  state_hash text primary key,
+  user_id uuid not null references auth.users (id) on delete cascade,
+  tool_id uuid not null references public.tools (id) on delete cascade,
+  verifier_secret_name text not null,
+  server_url text not null,
+  authorization_server jsonb not null,
+  client_id text not null,
+  client_secret_name text,
+  redirect_url text not null,
+  resource text,
+  scope text,
+  return_to text,
+  created_at timestamptz not null default now(),
+  expires_at timestamptz not null
+);
+create index oauth_requests_user_id_idx on private.oauth_requests (user_id);
+create index oauth_requests_tool_id_idx on private.oauth_requests (tool_id);
+create index oauth_requests_expires_at_idx on private.oauth_requests (expires_at);
+comment on table private.oauth_requests is
+  'Authorisations that a user has begun. Each is taken once, by that user, before it expires.';
+comment on column private.oauth_requests.state_hash is 'SHA-256 of the state, which itself is stored nowhere.';
+comment on column private.oauth_requests.verifier_secret_name is 'Name of the PKCE code verifier in Vault.';
+comment on column private.oauth_requests.authorization_server is 'What is needed of the metadata of the server that was asked, as it was then.';
+comment on column private.oauth_requests.return_to is 'Page that the browser goes to afterwards; null: a plain page of the function.';
+alter table private.oauth_requests enable row level security;
+
+create table private.oauth_connections (
+  credential_id uuid primary key references public.user_tool_credentials (id) on delete cascade,
+  server_url text not null,
+  authorization_server jsonb not null,
+  client_id text not null,
+  client_secret_name text,
+  redirect_url text not null,
+  resource text,
+  scope text,
+  refresh_secret_name text,
+  stale_at timestamptz,
+  generation int not null default 1,
+  refresh_started_at timestamptz,
+  connected_at timestamptz not null default now()
+);
+comment on table private.oauth_connections is
+  'How the access token of a user''s connection is renewed. The tokens stand in Vault; the refresh token leaves it for the request that renews, and for nothing else.';
+comment on column private.oauth_connections.server_url is
+  'The mcp_url that the user authorised: at another address the token is not sent.';
+comment on column private.oauth_connections.stale_at is 'When the access token is renewed before it is used; null: it names no end.';
+comment on column private.oauth_connections.generation is 'Counts the renewals: one who holds an older token takes the newer one instead of renewing again.';
+comment on column private.oauth_connections.refresh_started_at is 'Set while somebody renews, so that nobody else spends the same refresh token.';
+alter table private.oauth_connections enable row level security;
+
+-- What is gone leaves no secret behind, whatever deleted it ------------------------------------
+
+create function private.forget_credential_secret()
+returns trigger
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+begin
+  -- A row that an operator wrote may name a secret that serves others too.
+  if old.vault_secret_name like 'supaswarm/user/%' then
+    perform private.put_secret(old.vault_secret_name, null, null);
+  end if;
+  return null;
+end;
+$$;
+comment on function private.forget_credential_secret() is
+  'Row trigger: deletes a user''s credential or model key from Vault with its row. Definer: whoever deletes a user, a tool or a provider may not write Vault.';
+revoke all on function private.forget_credential_secret() from public;
+create trigger forget_credential_secret after delete on public.user_tool_credentials
+  for each row execute function private.forget_credential_secret();
+create trigger forget_credential_secret after delete on public.user_provider_keys
+  for each row execute function private.forget_credential_secret();
+
+create function private.forget_oauth_connection()
+returns trigger
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+begin
+  delete from private.oauth_connections where credential_id = new.id;
+  return null;
+end;
+$$;
+comment on function private.forget_oauth_connection() is
+  'Row trigger: a secret that the user gave ends the connection that stood in its place. Definer: the service may not write oauth_connections.';
+revoke all on function private.forget_oauth_connection() from public;
+create trigger forget_oauth_connection after update on public.user_tool_credentials
+  for each row when (old.type = 'oauth' and new.type = 'secret')
+  execute function private.forget_oauth_connection();
+
+create function private.forget_refresh_secret()
+returns trigger
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+begin
+  perform private.put_secret(old.refresh_secret_name, null, null);
+  return null;
+end;
+$$;
+comment on function private.forget_refresh_secret() is
+  'Row trigger: deletes a connection''s refresh token from Vault. Definer: whoever deletes a user or a tool may not write Vault.';
+revoke all on function private.forget_refresh_secret() from public;
+create trigger forget_refresh_secret after delete on private.oauth_connections
+  for each row when (old.refresh_secret_name is not null)
+  execute function private.forget_refresh_secret();
+
+create function private.forget_oauth_verifier()
+returns trigger
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+begin
+  perform private.put_secret(old.verifier_secret_name, null, null);
+  return null;
+end;
+$$;
+comment on function private.forget_oauth_verifier() is
+  'Row trigger: deletes a request''s code verifier from Vault. Definer: whoever deletes a user or a tool may not write Vault.';
+revoke all on function private.forget_oauth_verifier() from public;
+create trigger forget_oauth_verifier after delete on private.oauth_requests
+  for each row execute function private.forget_oauth_verifier();

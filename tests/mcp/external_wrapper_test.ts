@@ -1,0 +1,304 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { asJsonObject, type JsonObject } from "../../shared/json.ts";
+import { jsonObject } from "../../shared/json_schema.ts";
+import { PROJECT_ROOT } from "../../scripts/project_root.ts";
+import { knock } from "../e2e/create_task_door.ts";
+import { type SeenRequest, startMcpServer } from "../tools/mcp_fixture.ts";
+import { bootMcpPlatform } from "./mcp_platform.ts";
+import { connectSdkClient } from "./sdk_client.ts";
+
+const TOKEN = "tok_c4n4ry_wrapped_0123456789";
+const DOOR = "/functions/v1/mcp-execute";
+
+/** A way to misbehave: what `tools/call` answers, and what callers are then told. */
+interface Misbehaviour {
+  readonly slug: string;
+  readonly answer: () => Response | Promise<Response>;
+  readonly code: string;
+  /** Of the plain door. */
+  readonly status: number;
+  /** What callers read. */
+  readonly message: RegExp;
+  /** What the server, or the way to it, said. */
+  readonly original: RegExp;
+}
+
+const MISBEHAVIOURS: readonly Misbehaviour[] = [
+  {
+    slug: "slow",
+    // Long after its caller gave up; the test's own server waits for it.
+    answer: () => new Promise((resolve) => setTimeout(() => resolve(new Response()), 2_000)),
+    code: "TOOL_TIMEOUT",
+    status: 504,
+    message: /'slow' gave no answer within 400 ms/,
+    original: /'slow' gave no answer within 400 ms/,
+  },
+  {
+    slug: "broken",
+    answer: () => new Response("<h1>Out of ink</h1>", { status: 500 }),
+    code: "TOOL_UNAVAILABLE",
+    status: 502,
+    message: /'broken' gave no answer that can be read \(HTTP 500\)/,
+    original: /Out of ink/,
+  },
+  {
+    slug: "page",
+    answer: () => new Response("<h1>Welcome</h1>", { headers: { "content-type": "text/html" } }),
+    code: "TOOL_UNAVAILABLE",
+    status: 502,
+    message: /'page' gave no answer that can be read \(not the Model Context Protocol/,
+    original: /text\/html/,
+  },
+  {
+    slug: "garbage",
+    answer: () => new Response("{", { headers: { "content-type": "application/json" } }),
+    code: "TOOL_UNAVAILABLE",
+    status: 502,
+    message: /'garbage' gave no answer that can be read/,
+    original: /JSON/,
+  },
+  {
+    slug: "huge",
+    answer: () =>
+      new Response(`{"x":"${"x".repeat(6 * 1024 * 1024)}"}`, {
+        headers: { "content-type": "application/json" },
+      }),
+    code: "OUTPUT_TOO_LARGE",
+    status: 200,
+    message: /larger than/i,
+    original: /larger than/i,
+  },
+  {
+    slug: "refusing",
+    answer: () => new Response(`no such token: ${TOKEN}`, { status: 401 }),
+    code: "TOOL_AUTH_FAILED",
+    status: 502,
+    message: /'refusing' refuses the secret 'supaswarm\/mcp\/refusing\/token' \(HTTP 401\)/,
+    original: /refusing/,
+  },
+  {
+    slug: "busy",
+    answer: () => new Response("later", { status: 429, headers: { "retry-after": "60" } }),
+    code: "TOOL_RATE_LIMITED",
+    status: 429,
+    message: /'busy'/,
+    original: /'busy'/,
+  },
+];
+
+Deno.test("a server of external-mcps.yaml, wrapped", async (t) => {
+  await using server = disposable(
+    await startMcpServer({
+      intercept: ({ method, url }: SeenRequest) =>
+        method === "tools/call"
+          ? MISBEHAVIOURS.find(({ slug }) => slug === url.searchParams.get("case"))?.answer()
+          : undefined,
+    }),
+  );
+  await using platform = await bootMcpPlatform();
+  const { project, stack, service, mcpUrl } = platform;
+  const headers = { apikey: stack.secretKey };
+  const folder = await Deno.makeTempDir();
+  const file = join(folder, "external-mcps.yaml");
+  const run = (...args: string[]) => runSync(["--file", file, "--db", stack.dbUrl, ...args]);
+  const call = async (slug: string, tool: string, args: JsonObject) => {
+    const body = { server: slug, tool_name: tool, parameters: args };
+    const overHttp = await knock(project, { door: DOOR, body, headers });
+    const params = { name: tool, arguments: args };
+    const { last } = await service({ path: `/${slug}`, method: "tools/call", params });
+    return {
+      status: overHttp.status,
+      http: jsonObject.parse(overHttp.body),
+      mcp: last.result ?? {},
+    };
+  };
+
+  await t.step(
+    "the command shows what it would do, does it, and then finds nothing to do",
+    async () => {
+      await Deno.writeTextFile(file, fileOf(server.url));
+      const dry = await run("--dry-run", "--json");
+      const text = await run();
+      const again = await run("--json");
+
+      assert.deepEqual([dry.code, text.code, again.code], [0, 0, 0], dry.stderr + text.stderr);
+      const { dry_run, is_changed } = JSON.parse(dry.stdout);
+      assert.deepEqual([dry_run, is_changed], [true, true]);
+      assert.match(text.stdout, /added +notes\n/);
+      assert.match(text.stdout, /stored +supaswarm\/mcp\/notes\/token \(NOTES_TOKEN\)/);
+      assert.equal(JSON.parse(again.stdout).is_changed, false);
+      assert.ok(!(dry.stdout + text.stdout + again.stdout).includes(TOKEN));
+    },
+  );
+
+  await t.step("the command names what is wrong with its line, and fails", async () => {
+    const bad = join(folder, "bad.yaml");
+    await Deno.writeTextFile(bad, "mcps:\n  notes:\n    name: Notes\n    uri: https://x.example\n");
+    const { code, stderr, stdout } = await runSync(["--file", bad, "--db", stack.dbUrl]);
+
+    assert.deepEqual([code, stdout], [1, ""]);
+    assert.match(stderr, /bad\.yaml:4: mcps\.notes\.uri: unknown key; did you mean url\?/);
+  });
+
+  for (const era of ["auto", "legacy"] as const) {
+    await t.step(`discovery by a client of era ${era} tells who stands before whom`, async () => {
+      const meta: JsonObject[] = [];
+      const url = `${mcpUrl}/notes`;
+      await using connected = await connectSdkClient({ url, headers, era });
+      assert.equal(connected.client.getServerVersion()?.name, "Our notes (Enhanced)");
+
+      const method = era === "auto" ? "server/discover" : "initialize";
+      const params = era === "auto" ? {} : {
+        protocolVersion: "2025-11-25",
+        capabilities: {},
+        clientInfo: { name: "raw", version: "1" },
+      };
+      const raw = { path: "/notes", method, params };
+      const { last } = await service(era === "auto" ? raw : { ...raw, era: "legacy" });
+      meta.push(asJsonObject(last.result?._meta));
+      assert.deepEqual(meta[0]?.orchestrator_enhancements, [
+        "retry_logic",
+        "response_formatting",
+        "error_translation",
+      ]);
+      assert.equal(meta[0]?.external_endpoint, new URL(server.url).origin);
+      assert.equal(meta[0]?.docs_url, "https://example.com/notes");
+      assert.deepEqual(meta[0]?.external_capabilities, ["note_taking"]);
+    });
+  }
+
+  await t.step("the plain door tells the same, of the external server alone", async () => {
+    const { body } = await knock(project, { door: DOOR, method: "GET", headers });
+    const servers = jsonObject.parse(body).servers as JsonObject[];
+    const bySlug = new Map(servers.map((entry) => [entry.slug, entry]));
+
+    const notes = bySlug.get("notes");
+    assert.equal(notes?.name, "Our notes (Enhanced)");
+    assert.equal(asJsonObject(notes?._meta).external_endpoint, new URL(server.url).origin);
+    assert.ok(!JSON.stringify(notes).includes("/mcp"));
+    assert.equal(bySlug.get("swarm")?._meta, undefined);
+  });
+
+  await t.step("a result says that it was enhanced, and how long it took", async () => {
+    const { status, http, mcp } = await call("notes", "search", { searchValue: "x" });
+
+    assert.equal(status, 200);
+    for (const meta of [asJsonObject(http._meta), asJsonObject(mcp._meta)]) {
+      assert.equal(meta.enhanced_by, "orchestrator");
+      assert.ok(Number(meta.response_time) >= 0);
+      assert.equal(meta.external_error, undefined);
+    }
+  });
+
+  await t.step("an error of the tool's own is told in its words, without secrets", async () => {
+    const { http, mcp } = await call("notes", "fail", { with: TOKEN });
+
+    for (const meta of [asJsonObject(http._meta), asJsonObject(mcp._meta)]) {
+      assert.equal(meta.external_error, true);
+      assert.equal(meta.original_error, "Use another value than [redacted]");
+    }
+  });
+
+  await t.step("a refusal by the gateway is no error of the server", async () => {
+    const { http, mcp } = await call("notes", "search", { wrong: 1 });
+
+    for (const meta of [asJsonObject(http._meta), asJsonObject(mcp._meta)]) {
+      assert.equal(meta.external_error, undefined);
+      assert.equal(meta.error_code, "TOOL_ARGUMENTS_INVALID");
+    }
+  });
+
+  for (const { slug, code, status, message, original } of MISBEHAVIOURS) {
+    await t.step(`a server that is ${slug}: ${code}`, async () => {
+      const answer = await call(slug, "search", { searchValue: "x" });
+
+      assert.equal(answer.status, status, JSON.stringify(answer.http));
+      const overHttp = status === 200
+        ? { ...asJsonObject(asJsonObject(answer.http.structuredContent).error) }
+        : asJsonObject(answer.http.error);
+      const overMcp = asJsonObject(asJsonObject(answer.mcp.structuredContent).error);
+      for (const error of [overHttp, overMcp]) {
+        assert.equal(error.code, code);
+        assert.match(String(error.message), message);
+      }
+      const toldOverHttp = status === 200 ? answer.http._meta : overHttp.details;
+      const toldOverMcp = code === "TOOL_RATE_LIMITED" ? overMcp.details : answer.mcp._meta;
+      for (const told of [asJsonObject(toldOverHttp), asJsonObject(toldOverMcp)]) {
+        assert.equal(told.external_error, true);
+        assert.match(String(told.original_error), original);
+        assert.ok(String(told.original_error).length <= 1_000);
+      }
+      assert.ok(!JSON.stringify(answer).includes(TOKEN));
+    });
+  }
+
+  await t.step(
+    "a server that is dead: TOOL_UNAVAILABLE, and discovery still names it",
+    async () => {
+      const { status, http, mcp } = await call("dead", "search", { searchValue: "x" });
+      const { last } = await service({ path: "/dead", method: "server/discover" });
+
+      const error = asJsonObject(http.error);
+      assert.deepEqual([status, error.code], [502, "TOOL_UNAVAILABLE"]);
+      assert.match(String(error.message), /dead/);
+      assert.equal(asJsonObject(mcp._meta).external_error, true);
+      const discovered = asJsonObject(last.result?._meta);
+      const info = asJsonObject(discovered["io.modelcontextprotocol/serverInfo"]);
+      assert.equal(info.name, "A dead server (Enhanced)");
+      assert.equal(discovered.external_endpoint, "http://127.0.0.1:9");
+    },
+  );
+
+  await t.step("nothing that was logged or kept holds the credential", async () => {
+    const rows = await platform.sql`
+      select to_jsonb(execution) from public.mcp_executions execution
+      union all select to_jsonb(failure) from public.mcp_failures failure
+      union all select to_jsonb(tool) from public.tools tool
+      union all select to_jsonb(connection) from public.agent_mcp_connections connection`;
+
+    assert.ok(rows.length > 10);
+    assert.ok(!(JSON.stringify(rows) + platform.logLines.join("\n")).includes(TOKEN));
+  });
+
+  await Deno.remove(folder, { recursive: true });
+});
+
+/** A server as it should be, one for each misbehaviour, and one that is not there. */
+function fileOf(url: string): string {
+  const entry = (slug: string, name: string, address: string, ...more: string[]) =>
+    [
+      `  ${slug}:`,
+      `    name: ${name}`,
+      `    url: ${address}`,
+      `    timeout_ms: ${slug === "slow" ? 400 : 10_000}`,
+      "    credentials: {token_env: NOTES_TOKEN}",
+      ...more.map((line) => `    ${line}`),
+    ].join("\n");
+  return [
+    "mcps:",
+    entry(
+      "notes",
+      "Our notes",
+      url,
+      "docs_url: https://example.com/notes",
+      "capabilities: [note_taking]",
+    ),
+    ...MISBEHAVIOURS.map(({ slug }) => entry(slug, slug, url, `query: {case: ${slug}}`)),
+    entry("dead", "A dead server", "http://127.0.0.1:9/"),
+    "",
+  ].join("\n");
+}
+
+async function runSync(args: readonly string[]) {
+  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", join(PROJECT_ROOT, "scripts/mcps_sync.ts"), ...args],
+    env: { NOTES_TOKEN: TOKEN, NO_COLOR: "1" },
+  }).output();
+  const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+  return { code, stdout: text(stdout), stderr: text(stderr) };
+}
+
+function disposable<T extends { stop(): Promise<void> }>(resource: T): T & AsyncDisposable {
+  return Object.assign(resource, { [Symbol.asyncDispose]: () => resource.stop() });
+}

@@ -1,0 +1,295 @@
+import assert from "node:assert/strict";
+import { z } from "zod";
+import { createExportStore, type ExportStore } from "../../shared/feedback/export_store.ts";
+import { type ExportFile, runExport } from "../../shared/feedback/run_export.ts";
+import type { Sql } from "../../shared/db/sql_client.ts";
+import { waitFor } from "../../scripts/wait_for.ts";
+import { knock, refused } from "../e2e/create_task_door.ts";
+import { addTool } from "../e2e/operator.ts";
+import { startExternalServer } from "./external_server.ts";
+import { bootMcpPlatform, grantScopes, type McpPlatform } from "./mcp_platform.ts";
+import { parseCsv } from "./parse_csv.ts";
+
+const EXECUTE = "/functions/v1/mcp-execute";
+const FEEDBACK = "/functions/v1/mcp-feedback";
+const EXPORT = "/functions/v1/supaswarm-export";
+const BUCKET = "supaswarm-exports";
+
+const trail = z.looseObject({ feedback_token: z.guid(), execution_id: z.guid() });
+const gradeSchema = z.object({
+  feedback_token: z.guid(),
+  execution_id: z.guid(),
+  rating: z.string().nullable(),
+  rating_score: z.number().nullable(),
+  comment: z.string().nullable(),
+  changeable_until: z.iso.datetime(),
+});
+const exportedSchema = z.object({
+  bucket: z.literal(BUCKET),
+  files: z.array(z.object({ path: z.string(), row_count: z.number() })),
+});
+
+Deno.test("tool calls are graded, and grades and failures exported", async (t) => {
+  await using external = await startExternalServer();
+  await using platform = await bootMcpPlatform();
+  const { sql, project, stack } = platform;
+  await addTool(sql, { slug: "notes", type: "mcp_server", config: { mcp_url: external.url } });
+  const ada = await platform.addUser("ada");
+  const bob = await platform.addUser("bob");
+  await grantScopes(sql, ada.id, ["mcp:notes"]);
+  const service = { apikey: stack.secretKey };
+  type Headers = Readonly<Record<string, string>>;
+  const send = (door: string, body: unknown, headers: Headers) =>
+    knock(project, { door, body, headers });
+  const picture = (of: string) => ({ server: "notes", tool_name: "picture", parameters: { of } });
+  const tokenOf = async (body: unknown, headers: Headers) => {
+    const answer = await send(EXECUTE, body, headers);
+    const read = z.union([
+      z.looseObject({ _meta: trail }).transform(({ _meta }) => _meta),
+      z.looseObject({ error: z.looseObject({ details: trail }) })
+        .transform(({ error }) => error.details),
+    ]).parse(answer.body);
+    return read.feedback_token;
+  };
+  const grade = (body: Record<string, unknown>, headers: Headers = ada.headers) =>
+    send(FEEDBACK, body, headers);
+
+  await t.step("every answer carries a token, errors and refusals included", async () => {
+    const bodies = [
+      picture("cat"),
+      { ...picture("cat"), parameters: { of: 7 } },
+      { ...picture("cat"), tool_name: "fail", parameters: {} },
+      { ...picture("cat"), tool_name: "pictur" },
+      { ...picture("cat"), server: "swarm", tool_name: "list_agents" },
+    ];
+    for (const body of bodies) {
+      const answer = await grade({
+        feedback_token: await tokenOf(body, ada.headers),
+        rating: "up",
+      });
+
+      assert.equal(answer.status, 200, JSON.stringify([body, answer.body]));
+    }
+  });
+
+  await t.step("a call that its rate limit refused can be graded too", async () => {
+    await sql`
+      insert into public.mcp_policies (mcp_name, tool_name, calls_per_minute, burst_calls)
+      values ('notes', 'region', 1, 1)`;
+    const region = { server: "notes", tool_name: "region", parameters: { region: "eu" } };
+    await send(EXECUTE, region, ada.headers);
+
+    const token = await tokenOf(region, ada.headers);
+
+    assert.equal((await grade({ feedback_token: token, rating: "down" })).status, 200);
+  });
+
+  await t.step("both rating systems and a comment, together or one after the other", async () => {
+    const feedback_token = await tokenOf(picture("dog"), ada.headers);
+    await grade({ feedback_token, rating: "up" });
+    const answer = await grade({ feedback_token, rating_score: 4, comment: " Nice ears\n" });
+
+    const { changeable_until, ...rest } = gradeSchema.parse(answer.body);
+    const [row] = await sql`
+      select execution_id::text, user_id::text, rating, rating_score, comment
+      from public.mcp_feedback where feedback_token = ${feedback_token}::uuid`;
+    assert.deepEqual({ ...rest, user_id: ada.id }, { feedback_token, ...row });
+    assert.deepEqual([rest.rating, rest.rating_score, rest.comment], ["up", 4, "Nice ears"]);
+    const hoursLeft = (Date.parse(changeable_until) - Date.now()) / 3_600_000;
+    assert.ok(hoursLeft > 23 && hoursLeft <= 24, changeable_until);
+  });
+
+  await t.step("grades of one call that come at once make one row", async () => {
+    const feedback_token = await tokenOf(picture("bee"), ada.headers);
+    const answers = await Promise.all(
+      [1, 2, 3, 4, 5].map((rating_score) => grade({ feedback_token, rating_score })),
+    );
+
+    assert.deepEqual(answers.map(({ status }) => status), [200, 200, 200, 200, 200]);
+    const rows = await sql`
+      select id from public.mcp_feedback where feedback_token = ${feedback_token}::uuid`;
+    assert.equal(rows.length, 1);
+  });
+
+  await t.step("someone else's token is as unknown as one that was made up", async () => {
+    const adas = await tokenOf(picture("ant"), ada.headers);
+    const services = await tokenOf(picture("ant"), service);
+    const cases = [
+      [adas, bob.headers],
+      [adas, service],
+      [services, ada.headers],
+      [crypto.randomUUID(), ada.headers],
+    ] as const;
+    for (const [feedback_token, headers] of cases) {
+      const answer = await grade({ feedback_token, rating: "down" }, headers);
+
+      assert.deepEqual(
+        [answer.status, refused(answer).code],
+        [404, "FEEDBACK_TOKEN_NOT_FOUND"],
+      );
+    }
+    const own = await grade({ feedback_token: services, rating: "down" }, service);
+    assert.equal(own.status, 200, "the service grades its own");
+  });
+
+  await t.step("a user reads their own grades, others nothing", async () => {
+    const own = await ada.user.client.from("mcp_feedback").select("user_id");
+    const others = await bob.user.client.from("mcp_feedback").select("user_id");
+
+    assert.ok(own.data !== null && own.data.length > 0);
+    assert.ok(own.data.every(({ user_id }) => user_id === ada.id));
+    assert.deepEqual(others.data, []);
+  });
+
+  await t.step("what is no grade is refused, and who is nobody", async () => {
+    const feedback_token = await tokenOf(picture("elk"), ada.headers);
+    const up = { feedback_token, rating: "up" };
+    const cases: readonly (readonly [unknown, Headers, number, string, RegExp])[] = [
+      ["", ada.headers, 400, "BODY_INVALID", /empty/],
+      [{ rating: "up" }, ada.headers, 400, "BODY_INVALID", /feedback_token/],
+      [{ ...up, feedback_token: "7" }, ada.headers, 400, "BODY_INVALID", /feedback_token/],
+      [{ feedback_token }, ada.headers, 400, "BODY_INVALID", /rating_score or a comment/],
+      [{ ...up, rating: "sideways" }, ada.headers, 400, "BODY_INVALID", /rating/],
+      [{ ...up, rating_score: 0 }, ada.headers, 400, "BODY_INVALID", /rating_score/],
+      [{ ...up, rating_score: 4.5 }, ada.headers, 400, "BODY_INVALID", /rating_score/],
+      [{ ...up, comment: "x".repeat(2_001) }, ada.headers, 400, "BODY_INVALID", /2000/],
+      [{ ...up, comment: "  " }, ada.headers, 400, "BODY_INVALID", /comment/],
+      [{ ...up, user_id: bob.id }, ada.headers, 400, "BODY_INVALID", /user_id/],
+      [up, { apikey: project.publishableKey }, 401, "UNAUTHORIZED", /./],
+      [up, {}, 401, "UNAUTHORIZED", /./],
+    ];
+    for (const [body, headers, status, code, mention] of cases) {
+      const answer = await send(FEEDBACK, body, headers);
+
+      assert.deepEqual([answer.status, refused(answer).code], [status, code], JSON.stringify(body));
+      assert.match(JSON.stringify(answer.body), mention);
+    }
+    const longest = await grade({ ...up, comment: "😀".repeat(2_000) });
+    assert.equal(longest.status, 200, JSON.stringify(longest.body));
+    const read = await knock(project, { door: FEEDBACK, method: "GET", headers: ada.headers });
+    assert.deepEqual([read.status, read.headers.get("allow")], [405, "POST"]);
+  });
+
+  await t.step("a day after the first grade it can no longer be changed", async () => {
+    const feedback_token = await tokenOf(picture("owl"), ada.headers);
+    await grade({ feedback_token, rating: "up" });
+    await sql`
+      update public.mcp_feedback set created_at = now() - interval '25 hours'
+      where feedback_token = ${feedback_token}::uuid`;
+
+    const answer = await grade({ feedback_token, rating: "down" });
+
+    assert.deepEqual([answer.status, refused(answer).code], [409, "FEEDBACK_CLOSED"]);
+  });
+
+  await t.step("a thumb down unteaches the arguments", async () => {
+    const feedback_token = await tokenOf(picture("a wrong thing"), ada.headers);
+    assert.match(await learned(sql), /a wrong thing/);
+
+    await grade({ feedback_token, rating: "down" });
+
+    assert.doesNotMatch(await learned(sql), /a wrong thing/);
+  });
+
+  await t.step("on demand a secret key gets today's files", async () => {
+    const secret = "sk-" + crypto.randomUUID().replaceAll("-", "");
+    const comment = '=HYPERLINK("http://evil.example"),\r\n"quoted"';
+    const feedback_token = await tokenOf(picture(secret), ada.headers);
+    await grade({ feedback_token, rating: "down", rating_score: 1, comment });
+    await tokenOf({ ...picture("fox"), tool_name: "fail", parameters: {} }, ada.headers);
+
+    const answer = await send(EXPORT, {}, service);
+
+    assert.equal(answer.status, 200, JSON.stringify(answer.body));
+    const today = new Date().toISOString().slice(0, 10);
+    const { files } = exportedSchema.parse(answer.body);
+    const feedback = parseCsv(await download(platform, `feedback/${today}.csv`));
+    const failures = parseCsv(await download(platform, `failures/${today}.csv`));
+    assert.deepEqual(
+      files.filter(({ path }) => path.includes(today)).map(({ row_count }) => row_count),
+      [failures.length, feedback.length],
+    );
+    const graded = feedback.find((row) => row.comment?.includes("evil"));
+    assert.equal(graded?.comment, `'${comment}`);
+    assert.deepEqual(
+      [graded?.rating, graded?.rating_score, graded?.tool_name, graded?.mcp_name, graded?.user_id],
+      ["down", "1", "picture", "notes", ada.id],
+    );
+    assert.equal(graded?.arguments, '{"of":"<redacted>"}');
+    const failed = failures.filter(({ tool_name }) => tool_name === "fail");
+    assert.ok(failed.every(({ error_message }) => error_message === "No ink left"));
+    assert.ok(failed.some(({ rating }) => rating === "up"), "a failure comes with its grade");
+    assert.ok(!JSON.stringify([feedback, failures]).includes(secret));
+  });
+
+  await t.step("nobody else starts an export or reads one", async () => {
+    for (const headers of [ada.headers, {}, { "x-supaswarm-wake-token": "guess" }]) {
+      const answer = await send(EXPORT, {}, headers);
+
+      assert.deepEqual([answer.status, refused(answer).code], [401, "UNAUTHORIZED"]);
+    }
+    const bad = await send(EXPORT, { from: "yesterday" }, service);
+    assert.deepEqual([bad.status, refused(bad).code], [400, "BODY_INVALID"]);
+    const { data } = await ada.user.client.storage.from(BUCKET).list("feedback");
+    assert.deepEqual(data ?? [], []);
+  });
+
+  await t.step("the database's wake gets the days written that are due", async () => {
+    const day = "2026-01-02";
+    await sql`update public.mcp_failures set created_at = ${`${day}T12:00:00Z`}`;
+    await sql`update private.exports set exported_until = private.last_day_to_export()`;
+    await sql`update private.exports set exported_until = ${day} where kind = 'failures'`;
+    const [token] = await sql<{ token: string }[]>`
+      select decrypted_secret as token from vault.decrypted_secrets
+      where name = 'supaswarm_wake_token'`;
+    const headers = { "x-supaswarm-wake-token": token?.token ?? "" };
+
+    const answers = await Promise.all([1, 2].map(() => send(EXPORT, {}, headers)));
+
+    assert.deepEqual(answers.map(({ status, body }) => [status, body]), [[202, {}], [202, {}]]);
+    await waitFor(() => platform.logLines.some((line) => line.includes("export.written")));
+    assert.ok(parseCsv(await download(platform, `failures/${day}.csv`)).length > 2);
+    const [{ until } = { until: "" }] = await sql<{ until: string }[]>`
+      select exported_until::text as until from private.exports where kind = 'failures'`;
+    assert.ok(until > day, "how far it came is known");
+  });
+
+  await t.step("a run that dies in the middle of a day is made up for by the next", async () => {
+    const day = "2026-01-02";
+    await sql`update private.exports set exported_until = ${day} where kind = 'failures'`;
+    const store = createExportStore(sql);
+    const days = (await store.listDays({})).filter(({ kind }) => kind === "failures").slice(0, 1);
+    const dying: ExportStore = { ...store, readPage: () => Promise.reject(new Error("killed")) };
+    const files: ExportFile[] = [];
+    const writeFile = (file: ExportFile) => Promise.resolve(void files.push(file));
+
+    await assert.rejects(runExport(days, { store: dying, writeFile }), /killed/);
+    const stillDue = (await store.listDays({})).find(({ kind }) => kind === "failures");
+    await runExport(days, { store, writeFile });
+    await runExport(days, { store, writeFile });
+
+    assert.equal(stillDue?.day, day);
+    assert.equal(files.length, 2);
+    assert.deepEqual(files[0], files[1]);
+    assert.equal(files[0]?.text, await download(platform, `failures/${day}.csv`));
+  });
+});
+
+async function learned(sql: Sql): Promise<string> {
+  const rows = await sql`
+    select cached.successful_parameters from public.mcp_tools_cache as cached
+    where cached.tool_name = 'picture'`;
+  return JSON.stringify(rows);
+}
+
+async function download(
+  { stack, project }: McpPlatform,
+  path: string,
+): Promise<string> {
+  const answer = await fetch(`${project.apiUrl}/storage/v1/object/${BUCKET}/${path}`, {
+    headers: { apikey: stack.secretKey, authorization: `Bearer ${stack.secretKey}` },
+  });
+  const text = await answer.text();
+  assert.equal(answer.status, 200, text);
+  return text;
+}

@@ -1,0 +1,49 @@
+import type { DemoUser } from "../../scripts/demo/user_client.ts";
+import { signUp } from "../../scripts/demo/user_client.ts";
+import type { Sql } from "../../shared/db/sql_client.ts";
+import { userHeaders } from "../e2e/create_task_door.ts";
+import { bootPlatform, type Platform, type PlatformOptions } from "../e2e/platform.ts";
+import { rawClient } from "./raw_message.ts";
+
+/** A signed-up user as a client of the MCP doors. */
+export interface McpUser {
+  readonly id: string;
+  readonly user: DemoUser;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly send: ReturnType<typeof rawClient>;
+}
+
+/** A platform and what the tests of its MCP doors need. */
+export interface McpPlatform extends Platform {
+  readonly mcpUrl: string;
+  addUser(name: string): Promise<McpUser>;
+  /** As the holder of a secret key. */
+  readonly service: ReturnType<typeof rawClient>;
+}
+
+/** Boots a platform. */
+export async function bootMcpPlatform(options: PlatformOptions = {}): Promise<McpPlatform> {
+  const platform = await bootPlatform(options);
+  const { project, stack } = platform;
+  return Object.assign(platform, {
+    mcpUrl: `${project.apiUrl}/functions/v1/mcp`,
+    service: rawClient(project.apiUrl, { apikey: stack.secretKey }),
+    addUser: async (name: string) => {
+      const user = await signUp(project, name);
+      const { data } = await user.client.auth.getUser();
+      const headers = userHeaders(project, user);
+      return { id: data.user?.id ?? "", user, headers, send: rawClient(project.apiUrl, headers) };
+    },
+  });
+}
+
+/** Gives a user these scopes outside tasks, for one client of theirs or for any. */
+export async function grantScopes(
+  sql: Sql,
+  userId: string,
+  scopes: readonly string[],
+): Promise<void> {
+  await sql`
+    insert into public.mcp_grants (user_id, scopes)
+    select ${userId}::uuid, array(select jsonb_array_elements_text(${sql.json([...scopes])}))`;
+}

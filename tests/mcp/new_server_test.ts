@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { PROJECT_ROOT } from "../../scripts/project_root.ts";
+import { copyProject } from "../e2e/project_copy.ts";
+import { bootMcpPlatform } from "./mcp_platform.ts";
+
+const SERVER = `
+import { z } from "zod";
+import { defineTool, type InternalServer } from "../../internal_server.ts";
+
+const shout = defineTool({
+  name: "shout",
+  title: "Shout",
+  description: "Says it louder.",
+  version: "1",
+  scopes: [],
+  annotations: { readOnlyHint: true },
+  input: z.strictObject({ text: z.string() }),
+  output: z.object({ text: z.string() }),
+  run: ({ text }) => Promise.resolve({ text: text.toUpperCase() + "!" }),
+});
+
+/** Shouts. */
+export const loudVoiceServer: InternalServer = {
+  name: "loud-voice",
+  title: "Loud voice",
+  description: "Shouts.",
+  tools: [shout],
+};
+`;
+
+Deno.test("a new server is one folder", async () => {
+  await using copy = await copyProject({});
+  const folder = join(copy.root, "shared/mcp/servers/loud-voice");
+  await Deno.mkdir(folder);
+  await Deno.writeTextFile(join(folder, "server.ts"), SERVER);
+  await copyGenerator(copy.root);
+  await using platform = await bootMcpPlatform({ projectRoot: copy.root });
+  const { send } = await platform.addUser("ada");
+
+  // Two at once: both register the server.
+  const [one, two] = await Promise.all(["/loud-voice", ""].map((path) =>
+    send({
+      path,
+      method: "tools/call",
+      params: {
+        name: path === "" ? "loud-voice__shout" : "shout",
+        arguments: { text: "hello" },
+      },
+    })
+  ));
+
+  for (const answer of [one, two]) {
+    assert.deepEqual(answer?.last.result?.structuredContent, { text: "HELLO!" });
+  }
+  const rows = await platform.sql`
+    select name, type, description from public.tools where slug = 'loud-voice'`;
+  assert.deepEqual(rows.map((row) => ({ ...row })), [
+    { name: "Loud voice", type: "internal", description: "Shouts." },
+  ]);
+});
+
+async function copyGenerator(root: string): Promise<void> {
+  const script = "scripts/generate_internal_servers.ts";
+  await Deno.mkdir(join(root, "scripts"));
+  await Deno.copyFile(join(PROJECT_ROOT, script), join(root, script));
+  const { success, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", script],
+    cwd: root,
+  }).output();
+  assert.ok(success, new TextDecoder().decode(stderr));
+}

@@ -1,0 +1,387 @@
+import assert from "node:assert/strict";
+import { z } from "zod";
+import { REDACTED } from "../../shared/secrets/redact.ts";
+import { created, knock, refused } from "../e2e/create_task_door.ts";
+import { addAgent, addTool } from "../e2e/operator.ts";
+import { completeWithResults, scriptTurns } from "../e2e/script.ts";
+import { untilTask } from "../e2e/task_view.ts";
+import { startAuthorizationServer } from "./authorization_server.ts";
+import { bootMcpPlatform, grantScopes, type McpUser } from "./mcp_platform.ts";
+import { startProtectedServer } from "./protected_server.ts";
+import { ScriptedBrowser } from "./scripted_browser.ts";
+
+const DOOR = "/functions/v1/mcp-oauth";
+const APP = "http://localhost:7777/settings";
+const begunSchema = z.object({ authorization_url: z.url(), expires_at: z.iso.datetime() });
+const textSchema = z.looseObject({ content: z.array(z.looseObject({ text: z.string() })) });
+
+Deno.test("users connect their own accounts by OAuth", async (t) => {
+  await using authority = await startAuthorizationServer();
+  await using diary = await startProtectedServer(authority);
+  await using platform = await bootMcpPlatform();
+  const { sql, project, stack, logLines } = platform;
+  await addTool(sql, { slug: "diary", type: "mcp_server", config: { mcp_url: diary.url } });
+  const ada = await platform.addUser("ada");
+  const bob = await platform.addUser("bob");
+  for (const { id } of [ada, bob]) await grantScopes(sql, id, ["mcp:diary"]);
+  const seen: string[] = [];
+
+  const send = (who: McpUser, body: unknown, path = "", method = "POST") =>
+    knock(project, { door: `${DOOR}${path}`, body, method, headers: who.headers });
+  const begin = async (who: McpUser, more: Record<string, string> = {}) => {
+    const { status, body } = await send(who, { server: "diary", ...more });
+    assert.equal(status, 200, JSON.stringify(body));
+    return begunSchema.parse(body).authorization_url;
+  };
+  /** Goes through it all in the browser, up to what the app is told. */
+  const authorize = async (who: McpUser, account: string) => {
+    const address = await begin(who, { return_to: APP });
+    const back = await new ScriptedBrowser().authorize(address, account, stack.apiUrl);
+    const answer = await fetch(back, { redirect: "manual" });
+    const location = new URL(answer.headers.get("location") ?? "");
+    assert.equal(`${location.origin}${location.pathname}`, APP);
+    const confirmation = new URLSearchParams(location.hash.slice(1)).get("confirmation") ?? "";
+    return { back, confirmation, address };
+  };
+  const connect = async (who: McpUser, account: string) => {
+    const { confirmation } = await authorize(who, account);
+    const { status, body } = await send(who, { confirmation }, "/confirm");
+    assert.deepEqual([status, body], [200, { server: "diary", is_connected: true }]);
+  };
+  const call = async (who: McpUser, tool = "whoami") => {
+    const answer = await knock(project, {
+      door: "/functions/v1/mcp-execute",
+      body: { server: "diary", tool_name: tool, parameters: {} },
+      headers: who.headers,
+    });
+    const read = textSchema.safeParse(answer.body);
+    seen.push(...diary.tokens);
+    return read.success && answer.status === 200
+      ? read.data.content[0]?.text
+      : refused(answer).code;
+  };
+  const refreshes = () =>
+    authority.tokenRequests.filter((body) => body.get("grant_type") === "refresh_token");
+  const expire = () =>
+    sql`update private.oauth_connections set stale_at = now() - interval '1 second'`;
+  const vault = async (like: string) => {
+    const rows = await sql<{ name: string; secret: string }[]>`
+      select name, decrypted_secret as secret from vault.decrypted_secrets where name like ${like}`;
+    seen.push(...rows.map(({ secret }) => secret));
+    return [...rows];
+  };
+
+  await t.step("who has not connected is told how", async () => {
+    const answer = await knock(project, {
+      door: "/functions/v1/mcp-execute",
+      body: { server: "diary", tool_name: "whoami", parameters: {} },
+      headers: ada.headers,
+    });
+
+    assert.equal(answer.status, 403);
+    const { code, hint } = refused(answer);
+    assert.equal(code, "AUTHORIZATION_REQUIRED");
+    assert.match(hint, /mcp-oauth/);
+  });
+
+  await t.step("the request carries PKCE, the resource and a state", async () => {
+    const { searchParams } = new URL(await begin(ada));
+
+    assert.equal(searchParams.get("code_challenge_method"), "S256");
+    assert.equal(searchParams.get("resource"), diary.url);
+    assert.match(searchParams.get("state") ?? "", /^[0-9a-f]{64}$/);
+    const stored = await sql`
+      select 1 from private.oauth_requests where state_hash = ${searchParams.get("state")}`;
+    assert.equal(stored.length, 0);
+  });
+
+  await t.step("a connected user calls with their own account", async () => {
+    await connect(ada, "ada@diary");
+
+    assert.equal(await call(ada), "diary of ada@diary");
+    assert.equal(await call(bob), "AUTHORIZATION_REQUIRED");
+    assert.equal(await call(ada), "diary of ada@diary");
+    const rows = await ada.user.client.from("user_tool_credentials")
+      .select("type, needs_authorization");
+    assert.deepEqual(rows.data, [{ type: "oauth", needs_authorization: false }]);
+  });
+
+  await t.step("two users act as two accounts, with one registered client", async () => {
+    await connect(bob, "bob@diary");
+
+    assert.deepEqual([await call(bob), await call(ada)], [
+      "diary of bob@diary",
+      "diary of ada@diary",
+    ]);
+    const clients = await sql`select 1 from private.oauth_clients`;
+    assert.equal(clients.length, 1);
+  });
+
+  await t.step("a call for no user or for another user uses nobody's connection", async () => {
+    const body = { server: "diary", tool_name: "whoami", parameters: {} };
+    const headers = { apikey: stack.secretKey };
+    const door = "/functions/v1/mcp-execute";
+    const service = await knock(project, { door, body, headers });
+    const forBob = await knock(project, { door, body: { ...body, on_behalf_of: bob.id }, headers });
+
+    assert.equal(refused(service).code, "AUTHORIZATION_REQUIRED");
+    assert.match(JSON.stringify(forBob.body), /diary of bob@diary/);
+  });
+
+  await t.step("an ending token is renewed, and the refresh token rotates", async () => {
+    const [before] = await vault(`%${ada.id}%/refresh`);
+    await expire();
+    const count = refreshes().length;
+
+    assert.equal(await call(ada), "diary of ada@diary");
+    const [after] = await vault(`%${ada.id}%/refresh`);
+    assert.equal(refreshes().length, count + 1);
+    assert.equal(refreshes().at(-1)?.get("resource"), diary.url);
+    assert.notEqual(before?.secret, after?.secret);
+    assert.equal(await call(ada), "diary of ada@diary");
+    assert.equal(refreshes().length, count + 1);
+  });
+
+  await t.step("calls at once spend the refresh token once", async () => {
+    await expire();
+    const count = refreshes().length;
+    const answers = await Promise.all(Array.from({ length: 5 }, () => call(ada)));
+
+    assert.deepEqual(new Set(answers), new Set(["diary of ada@diary"]));
+    assert.equal(refreshes().length, count + 1);
+  });
+
+  await t.step(
+    "a token that the server refuses is renewed once, and the call made again",
+    async () => {
+      await authority.revokeAccessToken(diary.tokens.at(-1) ?? "");
+      const count = refreshes().length;
+      const refusals = diary.refusals;
+
+      assert.equal(await call(ada), "diary of ada@diary");
+      assert.deepEqual([refreshes().length, diary.refusals], [count + 1, refusals + 1]);
+    },
+  );
+
+  await t.step(
+    "no answer repeats the token, not even one that was renewed on the way",
+    async () => {
+      const fresh = await call(ada, "leak");
+      await authority.revokeAccessToken(diary.tokens.at(-1) ?? "");
+      const renewed = await call(ada, "leak");
+
+      assert.deepEqual([fresh, renewed], [
+        `your token is ${REDACTED}`,
+        `your token is ${REDACTED}`,
+      ]);
+    },
+  );
+
+  await t.step("an authorization server that is away ends nothing", async () => {
+    await expire();
+    const metadata = sql`
+      select authorization_server ->> 'token_endpoint' as endpoint from private.oauth_connections`;
+    const [held] = await metadata;
+    const point = (endpoint: string) =>
+      sql`
+        update private.oauth_connections
+        set authorization_server = authorization_server || ${
+        sql.json({ token_endpoint: endpoint })
+      }`;
+    await point("http://127.0.0.1:9/token");
+
+    assert.equal(await call(ada), "TOOL_UNAVAILABLE");
+    await point(String(held?.endpoint));
+    assert.equal(await call(ada), "diary of ada@diary");
+  });
+
+  await t.step("in a task the agent acts with the account of the task's owner", async () => {
+    const [tool] = await sql<{ id: string }[]>`select id from public.tools where slug = 'diary'`;
+    await addAgent(sql, { slug: "keeper", tools: [{ id: tool?.id ?? "", allowed: ["whoami"] }] });
+    stack.models.addAgent(scriptTurns(
+      "keeper",
+      ({ toolNames }) => ({
+        toolCalls: toolNames.filter((name) => name.includes("whoami"))
+          .map((name) => ({ name, arguments: {} })),
+      }),
+      completeWithResults,
+    ));
+    for (const [who, account] of [[ada, "ada@diary"], [bob, "bob@diary"]] as const) {
+      const body = { agent: "keeper", input: "Whose?" };
+      const { task_id } = created(await knock(project, { body, headers: who.headers }));
+      const { output } = await untilTask(sql, task_id, "completed");
+      assert.match(JSON.stringify(output), new RegExp(`diary of ${account}`));
+    }
+  });
+
+  await t.step("a client that an operator registered is used as it is", async () => {
+    await sql`select vault.create_secret('the-client-secret', 'DIARY_CLIENT_SECRET')`;
+    const oauth = {
+      client_id: "by-hand",
+      client_secret: { secret: "DIARY_CLIENT_SECRET" },
+      scope: "notes:read",
+    };
+    await sql`
+      update public.tools set config = config || ${sql.json({ oauth })} where slug = 'diary'`;
+    const { searchParams } = new URL(await begin(ada));
+    await sql`update public.tools set config = config - 'oauth' where slug = 'diary'`;
+
+    assert.equal(searchParams.get("client_id"), "by-hand");
+    const [request] = await sql`
+      select client_secret_name from private.oauth_requests where client_id = 'by-hand'`;
+    assert.equal(request?.client_secret_name, "DIARY_CLIENT_SECRET");
+  });
+
+  await t.step("a state is good once, for its user, in its time", async () => {
+    const twice = await authorize(ada, "ada@diary");
+    const stolen = await authorize(ada, "bob@diary");
+    const late = await authorize(ada, "ada@diary");
+    await send(ada, { confirmation: twice.confirmation }, "/confirm");
+    const replay = await send(ada, { confirmation: twice.confirmation }, "/confirm");
+    const foreign = await send(bob, { confirmation: stolen.confirmation }, "/confirm");
+    const burnt = await send(ada, { confirmation: stolen.confirmation }, "/confirm");
+    await sql`update private.oauth_requests set expires_at = now() - interval '1 second'`;
+    const page = await fetch(late.back, { redirect: "manual" });
+    await page.body?.cancel();
+    const expired = await send(ada, { confirmation: late.confirmation }, "/confirm");
+
+    for (const answer of [replay, foreign, burnt, expired]) {
+      assert.deepEqual([answer.status, refused(answer).code], [400, "AUTHORIZATION_INVALID"]);
+    }
+    assert.equal(page.status, 400);
+    assert.deepEqual([await call(bob), await call(ada)], [
+      "diary of bob@diary",
+      "diary of ada@diary",
+    ]);
+  });
+
+  await t.step("an answer of another issuer, or of none, is refused", async () => {
+    for (const iss of ["https://evil.example", undefined]) {
+      const { confirmation } = await authorize(ada, "ada@diary");
+      const answer = JSON.parse(atob(confirmation.replaceAll("-", "+").replaceAll("_", "/")));
+      const forged = btoa(JSON.stringify({ ...answer, iss }));
+      const count = authority.tokenRequests.length;
+      const result = await send(ada, { confirmation: forged }, "/confirm");
+
+      assert.equal(refused(result).code, "AUTHORIZATION_INVALID");
+      assert.equal(authority.tokenRequests.length, count);
+    }
+  });
+
+  await t.step("a code that another verifier belongs to is refused", async () => {
+    const { confirmation } = await authorize(ada, "mallory@diary");
+    await sql`
+      select vault.update_secret(id, ${"x".repeat(43)}) from vault.secrets
+      where name like 'supaswarm/oauth/request/%'`;
+    const answer = await send(ada, { confirmation }, "/confirm");
+
+    assert.deepEqual([answer.status, refused(answer).code], [422, "AUTHORIZATION_REFUSED"]);
+    assert.equal(await call(ada), "diary of ada@diary");
+  });
+
+  await t.step("the browser's page runs nothing and keeps nothing", async () => {
+    const address = await begin(ada);
+    const back = await new ScriptedBrowser().authorize(address, "ada@diary", stack.apiUrl);
+    const answer = await fetch(back);
+    const text = await answer.text();
+
+    assert.equal(answer.status, 200);
+    assert.match(answer.headers.get("content-type") ?? "", /^text\/plain/);
+    assert.match(answer.headers.get("content-security-policy") ?? "", /default-src 'none'/);
+    assert.equal(answer.headers.get("cache-control"), "no-store");
+    assert.equal(answer.headers.get("referrer-policy"), "no-referrer");
+    const confirmation = text.trim().split("\n").at(-1) ?? "";
+    assert.equal((await send(ada, { confirmation }, "/confirm")).status, 200);
+  });
+
+  await t.step("a page of a foreign origin is not returned to", async () => {
+    const answer = await send(ada, { server: "diary", return_to: "https://evil.example/" });
+
+    assert.deepEqual([answer.status, refused(answer).code], [400, "BODY_INVALID"]);
+  });
+
+  await t.step("nobody but a signed-in user begins", async () => {
+    const body = { server: "diary" };
+    const anonymous = await knock(project, { door: DOOR, body });
+    const service = await knock(project, {
+      door: DOOR,
+      body,
+      headers: { apikey: stack.secretKey },
+    });
+
+    assert.deepEqual([anonymous.status, service.status], [401, 401]);
+  });
+
+  await t.step("the token is not sent to another address than the one authorised", async () => {
+    await using other = await startProtectedServer(authority);
+    const move = (url: string) =>
+      sql`
+        update public.tools set config = ${sql.json({ mcp_url: url })} where slug = 'diary'`;
+    await move(other.url);
+
+    assert.equal(await call(ada), "AUTHORIZATION_REQUIRED");
+    assert.equal(other.tokens.length + other.refusals, 0);
+    await move(diary.url);
+    assert.equal(await call(ada), "diary of ada@diary");
+  });
+
+  await t.step("a revoked authorisation asks for a new one, and nothing else is used", async () => {
+    await sql`select vault.create_secret('the-shared-key', 'DIARY_KEY')`;
+    await sql`update public.tools set credential_secret_name = 'DIARY_KEY' where slug = 'diary'`;
+    await authority.revokeGrants("ada@diary");
+    const tokens = diary.tokens.length;
+
+    assert.equal(await call(ada), "AUTHORIZATION_REQUIRED");
+    assert.equal(await call(ada), "AUTHORIZATION_REQUIRED");
+    assert.equal(diary.tokens.length, tokens);
+    assert.deepEqual(await vault(`supaswarm/user/${ada.id}/%`), []);
+    const rows = await ada.user.client.from("user_tool_credentials").select("needs_authorization");
+    assert.deepEqual(rows.data, [{ needs_authorization: true }]);
+    await connect(ada, "ada@diary");
+    assert.equal(await call(ada), "diary of ada@diary");
+  });
+
+  await t.step("disconnecting revokes the grant and leaves nothing in Vault", async () => {
+    const [held] = await vault(`%${bob.id}%/refresh`);
+    const answer = await send(bob, { server: "diary" }, "", "DELETE");
+    const again = await send(bob, { server: "diary" }, "", "DELETE");
+
+    assert.deepEqual(answer.body, { server: "diary", is_connected: false, is_revoked: true });
+    assert.equal(authority.revocations.at(-1)?.get("token"), held?.secret);
+    assert.equal(refused(again).code, "AUTHORIZATION_INVALID");
+    assert.deepEqual(await vault(`supaswarm/user/${bob.id}/%`), []);
+  });
+
+  await t.step("a key of the user's own takes the connection's place, tokens and all", async () => {
+    await ada.user.client.rpc("set_tool_credential", {
+      p_tool_slug: "diary",
+      p_secret: "my-own-key",
+    });
+
+    const names = (await vault(`supaswarm/user/${ada.id}/%`)).map(({ secret }) => secret);
+    assert.deepEqual(names, ["my-own-key"]);
+    assert.equal((await sql`select 1 from private.oauth_connections`).length, 0);
+    await connect(ada, "ada@diary");
+    assert.equal(await call(ada), "diary of ada@diary");
+    await sql`delete from auth.users where id = ${ada.id}`;
+    assert.deepEqual(await vault(`supaswarm/user/${ada.id}/%`), []);
+  });
+
+  await t.step("no token stands anywhere but in Vault", async () => {
+    await vault("supaswarm/%");
+    const secrets = [...new Set(seen)].filter((secret) => secret.length > 20);
+    assert.ok(secrets.length > 10);
+    const tables = await sql<{ schema: string; name: string }[]>`
+      select schemaname as schema, tablename as name from pg_tables
+      where schemaname in ('public', 'private', 'pgmq', 'realtime', 'net')`;
+    const texts = [logLines.join("\n")];
+    for (const { schema, name } of tables) {
+      const [row] = await sql<{ text: string | null }[]>`
+        select string_agg(t::text, '\n') as text from ${sql(schema)}.${sql(name)} as t`;
+      texts.push(row?.text ?? "");
+    }
+    const all = texts.join("\n");
+    assert.ok(all.includes("mcp_oauth") || all.includes("oauth.connected"));
+    for (const secret of secrets) assert.ok(!all.includes(secret));
+  });
+});

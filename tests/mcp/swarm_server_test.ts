@@ -1,0 +1,217 @@
+import assert from "node:assert/strict";
+import { z } from "zod";
+import type { JsonObject } from "../../shared/json.ts";
+import { asJsonObject } from "../../shared/json.ts";
+import { waitFor } from "../../scripts/wait_for.ts";
+import { addAgent } from "../e2e/operator.ts";
+import { call, complete, newestResults, scriptTurns } from "../e2e/script.ts";
+import { bootMcpPlatform, type McpUser } from "./mcp_platform.ts";
+import { connectSdkClient } from "./sdk_client.ts";
+
+const createdSchema = z.object({ task_id: z.guid(), status: z.string(), is_new: z.boolean() });
+const jobSchema = z.object({
+  task: z.looseObject({
+    status: z.string(),
+    output: z.unknown(),
+    data_keys: z.array(z.string()),
+    files: z.array(z.string()),
+  }),
+  has_ended: z.boolean(),
+  open_reviews: z.array(z.looseObject({ task_id: z.guid(), question: z.string() })),
+  events: z.array(z.looseObject({ id: z.number(), type: z.string() })),
+  last_event_id: z.number(),
+});
+
+Deno.test("the swarm is driven from an MCP client", async (t) => {
+  await using platform = await bootMcpPlatform();
+  const { sql, stack, mcpUrl } = platform;
+  for (const slug of ["writer", "asker", "sleeper"]) await addAgent(sql, { slug });
+  stack.models.addAgent(scriptTurns(
+    "writer",
+    call("save_intermediate_data", { key: "note.md", value: "# Notes\n\nAll is well." }),
+    complete({ note: "note.md" }),
+  ));
+  stack.models.addAgent(scriptTurns(
+    "asker",
+    call("request_human_review", { question: "Publish it?", options: ["yes", "no"] }),
+    (request) => complete(newestResults(request)),
+  ));
+  stack.models.addAgent(scriptTurns("sleeper", async () => {
+    await new Promise((resolve) => setTimeout(resolve, 60_000));
+    return complete("late");
+  }));
+  const ada = await platform.addUser("ada");
+  const eve = await platform.addUser("eve");
+
+  await t.step("a task is created, watched to its end, and its results are read", async () => {
+    const { task_id, status } = createdSchema.parse(
+      await use(ada, "create_task", { agent: "writer", input: "Write a note" }),
+    );
+    await using connected = await connectSdkClient({
+      url: `${mcpUrl}/swarm`,
+      headers: ada.headers,
+    });
+    const progress: number[] = [];
+    const watched = await connected.client.callTool(
+      { name: "get_task", arguments: { task_id, wait_seconds: 40 } },
+      { onprogress: (step) => progress.push(step.progress) },
+    );
+
+    const job = jobSchema.parse(watched.structuredContent);
+    assert.equal(status, "pending");
+    assert.deepEqual([job.has_ended, job.task.status], [true, "completed"]);
+    assert.deepEqual(job.task.output, { note: "note.md" });
+    assert.deepEqual(job.task.data_keys, ["note.md"]);
+    const types = job.events.map(({ type }) => type);
+    assert.deepEqual([types[0], types.at(-1)], ["task.created", "task.completed"]);
+    assert.ok(
+      progress.length > 0 &&
+        progress.every((step, at) => at === 0 || step > (progress[at - 1] ?? 0)),
+    );
+    assert.deepEqual(await use(ada, "read_data", { task_id, key: "note.md" }), {
+      value: "# Notes\n\nAll is well.",
+    });
+    const [path] = job.task.files;
+    assert.deepEqual(await use(ada, "read_file", { path: path ?? "" }), {
+      text: "# Notes\n\nAll is well.",
+      is_cut: false,
+    });
+    const later = jobSchema.parse(
+      await use(ada, "get_task", { task_id, after_event: job.last_event_id }),
+    );
+    assert.deepEqual(later.events, []);
+    const { steps } = await use(ada, "read_steps", { task_id });
+    assert.ok(Array.isArray(steps) && steps.length >= 4);
+  });
+
+  await t.step("a task that asks a person waits for the answer and reads it", async () => {
+    const { task_id } = createdSchema.parse(
+      await use(ada, "create_task", { agent: "asker", input: "Ask" }),
+    );
+    const waiting = jobSchema.parse(await use(ada, "get_task", { task_id, wait_seconds: 40 }));
+    const answer = { task_id, approved: true, comments: "Go ahead" };
+    const { status } = await use(ada, "answer_review", answer);
+    const ended = jobSchema.parse(await use(ada, "get_task", { task_id, wait_seconds: 40 }));
+    const again = await attempt(ada, "answer_review", answer);
+
+    assert.deepEqual(waiting.open_reviews.map(({ question }) => question), ["Publish it?"]);
+    assert.equal(status, "pending");
+    assert.equal(ended.task.status, "completed");
+    assert.match(JSON.stringify(ended.task.output), /Go ahead/);
+    assert.equal(again.code, "REVIEW_ALREADY_ANSWERED");
+  });
+
+  await t.step("a job is cancelled while its model thinks, once", async () => {
+    const { task_id } = createdSchema.parse(
+      await use(ada, "create_task", { agent: "sleeper", input: "Sleep" }),
+    );
+    await waitFor(async () => {
+      const job = jobSchema.parse(await use(ada, "get_task", { task_id }));
+      return job.events.some(({ type }) => type === "model.started");
+    }, { what: "the model call", timeoutMs: 30_000, intervalMs: 100 });
+    const first = await use(ada, "cancel_task", { task_id });
+    const ended = jobSchema.parse(await use(ada, "get_task", { task_id, wait_seconds: 40 }));
+    const second = await use(ada, "cancel_task", { task_id });
+
+    assert.deepEqual([first.ended_tasks, second.ended_tasks], [1, 0]);
+    assert.equal(ended.task.status, "cancelled");
+  });
+
+  await t.step("the same idempotency key names the same task", async () => {
+    const request = { agent: "writer", input: "Once", idempotency_key: "once" };
+    const [one, two] = await Promise.all([
+      use(ada, "create_task", request),
+      use(ada, "create_task", request),
+    ]);
+
+    assert.equal(one.task_id, two.task_id);
+    assert.deepEqual([one.is_new, two.is_new].sort(), [false, true]);
+  });
+
+  await t.step("a watch of a task that does nothing ends with its time", async () => {
+    const { task_id } = createdSchema.parse(
+      await use(ada, "create_task", {
+        agent: "writer",
+        input: "Later",
+        run_after: "2999-01-01T00:00:00Z",
+      }),
+    );
+    const startedAt = performance.now();
+    const job = jobSchema.parse(await use(ada, "get_task", { task_id, wait_seconds: 1 }));
+    const tookMs = performance.now() - startedAt;
+
+    assert.deepEqual([job.has_ended, job.task.status], [false, "pending"]);
+    assert.ok(tookMs >= 1_000 && tookMs < 10_000, String(tookMs));
+    await use(ada, "cancel_task", { task_id });
+    const { status } = await use(ada, "retry_task", { task_id });
+    assert.equal(status, "pending");
+  });
+
+  await t.step("nobody sees or changes somebody else's tasks", async () => {
+    const { task_id } = createdSchema.parse(
+      await use(ada, "create_task", { agent: "writer", input: "Mine" }),
+    );
+    const mine = jobSchema.parse(await use(ada, "get_task", { task_id, wait_seconds: 40 }));
+    const tries: readonly (readonly [string, JsonObject])[] = [
+      ["get_task", { task_id }],
+      ["cancel_task", { task_id }],
+      ["retry_task", { task_id }],
+      ["fork_task", { task_id, from_step: 1 }],
+      ["answer_review", { task_id, approved: true }],
+      ["read_data", { task_id, key: "note.md" }],
+      ["read_file", { path: mine.task.files[0] ?? "" }],
+    ];
+    for (const [tool, args] of tries) {
+      assert.equal((await attempt(eve, tool, args)).code, "TASK_NOT_FOUND", tool);
+    }
+    assert.deepEqual((await use(eve, "read_steps", { task_id })).steps, []);
+    assert.deepEqual((await use(eve, "list_tasks", {})).tasks, []);
+    const { tasks } = await use(ada, "list_tasks", { agent: "writer", status: "completed" });
+    assert.ok(JSON.stringify(tasks).includes(task_id));
+  });
+
+  await t.step("a list comes in pages, newest first", async () => {
+    const first = await use(ada, "list_tasks", { limit: 2 });
+    const second = await use(ada, "list_tasks", { limit: 2, before: first.next_before ?? "" });
+
+    const ids = [first, second].map(({ tasks }) => idsOf(tasks));
+    assert.deepEqual(ids.map((page) => page.length), [2, 2]);
+    assert.equal(new Set(ids.flat()).size, 4);
+  });
+
+  await t.step("a secret key sees all, an unknown agent is told with its code", async () => {
+    const { last } = await platform.service({
+      path: "/swarm",
+      method: "tools/call",
+      params: { name: "list_tasks", arguments: { limit: 1 } },
+    });
+    const unknown = await attempt(ada, "create_task", { agent: "writr", input: "x" });
+
+    assert.equal(idsOf(asJsonObject(last.result?.structuredContent).tasks).length, 1);
+    assert.equal(unknown.code, "AGENT_NOT_FOUND");
+  });
+});
+
+async function use(user: McpUser, tool: string, args: JsonObject): Promise<JsonObject> {
+  const { last } = await user.send({
+    path: "/swarm",
+    method: "tools/call",
+    params: { name: tool, arguments: args },
+  });
+  assert.notEqual(last.result?.isError, true, JSON.stringify(last));
+  return asJsonObject(last.result?.structuredContent);
+}
+
+async function attempt(user: McpUser, tool: string, args: JsonObject): Promise<JsonObject> {
+  const { last } = await user.send({
+    path: "/swarm",
+    method: "tools/call",
+    params: { name: tool, arguments: args },
+  });
+  assert.equal(last.result?.isError, true, JSON.stringify(last));
+  return asJsonObject(asJsonObject(last.result?.structuredContent).error);
+}
+
+function idsOf(tasks: unknown): string[] {
+  return z.array(z.object({ task_id: z.string() })).parse(tasks).map(({ task_id }) => task_id);
+}

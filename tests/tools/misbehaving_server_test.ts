@@ -1,0 +1,166 @@
+import assert from "node:assert/strict";
+import type { JsonObject } from "../../shared/json.ts";
+import type { ToolCallOutcome } from "../../shared/tools/tool_port.ts";
+import { type McpFixtureOptions, startMcpServer } from "./mcp_fixture.ts";
+import { noAbort, nobody, openToolFixture } from "./tool_fixture.ts";
+
+const SSE = { "content-type": "text/event-stream" };
+
+/** Each way in which a server can misbehave in a call of a write, and what comes of it. */
+const MISBEHAVIOURS: readonly {
+  readonly name: string;
+  readonly answer: () => Response;
+  readonly expected: string;
+}[] = [
+  {
+    name: "a stream that drips and never answers",
+    answer: () => new Response(drip(), { headers: SSE }),
+    expected: "unknown",
+  },
+  {
+    name: "an event that is no JSON",
+    answer: () => new Response("event: message\ndata: {no json\n\n", { headers: SSE }),
+    expected: "unknown",
+  },
+  {
+    name: "a body that is no JSON-RPC",
+    answer: () => Response.json({ surprise: true }),
+    expected: "unknown",
+  },
+  {
+    name: "a page of HTML",
+    answer: () => new Response("<html>", { headers: { "content-type": "text/html" } }),
+    expected: "unknown",
+  },
+  {
+    name: "a redirect to the metadata service",
+    answer: () =>
+      new Response(null, { status: 307, headers: { location: "http://169.254.169.254/latest" } }),
+    expected: "TOOL_ADDRESS_FORBIDDEN",
+  },
+  {
+    name: "a refusal",
+    answer: () => new Response("no", { status: 403 }),
+    expected: "TOOL_AUTH_FAILED",
+  },
+  { name: "a crash", answer: () => new Response("boom", { status: 500 }), expected: "unknown" },
+];
+
+Deno.test("a server that misbehaves gets an answer of its own class", async (t) => {
+  const fixture = await openToolFixture();
+  const { gateway } = fixture;
+
+  async function register(options: McpFixtureOptions) {
+    const server = await startMcpServer(options);
+    const toolId = await fixture.createTool({
+      type: "mcp_server",
+      config: { mcp_url: server.url, timeout_ms: 1_500 },
+    });
+    const [row] = await fixture.sql<{ slug: string }[]>`
+      select slug from public.tools where id = ${toolId}`;
+    return { server, slug: row?.slug ?? "" };
+  }
+
+  function call(slug: string, toolName: string, args: JsonObject): Promise<ToolCallOutcome> {
+    return gateway.call({
+      server: slug,
+      toolName,
+      arguments: args,
+      caller: nobody(),
+      stepSeq: null,
+      attempt: 1,
+      idempotencyKey: crypto.randomUUID(),
+      traceparent: null,
+    }, noAbort());
+  }
+
+  for (const { name, answer, expected } of MISBEHAVIOURS) {
+    await t.step(name, async () => {
+      const { server, slug } = await register({
+        intercept: ({ method }) => method === "tools/call" ? answer() : undefined,
+      });
+      try {
+        const outcome = await call(slug, "write_note", { text: "x" });
+
+        const found = outcome.kind === "answered" ? outcome.errorCode : outcome.kind;
+        assert.equal(found, expected, JSON.stringify(outcome));
+        const calls = server.seen.filter(({ method }) => method === "tools/call");
+        assert.equal(calls.length, 1, "a write is sent once");
+      } finally {
+        for (const end of endDrips) end();
+        endDrips.clear();
+        await server.stop();
+      }
+    });
+  }
+
+  await t.step("a session that is dropped between calls is made anew, once", async () => {
+    const dropped = new Set<string>();
+    const { server, slug } = await register({
+      era: "legacy",
+      intercept: ({ headers }) =>
+        dropped.has(headers.get("mcp-session-id") ?? "")
+          ? new Response("no such session", { status: 404 })
+          : undefined,
+    });
+    try {
+      await call(slug, "write_note", { text: "one" });
+      for (const { headers } of server.seen) dropped.add(headers.get("mcp-session-id") ?? "");
+      dropped.delete("");
+      server.seen.length = 0;
+
+      const outcome = await call(slug, "write_note", { text: "two" });
+
+      assert.ok(outcome.kind === "answered" && !outcome.isError, JSON.stringify(outcome));
+      assert.deepEqual(server.notes, ["one", "two"]);
+      const greetings = server.seen.filter(({ method }) => method === "initialize");
+      assert.equal(greetings.length, 1);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  await t.step("a list without an end is refused", async () => {
+    let page = 0;
+    const { server, slug } = await register({
+      intercept: async ({ method }, answer) => {
+        if (method !== "tools/list") return await answer();
+        const body = await (await answer()).json();
+        body.result.tools = [{ name: `t${page++}`, inputSchema: { type: "object" } }];
+        body.result.nextCursor = String(page);
+        return Response.json(body);
+      },
+    });
+    try {
+      await assert.rejects(gateway.listServerTools(slug, nobody(), {}, noAbort()), {
+        code: "TOOL_UNAVAILABLE",
+      });
+      assert.ok(page <= 50);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  await fixture.stop();
+});
+
+/** Ends what still drips, which would hold its server. */
+const endDrips = new Set<() => void>();
+
+/** A comment every 50 ms, as a server that only wants to hold its caller. */
+function drip(): ReadableStream<Uint8Array> {
+  let timer: ReturnType<typeof setInterval> | undefined;
+  return new ReadableStream({
+    start(controller) {
+      timer = setInterval(() => controller.enqueue(new TextEncoder().encode(": .\n\n")), 50);
+      endDrips.add(() => {
+        clearInterval(timer);
+        controller.close();
+      });
+    },
+    cancel: () => {
+      clearInterval(timer);
+      endDrips.clear();
+    },
+  });
+}
