@@ -33,14 +33,14 @@ isOneToOne: false
                   ]
                 },"agent_mcp_connections": {
                   Row: {
-                    "config_hash": string,"created_at": string,"discovery": Json | null,"failure_count": number,"health": string,"id": string,"last_success_at": string | null,"pin": Json | null,"protocol": string | null,"session": Json | null,"tool_id": string,"tools_listed_at": string | null,"updated_at": string,"user_id": string | null
+                    "config_hash": string,"created_at": string,"discovery": Json | null,"dropped_tools": NonNullable<Json>,"failure_count": number,"health": string,"id": string,"last_success_at": string | null,"listing_error": Json | null,"listing_failed_at": string | null,"listing_started_at": string | null,"pin": Json | null,"protocol": string | null,"retry_at": string | null,"session": Json | null,"tool_id": string,"tools_listed_at": string | null,"updated_at": string,"user_id": string | null
                   }
                   ComputedFields: never
                   Insert: {
-                    "config_hash": string,"created_at"?: string,"discovery"?: Json | null,"failure_count"?: number,"health"?: string,"id"?: string,"last_success_at"?: string | null,"pin"?: Json | null,"protocol"?: string | null,"session"?: Json | null,"tool_id": string,"tools_listed_at"?: string | null,"updated_at"?: string,"user_id"?: string | null
+                    "config_hash": string,"created_at"?: string,"discovery"?: Json | null,"dropped_tools"?: NonNullable<Json>,"failure_count"?: number,"health"?: string,"id"?: string,"last_success_at"?: string | null,"listing_error"?: Json | null,"listing_failed_at"?: string | null,"listing_started_at"?: string | null,"pin"?: Json | null,"protocol"?: string | null,"retry_at"?: string | null,"session"?: Json | null,"tool_id": string,"tools_listed_at"?: string | null,"updated_at"?: string,"user_id"?: string | null
                   }
                   Update: {
-                    "config_hash"?: string,"created_at"?: string,"discovery"?: Json | null,"failure_count"?: number,"health"?: string,"id"?: string,"last_success_at"?: string | null,"pin"?: Json | null,"protocol"?: string | null,"session"?: Json | null,"tool_id"?: string,"tools_listed_at"?: string | null,"updated_at"?: string,"user_id"?: string | null
+                    "config_hash"?: string,"created_at"?: string,"discovery"?: Json | null,"dropped_tools"?: NonNullable<Json>,"failure_count"?: number,"health"?: string,"id"?: string,"last_success_at"?: string | null,"listing_error"?: Json | null,"listing_failed_at"?: string | null,"listing_started_at"?: string | null,"pin"?: Json | null,"protocol"?: string | null,"retry_at"?: string | null,"session"?: Json | null,"tool_id"?: string,"tools_listed_at"?: string | null,"updated_at"?: string,"user_id"?: string | null
                   }
                   Relationships: [
                     {
@@ -122,6 +122,86 @@ isOneToOne: false
       referencedRelation: "llm_providers"
       referencedColumns: ["id"]
     }
+                  ]
+                },"document_embeddings": {
+                  Row: {
+                    "anchor": string | null,"chunk_hash": string,"chunk_index": number,"content_chunk": string,"document_id": string,"embedder": string,"embedding": string | null,"end_line": number | null,"fts": unknown,"heading_path": (string)[],"id": string,"metadata": Json | null,"project_id": string,"start_line": number | null,"token_count": number
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "anchor"?: string | null,"chunk_hash": string,"chunk_index": number,"content_chunk": string,"document_id": string,"embedder": string,"embedding"?: string | null,"end_line"?: number | null,"fts": unknown,"heading_path"?: (string)[],"id"?: string,"metadata"?: Json | null,"project_id": string,"start_line"?: number | null,"token_count": number
+                  }
+                  Update: {
+                    "anchor"?: string | null,"chunk_hash"?: string,"chunk_index"?: number,"content_chunk"?: string,"document_id"?: string,"embedder"?: string,"embedding"?: string | null,"end_line"?: number | null,"fts"?: unknown,"heading_path"?: (string)[],"id"?: string,"metadata"?: Json | null,"project_id"?: string,"start_line"?: number | null,"token_count"?: number
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "document_embeddings_document_id_fkey"
+      columns: ["document_id"]
+isOneToOne: false
+      referencedRelation: "documents"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "document_embeddings_project_id_fkey"
+      columns: ["project_id"]
+isOneToOne: false
+      referencedRelation: "projects"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"document_moves": {
+                  Row: {
+                    "at": string,"commit_sha": string | null,"document_id": string,"id": number,"new_path": string | null,"old_path": string,"project_id": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "at"?: string,"commit_sha"?: string | null,"document_id": string,"id"?: never,"new_path"?: string | null,"old_path": string,"project_id": string
+                  }
+                  Update: {
+                    "at"?: string,"commit_sha"?: string | null,"document_id"?: string,"id"?: never,"new_path"?: string | null,"old_path"?: string,"project_id"?: string
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "document_moves_project_id_fkey"
+      columns: ["project_id"]
+isOneToOne: false
+      referencedRelation: "projects"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"documents": {
+                  Row: {
+                    "blob_sha": string | null,"checksum": string,"chunked_for": (string)[],"commit_sha": string | null,"content": string,"file_path": string,"front_matter": NonNullable<Json>,"id": string,"last_updated": string,"project_id": string,"title": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "blob_sha"?: string | null,"checksum": string,"chunked_for"?: (string)[],"commit_sha"?: string | null,"content": string,"file_path": string,"front_matter"?: NonNullable<Json>,"id"?: string,"last_updated"?: string,"project_id": string,"title": string
+                  }
+                  Update: {
+                    "blob_sha"?: string | null,"checksum"?: string,"chunked_for"?: (string)[],"commit_sha"?: string | null,"content"?: string,"file_path"?: string,"front_matter"?: NonNullable<Json>,"id"?: string,"last_updated"?: string,"project_id"?: string,"title"?: string
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "documents_project_id_fkey"
+      columns: ["project_id"]
+isOneToOne: false
+      referencedRelation: "projects"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"embedders": {
+                  Row: {
+                    "api": string,"api_key_secret_name": string | null,"base_url": string | null,"dimensions": number,"is_active": boolean,"is_english_only": boolean,"items_per_day": number | null,"items_per_minute": number | null,"max_batch_items": number,"model": string,"model_dimensions": number,"name": string,"preference": number | null,"quota_time_zone": string,"requires_api_key": boolean,"reserved_for_queries": number,"sends_dimensions": boolean,"similarity_floor": number,"window_tokens": number
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "api": string,"api_key_secret_name"?: string | null,"base_url"?: string | null,"dimensions"?: number,"is_active"?: boolean,"is_english_only"?: boolean,"items_per_day"?: number | null,"items_per_minute"?: number | null,"max_batch_items": number,"model": string,"model_dimensions": number,"name": string,"preference"?: number | null,"quota_time_zone"?: string,"requires_api_key"?: boolean,"reserved_for_queries"?: number,"sends_dimensions"?: boolean,"similarity_floor"?: number,"window_tokens": number
+                  }
+                  Update: {
+                    "api"?: string,"api_key_secret_name"?: string | null,"base_url"?: string | null,"dimensions"?: number,"is_active"?: boolean,"is_english_only"?: boolean,"items_per_day"?: number | null,"items_per_minute"?: number | null,"max_batch_items"?: number,"model"?: string,"model_dimensions"?: number,"name"?: string,"preference"?: number | null,"quota_time_zone"?: string,"requires_api_key"?: boolean,"reserved_for_queries"?: number,"sends_dimensions"?: boolean,"similarity_floor"?: number,"window_tokens"?: number
+                  }
+                  Relationships: [
+                    
                   ]
                 },"human_reviews": {
                   Row: {
@@ -233,6 +313,26 @@ isOneToOne: false
       referencedColumns: ["id"]
     }
                   ]
+                },"mcp_feedback": {
+                  Row: {
+                    "comment": string | null,"created_at": string,"execution_id": string,"feedback_token": string,"id": string,"rating": string | null,"rating_score": number | null,"updated_at": string,"user_id": string | null
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "comment"?: string | null,"created_at"?: string,"execution_id": string,"feedback_token": string,"id"?: string,"rating"?: string | null,"rating_score"?: number | null,"updated_at"?: string,"user_id"?: string | null
+                  }
+                  Update: {
+                    "comment"?: string | null,"created_at"?: string,"execution_id"?: string,"feedback_token"?: string,"id"?: string,"rating"?: string | null,"rating_score"?: number | null,"updated_at"?: string,"user_id"?: string | null
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "mcp_feedback_execution_id_fkey"
+      columns: ["execution_id"]
+isOneToOne: false
+      referencedRelation: "mcp_executions"
+      referencedColumns: ["id"]
+    }
+                  ]
                 },"mcp_grants": {
                   Row: {
                     "client_id": string | null,"created_at": string,"id": string,"scopes": (string)[],"user_id": string | null
@@ -263,14 +363,14 @@ isOneToOne: false
                   ]
                 },"mcp_tools_cache": {
                   Row: {
-                    "connection_id": string,"id": string,"last_successful_call": string | null,"last_updated": string,"openai_schema": NonNullable<Json>,"success_count": number,"successful_parameters": NonNullable<Json>,"tool_name": string,"tool_schema": NonNullable<Json>,"tool_version": string | null
+                    "connection_id": string,"definition_hash": string,"held_definition": Json | null,"id": string,"last_successful_call": string | null,"last_updated": string,"openai_schema": NonNullable<Json>,"schema_losses": NonNullable<Json>,"scopes": (string)[],"state": string,"success_count": number,"successful_parameters": NonNullable<Json>,"tool_name": string,"tool_schema": NonNullable<Json>,"tool_version": string | null
                   }
                   ComputedFields: never
                   Insert: {
-                    "connection_id": string,"id"?: string,"last_successful_call"?: string | null,"last_updated"?: string,"openai_schema": NonNullable<Json>,"success_count"?: number,"successful_parameters"?: NonNullable<Json>,"tool_name": string,"tool_schema": NonNullable<Json>,"tool_version"?: string | null
+                    "connection_id": string,"definition_hash"?: string,"held_definition"?: Json | null,"id"?: string,"last_successful_call"?: string | null,"last_updated"?: string,"openai_schema": NonNullable<Json>,"schema_losses"?: NonNullable<Json>,"scopes"?: (string)[],"state"?: string,"success_count"?: number,"successful_parameters"?: NonNullable<Json>,"tool_name": string,"tool_schema": NonNullable<Json>,"tool_version"?: string | null
                   }
                   Update: {
-                    "connection_id"?: string,"id"?: string,"last_successful_call"?: string | null,"last_updated"?: string,"openai_schema"?: NonNullable<Json>,"success_count"?: number,"successful_parameters"?: NonNullable<Json>,"tool_name"?: string,"tool_schema"?: NonNullable<Json>,"tool_version"?: string | null
+                    "connection_id"?: string,"definition_hash"?: string,"held_definition"?: Json | null,"id"?: string,"last_successful_call"?: string | null,"last_updated"?: string,"openai_schema"?: NonNullable<Json>,"schema_losses"?: NonNullable<Json>,"scopes"?: (string)[],"state"?: string,"success_count"?: number,"successful_parameters"?: NonNullable<Json>,"tool_name"?: string,"tool_schema"?: NonNullable<Json>,"tool_version"?: string | null
                   }
                   Relationships: [
                     {
@@ -318,6 +418,80 @@ isOneToOne: false
       columns: ["provider_id"]
 isOneToOne: false
       referencedRelation: "llm_providers"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"project_members": {
+                  Row: {
+                    "created_at": string,"project_id": string,"role": string,"user_id": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "created_at"?: string,"project_id": string,"role"?: string,"user_id": string
+                  }
+                  Update: {
+                    "created_at"?: string,"project_id"?: string,"role"?: string,"user_id"?: string
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "project_members_project_id_fkey"
+      columns: ["project_id"]
+isOneToOne: false
+      referencedRelation: "projects"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"projects": {
+                  Row: {
+                    "created_at": string,"default_branch": string,"embedder": string | null,"github_repo": string,"github_token_secret_name": string | null,"head_checked_at": string | null,"head_commit": string | null,"id": string,"include_globs": (string)[],"indexed_at": string | null,"indexed_commit": string | null,"language": string,"next_embedder": string | null,"slug": string,"updated_at": string,"webhook_secret_name": string | null
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "created_at"?: string,"default_branch"?: string,"embedder"?: string | null,"github_repo": string,"github_token_secret_name"?: string | null,"head_checked_at"?: string | null,"head_commit"?: string | null,"id"?: string,"include_globs"?: (string)[],"indexed_at"?: string | null,"indexed_commit"?: string | null,"language"?: string,"next_embedder"?: string | null,"slug": string,"updated_at"?: string,"webhook_secret_name"?: string | null
+                  }
+                  Update: {
+                    "created_at"?: string,"default_branch"?: string,"embedder"?: string | null,"github_repo"?: string,"github_token_secret_name"?: string | null,"head_checked_at"?: string | null,"head_commit"?: string | null,"id"?: string,"include_globs"?: (string)[],"indexed_at"?: string | null,"indexed_commit"?: string | null,"language"?: string,"next_embedder"?: string | null,"slug"?: string,"updated_at"?: string,"webhook_secret_name"?: string | null
+                  }
+                  Relationships: [
+                    
+                  ]
+                },"quoth_file_errors": {
+                  Row: {
+                    "blob_sha": string | null,"commit_sha": string | null,"error": NonNullable<Json>,"failed_at": string,"file_path": string,"project_id": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "blob_sha"?: string | null,"commit_sha"?: string | null,"error": NonNullable<Json>,"failed_at"?: string,"file_path": string,"project_id": string
+                  }
+                  Update: {
+                    "blob_sha"?: string | null,"commit_sha"?: string | null,"error"?: NonNullable<Json>,"failed_at"?: string,"file_path"?: string,"project_id"?: string
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "quoth_file_errors_project_id_fkey"
+      columns: ["project_id"]
+isOneToOne: false
+      referencedRelation: "projects"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"quoth_syncs": {
+                  Row: {
+                    "attempts": number,"commit_sha": string | null,"created_at": string,"deleted_count": number,"deliveries": number,"embedded_count": number,"epoch": number,"error": Json | null,"finished_at": string | null,"id": string,"kind": string,"lease_expires_at": string | null,"message_id": number | null,"moved_count": number,"project_id": string,"reason": string,"refused_count": number,"run_after": string | null,"seq": number,"started_at": string | null,"status": string,"unchanged_count": number,"wanted_commit": string | null,"worker_id": string | null,"written_count": number
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "attempts"?: number,"commit_sha"?: string | null,"created_at"?: string,"deleted_count"?: number,"deliveries"?: number,"embedded_count"?: number,"epoch"?: number,"error"?: Json | null,"finished_at"?: string | null,"id"?: string,"kind": string,"lease_expires_at"?: string | null,"message_id"?: number | null,"moved_count"?: number,"project_id": string,"reason": string,"refused_count"?: number,"run_after"?: string | null,"seq"?: never,"started_at"?: string | null,"status"?: string,"unchanged_count"?: number,"wanted_commit"?: string | null,"worker_id"?: string | null,"written_count"?: number
+                  }
+                  Update: {
+                    "attempts"?: number,"commit_sha"?: string | null,"created_at"?: string,"deleted_count"?: number,"deliveries"?: number,"embedded_count"?: number,"epoch"?: number,"error"?: Json | null,"finished_at"?: string | null,"id"?: string,"kind"?: string,"lease_expires_at"?: string | null,"message_id"?: number | null,"moved_count"?: number,"project_id"?: string,"reason"?: string,"refused_count"?: number,"run_after"?: string | null,"seq"?: never,"started_at"?: string | null,"status"?: string,"unchanged_count"?: number,"wanted_commit"?: string | null,"worker_id"?: string | null,"written_count"?: number
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "quoth_syncs_project_id_fkey"
+      columns: ["project_id"]
+isOneToOne: false
+      referencedRelation: "projects"
       referencedColumns: ["id"]
     }
                   ]
@@ -421,14 +595,14 @@ isOneToOne: false
                   ]
                 },"tasks": {
                   Row: {
-                    "agent_id": string | null,"agent_slug": string | null,"attempts": number,"budget": Json | null,"cancel_requested_at": string | null,"concurrency_key": string | null,"cost_micro_usd": number | null,"created_at": string,"created_by": string | null,"deliveries": number,"depth": number,"epoch": number,"error": Json | null,"finished_at": string | null,"id": string,"idempotency_key": string | null,"input": NonNullable<Json>,"input_tokens": number,"intermediate_data": NonNullable<Json>,"lease_expires_at": string | null,"logs": (string)[],"master_task_id": string,"max_attempts": number,"max_deliveries": number,"message_id": number | null,"metadata": NonNullable<Json>,"output": Json | null,"output_tokens": number,"parent_id": string | null,"parent_step_seq": number | null,"pending_children": number,"priority": string,"rate_limit_waits": number,"run_after": string | null,"started_at": string | null,"status": string,"storage_paths": (string)[],"traceparent": string | null,"updated_at": string,"worker_id": string | null
+                    "agent_id": string | null,"agent_slug": string | null,"attempts": number,"budget": Json | null,"cancel_requested_at": string | null,"concurrency_key": string | null,"cost_micro_usd": number | null,"created_at": string,"created_by": string | null,"deliveries": number,"depth": number,"epoch": number,"error": Json | null,"finished_at": string | null,"id": string,"idempotency_key": string | null,"input": NonNullable<Json>,"input_tokens": number,"intermediate_data": NonNullable<Json>,"lease_expires_at": string | null,"logs": (string)[],"master_task_id": string,"max_attempts": number,"max_deliveries": number,"message_id": number | null,"metadata": NonNullable<Json>,"output": Json | null,"output_tokens": number,"parent_id": string | null,"parent_step_seq": number | null,"pending_children": number,"priority": string,"rate_limit_waits": number,"run_after": string | null,"started_at": string | null,"status": string,"storage_paths": (string)[],"traceparent": string | null,"tracestate": string | null,"updated_at": string,"worker_id": string | null
                   }
                   ComputedFields: never
                   Insert: {
-                    "agent_id"?: string | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input": NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id": string,"max_attempts"?: number,"max_deliveries"?: number,"message_id"?: number | null,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_tokens"?: number,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"traceparent"?: string | null,"updated_at"?: string,"worker_id"?: string | null
+                    "agent_id"?: string | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input": NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id": string,"max_attempts"?: number,"max_deliveries"?: number,"message_id"?: number | null,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_tokens"?: number,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"worker_id"?: string | null
                   }
                   Update: {
-                    "agent_id"?: string | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input"?: NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id"?: string,"max_attempts"?: number,"max_deliveries"?: number,"message_id"?: number | null,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_tokens"?: number,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"traceparent"?: string | null,"updated_at"?: string,"worker_id"?: string | null
+                    "agent_id"?: string | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input"?: NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id"?: string,"max_attempts"?: number,"max_deliveries"?: number,"message_id"?: number | null,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_tokens"?: number,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"worker_id"?: string | null
                   }
                   Relationships: [
                     {
@@ -465,14 +639,14 @@ isOneToOne: false
                   ]
                 },"tools": {
                   Row: {
-                    "config": NonNullable<Json>,"created_at": string,"credential_description": string | null,"credential_secret_name": string | null,"credential_type": string | null,"description": string | null,"id": string,"is_active": boolean,"name": string,"slug": string,"type": string
+                    "config": NonNullable<Json>,"created_at": string,"credential_description": string | null,"credential_secret_name": string | null,"credential_type": string | null,"description": string | null,"id": string,"is_active": boolean,"name": string,"slug": string,"source": string,"type": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "config": NonNullable<Json>,"created_at"?: string,"credential_description"?: string | null,"credential_secret_name"?: string | null,"credential_type"?: string | null,"description"?: string | null,"id"?: string,"is_active"?: boolean,"name": string,"slug": string,"type": string
+                    "config": NonNullable<Json>,"created_at"?: string,"credential_description"?: string | null,"credential_secret_name"?: string | null,"credential_type"?: string | null,"description"?: string | null,"id"?: string,"is_active"?: boolean,"name": string,"slug": string,"source"?: string,"type": string
                   }
                   Update: {
-                    "config"?: NonNullable<Json>,"created_at"?: string,"credential_description"?: string | null,"credential_secret_name"?: string | null,"credential_type"?: string | null,"description"?: string | null,"id"?: string,"is_active"?: boolean,"name"?: string,"slug"?: string,"type"?: string
+                    "config"?: NonNullable<Json>,"created_at"?: string,"credential_description"?: string | null,"credential_secret_name"?: string | null,"credential_type"?: string | null,"description"?: string | null,"id"?: string,"is_active"?: boolean,"name"?: string,"slug"?: string,"source"?: string,"type"?: string
                   }
                   Relationships: [
                     
@@ -531,14 +705,14 @@ isOneToOne: false
                   ]
                 },"user_tool_credentials": {
                   Row: {
-                    "id": string,"overridden_at": string,"tool_id": string,"user_id": string,"vault_secret_name": string
+                    "id": string,"needs_authorization": boolean,"overridden_at": string,"tool_id": string,"type": string,"user_id": string,"vault_secret_name": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "id"?: string,"overridden_at"?: string,"tool_id": string,"user_id": string,"vault_secret_name": string
+                    "id"?: string,"needs_authorization"?: boolean,"overridden_at"?: string,"tool_id": string,"type"?: string,"user_id": string,"vault_secret_name": string
                   }
                   Update: {
-                    "id"?: string,"overridden_at"?: string,"tool_id"?: string,"user_id"?: string,"vault_secret_name"?: string
+                    "id"?: string,"needs_authorization"?: boolean,"overridden_at"?: string,"tool_id"?: string,"type"?: string,"user_id"?: string,"vault_secret_name"?: string
                   }
                   Relationships: [
                     {
@@ -552,7 +726,15 @@ isOneToOne: false
                 }
           }
           Views: {
-            "agent_usage": {
+            "agent_tool_usage": {
+                  Row: {
+                    "agent_slug": string | null,"call_count": number | null,"cost_micro_usd": number | null,"day": string | null,"down_count": number | null,"first_try_success_rate": number | null,"mcp_name": string,"p50_ms": number | null,"p95_ms": number | null,"p99_ms": number | null,"success_count": number | null,"success_rate": number | null,"tool_name": string,"unpriced_model_call_count": number | null,"up_count": number | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
+                },"agent_usage": {
                   Row: {
                     "agent_slug": string | null,"cached_input_tokens": number | null,"call_count": number | null,"cost_micro_usd": number | null,"day": string | null,"input_tokens": number | null,"key_source": string,"model": string,"output_tokens": number | null,"provider": string | null,"task_count": number | null,"unpriced_call_count": number | null
                   }
@@ -620,11 +802,25 @@ isOneToOne: false
       referencedColumns: ["id"]
     }
                   ]
+                },"tool_usage": {
+                  Row: {
+                    "average_score": number | null,"call_count": number | null,"cost_micro_usd": number | null,"day": string | null,"down_count": number | null,"error_count": number | null,"mcp_name": string,"model_call_count": number | null,"p50_ms": number | null,"p95_ms": number | null,"p99_ms": number | null,"success_count": number | null,"success_rate": number | null,"timeout_count": number | null,"tool_name": string,"tool_version": string | null,"unpriced_model_call_count": number | null,"up_count": number | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
                 }
           }
           Functions: {
-            "cancel_task":
+            "approve_tool_definition":
+{ Args: { "p_connection_id": string,"p_tool_name": string }; Returns: string
+                           },
+"cancel_task":
 { Args: { "p_master_task_id": string }; Returns: number
+                           },
+"check_head":
+{ Args: { "p_project_id": string }; Returns: boolean
                            },
 "fork_task":
 { Args: { "p_from_seq": number,"p_task_id": string }; Returns: string
@@ -632,6 +828,21 @@ isOneToOne: false
 "get_agent_mcp_tools":
 { Args: { "p_agent_id": string,"p_user_id"?: string }; Returns: {
               "connection_id": string,"is_shape": boolean,"last_successful_call": string,"openai_schema": Json,"server": string,"success_count": number,"successful_parameters": Json,"tool_id": string,"tool_name": string,"tool_schema": Json,"tool_type": string,"tool_version": string
+            }[]
+                           },
+"match_documents":
+{ Args: { "filter_project_id": string,"match_count": number,"match_threshold": number,"query_embedding": string }; Returns: {
+              "content_chunk": string,"document_id": string,"file_path": string,"id": string,"similarity": number,"title": string
+            }[]
+                           },
+"project_freshness":
+{ Args: { "p_project_id": string }; Returns: {
+              "document_count": number,"embedder": string,"failed_chunks": number,"head_checked_at": string,"head_commit": string,"indexed_at": string,"indexed_commit": string,"is_behind": boolean,"next_embedder": string,"pending_chunks": number
+            }[]
+                           },
+"read_document":
+{ Args: { "p_file_path": string,"p_project_id": string }; Returns: {
+              "at": string,"commit_sha": string,"content": string,"document_id": string,"file_path": string,"front_matter": Json,"state": string,"title": string
             }[]
                            },
 "record_mcp_tool_execution":
@@ -648,6 +859,11 @@ isOneToOne: false
                            },
 "retry_task":
 { Args: { "p_task_id": string }; Returns: string
+                           },
+"search_documents":
+{ Args: { "p_embedder"?: string,"p_limit"?: number,"p_path_prefix"?: string,"p_project_id": string,"p_query": string,"p_query_embedding"?: string }; Returns: {
+              "anchor": string,"chunk_index": number,"commit_sha": string,"content_chunk": string,"document_id": string,"end_line": number,"file_path": string,"heading_path": (string)[],"id": string,"matched_terms": (string)[],"score": number,"similarity": number,"start_line": number,"text_rank": number,"text_score": number,"title": string,"token_count": number,"vector_rank": number
+            }[]
                            },
 "set_provider_key":
 { Args: { "p_provider": string,"p_secret": string }; Returns: undefined
@@ -783,6 +999,9 @@ export const CLOSED_SETS = {
   agent_mcp_connections: {
     health: ["unknown", "healthy", "failing"],
   },
+  embedders: {
+    api: ["google", "openai", "supabase", "hash"],
+  },
   llm_providers: {
     api: ["openai", "anthropic", "google"],
   },
@@ -791,6 +1010,17 @@ export const CLOSED_SETS = {
   },
   mcp_failures: {
     error_type: ["validation_error", "tool_error", "transport_error", "timeout", "auth_error", "rate_limited", "config_error", "outcome_unknown", "sql_error", "llm_timeout"],
+  },
+  mcp_feedback: {
+    rating: ["up", "down"],
+  },
+  mcp_tools_cache: {
+    state: ["approved", "pending", "quarantined"],
+  },
+  quoth_syncs: {
+    kind: ["tree", "files", "embed"],
+    reason: ["push", "files", "request", "head_check", "pending_chunks"],
+    status: ["pending", "running", "completed", "failed"],
   },
   task_events: {
     type: ["task.created", "task.started", "task.parked", "task.resumed", "task.retried", "task.completed", "task.failed", "task.cancelled", "model.started", "model.completed", "tool.started", "tool.completed", "tool.failed", "subtask.created", "subtask.finished", "review.requested", "review.answered", "skill.loaded", "data.saved"],
@@ -805,9 +1035,13 @@ export const CLOSED_SETS = {
   },
   tools: {
     credential_type: ["api_key", "bearer_token", "oauth_refresh_token", "none"],
+    source: ["manual", "yaml"],
     type: ["internal", "mcp_server", "http_api", "supabase_rpc"],
   },
   usage_events: {
     key_source: ["user", "organisation", "none"],
+  },
+  user_tool_credentials: {
+    type: ["secret", "oauth"],
   },
 } as const;

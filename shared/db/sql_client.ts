@@ -16,8 +16,8 @@ export interface SqlOptions {
 /**
  * Opens a lazy pool: the first query connects.
  *
- * Statements are never prepared by name, since a transaction pooler and the embedded database
- * (one session for all) give a connection no state of its own.
+ * Statements are not prepared by name, since a transaction pooler and the embedded database (one
+ * session for all) give a connection no state of its own; see {@linkcode prepareStatements}.
  */
 export function createSql(url: string, options: SqlOptions): Sql {
   return postgres(url, {
@@ -30,6 +30,15 @@ export function createSql(url: string, options: SqlOptions): Sql {
     onnotice: () => {},
     connection: { application_name: options.applicationName },
   });
+}
+
+/**
+ * From now on statements of this pool are prepared by name: one round trip each instead of two,
+ * and no planning. Only for a server that is known to give each connection a session of its own.
+ */
+export function prepareStatements(sql: Sql): void {
+  // The driver reads it at each query, and has no other way to change it.
+  (sql.options as { prepare: boolean }).prepare = true;
 }
 
 /** The driver's own delay grows to 20 s, long after a restarted database serves again. */

@@ -2,7 +2,7 @@ import { SwarmError } from "../errors/swarm_error.ts";
 
 /** An object to be stored. */
 export interface Artifact {
-  /** `{master_task_id}/{task_id}/{filename}` */
+  /** In its bucket; of a task's file `{master_task_id}/{task_id}/{filename}`. */
   readonly path: string;
   readonly text: string;
   readonly contentType: string;
@@ -24,19 +24,22 @@ export interface ArtifactStorageOptions {
   /** Address of the Supabase project. */
   readonly url: string;
   readonly secretKey: string;
+  /** A private bucket. @default supaswarm-data */
+  readonly bucket?: string;
 }
 
 /** Private bucket of the swarm's data. */
-const BUCKET = "supaswarm-data";
+const DEFAULT_BUCKET = "supaswarm-data";
 const TIMEOUT_MS = 15_000;
 
 /** Stores objects through the Storage API with the project's secret key. */
 export function createArtifactStorage(options: ArtifactStorageOptions): ArtifactStorage {
+  const { bucket = DEFAULT_BUCKET } = options;
   return {
     async put({ path, text, contentType }) {
       const objectPath = path.split("/").map(encodeURIComponent).join("/");
-      const url = `${options.url}/storage/v1/object/${BUCKET}/${objectPath}`;
-      const response = await send(path, url, {
+      const url = `${options.url}/storage/v1/object/${bucket}/${objectPath}`;
+      const response = await send(`${bucket}/${path}`, url, {
         method: "POST",
         headers: {
           apikey: options.secretKey,
@@ -48,22 +51,24 @@ export function createArtifactStorage(options: ArtifactStorageOptions): Artifact
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
       await response.body?.cancel();
-      if (!response.ok) throw unavailable(path, `Storage answered ${response.status}`);
+      if (!response.ok) {
+        throw unavailable(`${bucket}/${path}`, `Storage answered ${response.status}`);
+      }
     },
   };
 }
 
-async function send(path: string, url: string, request: RequestInit): Promise<Response> {
+async function send(object: string, url: string, request: RequestInit): Promise<Response> {
   try {
     return await fetch(url, request);
   } catch (cause) {
-    throw unavailable(path, "Storage does not answer", cause);
+    throw unavailable(object, "Storage does not answer", cause);
   }
 }
 
-function unavailable(path: string, problem: string, cause?: unknown): SwarmError {
-  return new SwarmError("STORAGE_UNAVAILABLE", `Cannot store ${path}: ${problem}`, {
+function unavailable(object: string, problem: string, cause?: unknown): SwarmError {
+  return new SwarmError("STORAGE_UNAVAILABLE", `Cannot store ${object}: ${problem}`, {
     cause,
-    hint: "Try again later; check that the bucket supaswarm-data exists.",
+    hint: "Try again later; check that the bucket exists.",
   });
 }

@@ -11,11 +11,11 @@ import type { TaskRun } from "./task_run.ts";
  */
 export async function spawnSubtasks(
   calls: readonly SubtaskCall[],
-  { lease, transcript, ports }: TaskRun,
+  { lease, transcript, trace, ports }: TaskRun,
 ): Promise<readonly number[]> {
   await transcript.begin(calls.map(({ intent }) => intent));
   const subtasks = calls.map(({ intent, agent, input }) => ({ seq: intent.seq, agent, input }));
-  const outcomes = await ports.store.spawn(lease, subtasks);
+  const outcomes = await trace.spawn(subtasks, (traced) => ports.store.spawn(lease, traced));
   const refused = outcomes.filter(({ error }) => error !== null).map(({ seq }) => seq);
   const isRefused = ({ intent }: SubtaskCall) => refused.includes(intent.seq);
   if (refused.length > 0) {

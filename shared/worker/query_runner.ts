@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { answerInTime } from "../db/answer_in_time.ts";
 import { toSwarmError } from "../db/to_swarm_error.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import type { Clock } from "./clock.ts";
@@ -16,8 +17,6 @@ export interface QueryRunnerOptions {
   readonly clock: Clock;
 }
 
-/** A connection that dies may take its pending answer along; nothing waits longer than this. */
-const ANSWER_TIMEOUT_MS = 15_000;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
 
@@ -33,7 +32,7 @@ export function createQueryRunner(
 ): { readonly once: RunQuery; readonly patiently: RunQuery } {
   const once: RunQuery = async (action, row, query) => {
     try {
-      return row.array().parse([...await withTimeout(query)]);
+      return row.array().parse([...await answerInTime(query())]);
     } catch (error) {
       throw toSwarmError(error, action);
     }
@@ -54,23 +53,4 @@ export function createQueryRunner(
   };
 
   return { once, patiently };
-}
-
-async function withTimeout(query: Query): Promise<readonly unknown[]> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(
-        new SwarmError("DATABASE_UNAVAILABLE", "Cannot reach the database: it does not answer", {
-          hint: "Try again in a few seconds.",
-          details: { reason: "ANSWER_TIMEOUT" },
-        }),
-      );
-    }, ANSWER_TIMEOUT_MS);
-  });
-  try {
-    return await Promise.race([query(), timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

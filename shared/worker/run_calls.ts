@@ -21,6 +21,8 @@ export async function runCalls(calls: readonly RunnableCall[], run: TaskRun): Pr
   if (outside.length === 0) return;
 
   await transcript.begin(outside.map(({ intent }) => intent));
+  // Whoever stopped the task while this was written can still say that nothing was sent.
+  run.control.signal.throwIfAborted();
   await transcript.beginAgain(outside.filter(isRerun).map(({ intent }) => intent.seq));
   transcript.markTried(outside.map(({ intent }) => intent.seq));
   let runningCount = outside.length;

@@ -19,7 +19,7 @@ export function modelIntent(seq: number, { context: { agent, provider } }: TaskR
  * @throws what `CallTaskModel` throws.
  */
 export async function runModelCall({ seq, prompt }: ModelCall, run: TaskRun): Promise<void> {
-  const { lease, context, transcript, ports, control } = run;
+  const { lease, context, transcript, trace, ports, control } = run;
   const intent = modelIntent(seq, run);
   await transcript.begin([intent]);
   const deltas = createDeltaStream(
@@ -27,12 +27,13 @@ export async function runModelCall({ seq, prompt }: ModelCall, run: TaskRun): Pr
     ports.clock,
   );
   try {
-    const { output, usage } = await ports.callModel({
-      context,
-      prompt,
-      onDelta: deltas.push,
-      signal: control.signal,
-    });
+    const { output, usage } = await trace.modelCall({ seq, ...context }, () =>
+      ports.callModel({
+        context,
+        prompt,
+        onDelta: deltas.push,
+        signal: control.signal,
+      }));
     transcript.end({ ...intent, state: "done", output: toStored(output), usage });
   } finally {
     await deltas.end();

@@ -1,15 +1,17 @@
+import type { z } from "zod";
 import { decide, type Decision } from "../agent/decide.ts";
 import type { StepIntent } from "../agent/planned_call.ts";
-import { taskContext } from "../agent/task_context.ts";
+import { type TaskContext, taskContext } from "../agent/task_context.ts";
 import { describeIssues } from "../describe_issues.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
+import { untraced } from "../telemetry/task_trace.ts";
 import type { AgentToolset } from "../tools/tool_port.ts";
 import { askPerson } from "./ask_person.ts";
 import { finishTask } from "./finish_task.ts";
 import { parkForSubtasks, spawnSubtasks } from "./hand_off.ts";
 import { runCalls } from "./run_calls.ts";
 import { modelIntent, runModelCall } from "./run_model_call.ts";
-import { failTask, settleFailure } from "./settle_failure.ts";
+import { type FailedRun, failTask, settleFailure } from "./settle_failure.ts";
 import { StopReason } from "./stop_reason.ts";
 import type { TaskEnd } from "./task_end.ts";
 import type { TaskControl, TaskPorts } from "./task_ports.ts";
@@ -31,7 +33,19 @@ export async function runTask(
   const parsed = taskContext.safeParse(rawContext);
   const steps = parsed.success ? parsed.data.steps : [];
   const transcript = new Transcript(ports.store, lease, steps);
-  const base = { lease, transcript, ports, control };
+  const trace = parsed.success
+    ? ports.telemetry.openRun(parsed.data, lease.epoch)
+    : untraced({ traceparent: null, tracestate: null });
+  const base = { lease, transcript, trace, ports, control };
+  const end = await runToEnd(parsed, base);
+  await trace.end(end);
+  return end;
+}
+
+async function runToEnd(
+  parsed: z.ZodSafeParseResult<TaskContext>,
+  base: FailedRun,
+): Promise<TaskEnd> {
   try {
     if (!parsed.success) throw unreadable(describeIssues(parsed.error));
     return await advance({ ...base, context: parsed.data });

@@ -3,8 +3,9 @@ import type { ToolCall } from "../agent/planned_call.ts";
 import { errorResult, type StepResult } from "../agent/step_result.ts";
 import { stillUnknownResult } from "../agent/unknown_outcome.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
+import type { TraceHeaders } from "../http/trace_context.ts";
 import { hasExceededRetries, toolErrorMessage } from "../tools/retry_message.ts";
-import type { ToolCallOutcome } from "../tools/tool_port.ts";
+import type { AnsweredCall, ToolCallOutcome } from "../tools/tool_port.ts";
 import {
   byteLength,
   headOf,
@@ -19,8 +20,6 @@ import { artifactPath, callerOf, type TaskRun } from "./task_run.ts";
 /** How long a call waits for its rate limit; a longer wait is the model's to plan around. */
 const MAX_RATE_LIMIT_WAIT_SECONDS = 20;
 
-type Answer = Extract<ToolCallOutcome, { kind: "answered" }>;
-
 /**
  * Calls a registry tool through the gateway.
  *
@@ -28,12 +27,19 @@ type Answer = Extract<ToolCallOutcome, { kind: "answered" }>;
  * to be asked.
  */
 export async function runTool(call: ToolCall, run: TaskRun): Promise<StepRecord | null> {
-  const outcome = await callWithinRateLimit(call, run);
+  const outcome = await run.trace.toolCall(
+    call,
+    (headers) => callWithinRateLimit(call, headers, run),
+  );
   if (outcome instanceof SwarmError) {
     return { ...call.intent, ...errorResult(outcome.code, outcome.message) };
   }
   if (outcome.kind === "unknown") {
     return call.isRerun ? { ...call.intent, ...stillUnknownResult(outcome.message) } : null;
+  }
+  if (outcome.kind === "input_required") {
+    const message = `'${call.tool.server}' asks for input that an agent cannot give`;
+    return { ...call.intent, ...errorResult("TOOL_FAILED", message) };
   }
   return { ...call.intent, ...await shorten(call, answeredResult(call, outcome, run), run) };
 }
@@ -41,13 +47,14 @@ export async function runTool(call: ToolCall, run: TaskRun): Promise<StepRecord 
 /** Waits out a short rate limit: nothing was called, so nothing is repeated. */
 async function callWithinRateLimit(
   call: ToolCall,
+  headers: TraceHeaders,
   run: TaskRun,
 ): Promise<ToolCallOutcome | SwarmError> {
   const { ports: { gateway, clock }, control: { signal } } = run;
   const giveUpAtMs = clock.nowMs() + MAX_RATE_LIMIT_WAIT_SECONDS * 1_000;
   while (true) {
     try {
-      return await gateway.call(requestOf(call, run), signal);
+      return await gateway.call({ ...requestOf(call, run), ...headers }, signal);
     } catch (error) {
       if (!(error instanceof SwarmError) || error.code !== "TOOL_RATE_LIMITED") throw error;
       const waitMs = (error.retryAfterSeconds ?? 1) * 1_000;
@@ -61,17 +68,17 @@ async function callWithinRateLimit(
 
 function requestOf(call: ToolCall, { lease, context }: TaskRun) {
   return {
-    tool: call.tool,
+    server: call.tool.server,
+    toolName: call.tool.toolName,
     arguments: call.arguments,
     caller: callerOf(context),
     stepSeq: call.intent.seq,
     attempt: call.attempt,
     idempotencyKey: `${lease.taskId}:${call.intent.seq}`,
-    traceparent: context.task.traceparent,
   };
 }
 
-function answeredResult(call: ToolCall, answer: Answer, run: TaskRun): StepResult {
+function answeredResult(call: ToolCall, answer: AnsweredCall, run: TaskRun): StepResult {
   const trail = { execution_id: answer.executionId, feedback_token: answer.feedbackToken };
   if (!answer.isError) {
     const structured = answer.structured === undefined ? {} : { structured: answer.structured };

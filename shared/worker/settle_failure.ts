@@ -25,6 +25,7 @@ export async function settleFailure(error: unknown, run: FailedRun): Promise<Tas
 
 /** Ends the task with an error that no further try can mend. */
 export async function failTask(error: ErrorBody, run: FailedRun): Promise<TaskEnd> {
+  run.trace.noteError(error.code);
   await keepResults(run);
   return toEnd(await run.ports.store.fail(run.lease, error, NEVER));
 }
@@ -39,7 +40,7 @@ async function stop({ kind }: StopReason, run: FailedRun): Promise<TaskEnd> {
       return await cancel(run);
     case "yield":
       await keepResults(run);
-      await run.ports.store.yield(run.lease);
+      await run.ports.store.yield(run.lease, run.transcript.untriedCalls);
       return "yielded";
   }
 }
@@ -50,6 +51,7 @@ async function fail(cause: unknown, run: FailedRun): Promise<TaskEnd> {
     return endOfLease(error, run);
   }
   if (error.code === "TASK_CANCELLED") return await cancel(run);
+  run.trace.noteError(error.code);
   run.ports.log("warn", "task.failing", {
     task_id: run.lease.taskId,
     code: error.code,

@@ -1,9 +1,11 @@
 import { z } from "zod";
 import { CLOSED_SETS } from "../db/database.types.ts";
 import type { Sql } from "../db/sql_client.ts";
+import type { JsonObject, JsonValue } from "../json.ts";
 import { jsonValue } from "../json_schema.ts";
 import { toStorableJson, toStorableText } from "../storable_json.ts";
 import type { Clock } from "./clock.ts";
+import { gather } from "./gather.ts";
 import { createQueryRunner } from "./query_runner.ts";
 import type { TaskStore } from "./task_store.ts";
 
@@ -24,6 +26,7 @@ const stepRow = z.object({
 const recordRow = z.object({ is_cancelled: z.boolean() });
 const spawnRow = z.object({ seq: z.int(), error: jsonValue.nullable() });
 const parkRow = z.object({ outcome: z.enum(["parked", "continue", "cancelled"]) });
+const finishedRow = z.object({ task_id: z.string(), epoch: z.string(), status: z.string() });
 const finishRow = z.object({ status: z.enum(["completed", "cancelled"]) });
 const statusRow = z.object({ status: z.string() });
 const tokenRow = z.object({ is_token: z.boolean() });
@@ -38,17 +41,30 @@ const skillRow = z.object({
   }).nullable(),
 });
 
+/** Outputs of 64 KiB each make a message of 2 MiB. */
+const MAX_FINISHED_TOGETHER = 32;
+
+/** A task's end, as `private.finish_tasks()` takes it. */
+interface Finish {
+  readonly id: string;
+  readonly held_epoch: string;
+  readonly output: JsonValue;
+  readonly reference: JsonObject | null;
+}
+
 /** The task store over the functions of schema `private`, each one call and one transaction. */
 export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): TaskStore {
   const { leaseSeconds } = options;
   const { once, patiently } = createQueryRunner(options);
+  const finishTogether = gather(finishAll, MAX_FINISHED_TOGETHER);
 
   return {
-    async claim(workerId, limit) {
+    async claim(workerId, limit, beginsFirstSteps = false) {
       const rows = await once("claim tasks", claimedRow, () =>
         sql`
         select task_id, epoch, context
-        from private.claim_tasks(${workerId}, ${limit}::int, ${leaseSeconds}::int)`);
+        from private.claim_tasks(
+          ${workerId}, ${limit}::int, ${leaseSeconds}::int, ${beginsFirstSteps}::boolean)`);
       return rows.map(({ task_id, epoch, context }) => ({ taskId: task_id, epoch, context }));
     },
 
@@ -110,6 +126,14 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
     },
 
     async finish({ taskId, epoch }, output, reference) {
+      const together = await finishTogether({
+        id: taskId,
+        held_epoch: epoch,
+        output: toStorableJson(output),
+        reference,
+      }).catch(() => "failed");
+      if (together === "completed" || together === "cancelled") return together;
+      // Its job is busy, its lease is gone, or the call failed: alone it waits, tries again and says so.
       const rows = await patiently("finish the task", finishRow, () =>
         sql`
         select private.finish_task(
@@ -128,10 +152,10 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
       return first(rows).status;
     },
 
-    async yield({ taskId, epoch }) {
+    async yield({ taskId, epoch }, untriedSeqs = []) {
       await patiently("hand back the task", anyRow, () =>
         sql`
-        select private.yield_task(${taskId}::uuid, ${epoch}::bigint)`);
+        select private.yield_task(${taskId}::uuid, ${epoch}::bigint, ${json(untriedSeqs)})`);
     },
 
     async broadcastDelta({ taskId, epoch }, seq, text) {
@@ -172,6 +196,14 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
       return first(rows).is_token;
     },
   };
+
+  async function finishAll(finishes: readonly Finish[]): Promise<string[]> {
+    const rows = await once("finish tasks", finishedRow, () =>
+      sql`
+      select task_id, epoch, status from private.finish_tasks(${json(finishes)})`);
+    const statusOf = new Map(rows.map(({ task_id, epoch, status }) => [task_id + epoch, status]));
+    return finishes.map(({ id, held_epoch }) => statusOf.get(id + held_epoch) ?? "busy");
+  }
 
   /** Rows of ours are plain JSON; postgres.js wants an index signature that interfaces lack. */
   function json(value: unknown) {

@@ -2,6 +2,7 @@ import type { Prompt } from "../agent/decide.ts";
 import type { ModelOutput, TaskContext } from "../agent/task_context.ts";
 import type { JsonObject } from "../json.ts";
 import type { Logger } from "../log/logger.ts";
+import type { Telemetry } from "../telemetry/telemetry.ts";
 import type { ToolGateway } from "../tools/tool_port.ts";
 import type { ArtifactStorage } from "./artifact_storage.ts";
 import type { Clock } from "./clock.ts";
@@ -34,9 +35,10 @@ export type CallTaskModel = (call: TaskModelCall) => Promise<TaskModelAnswer>;
 export interface TaskPorts {
   readonly store: TaskStore;
   readonly callModel: CallTaskModel;
-  readonly gateway: ToolGateway;
+  readonly gateway: Pick<ToolGateway, "listAgentTools" | "call">;
   readonly artifacts: ArtifactStorage;
   readonly clock: Clock;
+  readonly telemetry: Pick<Telemetry, "openRun">;
   readonly log: Logger;
 }
 

@@ -1,4 +1,5 @@
 import type { TaskContext } from "../agent/task_context.ts";
+import type { TaskTrace } from "../telemetry/task_trace.ts";
 import type { ToolCaller } from "../tools/tool_port.ts";
 import type { TaskControl, TaskPorts } from "./task_ports.ts";
 import type { Lease } from "./task_store.ts";
@@ -9,13 +10,22 @@ export interface TaskRun {
   readonly lease: Lease;
   readonly context: TaskContext;
   readonly transcript: Transcript;
+  readonly trace: TaskTrace;
   readonly ports: TaskPorts;
   readonly control: TaskControl;
 }
 
 /** As whom the task calls tools: its owner, never the service. */
 export function callerOf({ task, agent }: TaskContext): ToolCaller {
-  return { userId: task.created_by, agentId: agent?.id ?? null, taskId: task.id };
+  return {
+    userId: task.created_by,
+    agentId: agent?.id ?? null,
+    taskId: task.id,
+    clientId: null,
+    sessionId: null,
+    clientName: null,
+    isService: task.created_by === null,
+  };
 }
 
 /** Where the task keeps an object. Names of the task's own making begin with an underscore. */

@@ -47,6 +47,8 @@ export interface SubtaskRequest {
   readonly seq: number;
   readonly agent: string;
   readonly input: JsonValue;
+  /** Where the subtask stands in the trace; absent: where its parent does. */
+  readonly traceparent?: string;
 }
 
 /** A created subtask, or why it may not be created; its step has then ended with the error. */
@@ -92,7 +94,15 @@ export interface Skill {
  * changed nothing. All throw `DATABASE_UNAVAILABLE` when the database does not answer.
  */
 export interface TaskStore {
-  claim(workerId: string, limit: number): Promise<readonly ClaimedTask[]>;
+  /**
+   * @param beginsFirstSteps Writes the first step of a task that has none, always a model call,
+   * in the same round trip. @default false
+   */
+  claim(
+    workerId: string,
+    limit: number,
+    beginsFirstSteps?: boolean,
+  ): Promise<readonly ClaimedTask[]>;
   /** Renews leases; also says that the worker is alive, so call it without leases too. */
   heartbeat(workerId: string, leases: readonly Lease[]): Promise<readonly LeaseState[]>;
   /**
@@ -126,8 +136,12 @@ export interface TaskStore {
   ): Promise<"completed" | "cancelled">;
   /** @returns the status that the task now has. */
   fail(lease: Lease, error: ErrorBody, policy: RetryPolicy): Promise<string>;
-  /** Hands the task back with its checkpoint; not an attempt. */
-  yield(lease: Lease): Promise<void>;
+  /**
+   * Hands the task back with its checkpoint; not an attempt.
+   *
+   * @param untriedSeqs Steps of tool calls that were written as started and certainly not sent.
+   */
+  yield(lease: Lease, untriedSeqs?: readonly number[]): Promise<void>;
   /** Sends streamed text to the task's channels; never stored. */
   broadcastDelta(lease: Lease, seq: number, text: string): Promise<void>;
   /** One of the agent's own active skills, or null. */

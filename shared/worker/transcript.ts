@@ -34,6 +34,11 @@ export class Transcript {
     return this.#untried;
   }
 
+  /** Those of them that are calls of registry tools. */
+  get untriedCalls(): readonly number[] {
+    return [...this.#untried].filter((seq) => this.#steps.get(seq)?.kind === "tool");
+  }
+
   /**
    * Writes the intents of steps that are about to run, together with the results not yet written.
    * Steps that exist already are left out.

@@ -7,6 +7,7 @@ import type { Lifetime } from "./lifetime.ts";
 import { pollingPauseMs } from "./polling_pace.ts";
 import { runTask } from "./run_task.ts";
 import { StopReason } from "./stop_reason.ts";
+import type { ListenForTasks, TaskHint } from "./task_listener.ts";
 import type { TaskPorts } from "./task_ports.ts";
 import type { ClaimedTask } from "./task_store.ts";
 
@@ -16,6 +17,8 @@ export interface WorkerOptions {
   readonly ports: TaskPorts;
   readonly settings: WorkerSettings;
   readonly lifetime: Lifetime;
+  /** Hears of new tasks and of cancelled jobs between two looks. @default it polls, and is woken */
+  readonly listen?: ListenForTasks;
 }
 
 /** Pause after a claim that failed, so that a database that is down is not stormed. */
@@ -54,9 +57,22 @@ export class Worker {
   wake(): boolean {
     if (this.#tasks.count > 0) this.#heartbeat.beatNow();
     if (!this.#isOpen()) return false;
+    this.#look();
+    return true;
+  }
+
+  #hear(hint: TaskHint): void {
+    switch (hint) {
+      case "task":
+        return this.#look();
+      case "cancel":
+        if (this.#tasks.count > 0) this.#heartbeat.beatNow();
+    }
+  }
+
+  #look(): void {
     this.#activeAtMs = this.#now();
     this.#bell.ring();
-    return true;
   }
 
   /** The platform is about to end the isolate: hands back what runs. */
@@ -71,10 +87,13 @@ export class Worker {
     const { ports: { store, log } } = this.#options;
     log("info", "worker.started", { worker_id: this.id });
     const beating = this.#heartbeat.run();
+    const closed = new AbortController();
+    const listening = this.#options.listen?.((hint) => this.#hear(hint), closed.signal);
     await this.#claimWhileOpen();
-    await Promise.all([this.#drain(), this.#passOnWakes()]);
+    // What still runs may be cancelled.
+    await Promise.all([this.#drain().finally(() => closed.abort()), this.#passOnWakes()]);
     this.#heartbeat.stop();
-    await beating;
+    await Promise.all([beating, listening]);
     await store.stopWorker(this.id).catch(() => {});
     log("info", "worker.stopped", { worker_id: this.id });
   }
@@ -106,7 +125,7 @@ export class Worker {
     const room = settings.slots - this.#tasks.count;
     if (room === 0) return 0;
     try {
-      const claimed = await store.claim(this.id, room);
+      const claimed = await store.claim(this.id, room, true);
       for (const task of claimed) void this.#start(task);
       // The platform may have spoken while the claim was on its way.
       if (this.#unloading.signal.aborted) this.#tasks.stopAll(new StopReason("yield"));

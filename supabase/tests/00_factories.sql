@@ -131,6 +131,63 @@ as $$
   select set_config('request.jwt.claims', '', true);
 $$;
 
+-- A project of Quoth whose member is the user of that name.
+create or replace function tests.create_project(p_slug text, p_member text default 'owner', p_embedder text default 'space')
+returns uuid
+language sql
+as $$
+  insert into public.projects (slug, github_repo, embedder) values (p_slug, 'acme/' || p_slug, p_embedder);
+  insert into public.project_members (project_id, user_id)
+  select id, tests.create_user(p_member) from public.projects where slug = p_slug;
+  select id from public.projects where slug = p_slug;
+$$;
+
+-- Chunks as the sync hands them over, one for each text; equal texts have equal hashes.
+create or replace function tests.chunks(variadic p_texts text[])
+returns jsonb
+language sql
+as $$
+  select coalesce(jsonb_agg(jsonb_build_object(
+    'content', text, 'embedded_text', E'Title\n\n' || text, 'chunk_hash', md5(text),
+    'start_line', place, 'end_line', place, 'token_count', 5) order by place), '[]')
+  from unnest(p_texts) with ordinality as chunk (text, place);
+$$;
+
+create or replace function tests.write_document(p_project_id uuid, p_file_path text, variadic p_texts text[])
+returns jsonb
+language sql
+as $$
+  select private.replace_document(p_project_id, jsonb_build_object(
+    'file_path', p_file_path, 'title', 'Title', 'content', array_to_string(p_texts, E'\n'),
+    'checksum', md5(array_to_string(p_texts, E'\n')), 'commit_sha', 'c0ffee'),
+    (select embedder from public.projects where id = p_project_id), tests.chunks(variadic p_texts));
+$$;
+
+-- A vector of a text; the greater the share, the nearer to the first axis.
+create or replace function tests.vector(p_text text, p_share double precision default 0)
+returns extensions.vector
+language sql
+as $$
+  select array_agg((case when n = 0 then p_share else 0 end
+    + case when n = 1 + abs(hashtext(p_text)) % 767 then 1 - p_share else 0 end)::real order by n)::extensions.vector
+  from generate_series(0, 767) as n;
+$$;
+
+-- Gives every pending chunk of the project the vector of its text.
+create or replace function tests.embed(p_project_id uuid)
+returns bigint
+language sql
+as $$
+  select count(*)
+  from private.embedding_backlog() as backlog
+  cross join lateral (
+    select private.store_embeddings(p_project_id, backlog.embedder, jsonb_agg(jsonb_build_object(
+      'chunk_hash', claim.chunk_hash, 'embedding', tests.vector(split_part(claim.embedded_text, E'\n\n', 2))::text::jsonb)))
+    from private.claim_chunks(p_project_id, backlog.embedder, 100, 30) as claim
+  ) as stored
+  where backlog.project_id = p_project_id;
+$$;
+
 -- Runs a statement and returns the stable code that it raises, or 'none'.
 create or replace function tests.code_of(p_statement text)
 returns text

@@ -53,8 +53,8 @@ export function crashJob({ sql, plannerTaskId, onMoment }: CrashJobOptions): Wor
       return { calls: TURNS[turnNumber(call)] ?? [] };
     },
     tools: [toolNamed("look", { isReadOnly: true }), toolNamed("pay")],
-    callTool: async ({ tool, idempotencyKey }) => {
-      await note(tool.toolName, idempotencyKey);
+    callTool: async ({ toolName, idempotencyKey }) => {
+      await note(toolName, idempotencyKey);
       return answered("fine");
     },
     store: (store) => watched(store, plannerTaskId, onMoment),
@@ -77,6 +77,14 @@ function watched(
     steps.map(({ seq }): Moment => `intended ${seq}`);
   return {
     ...store,
+    async claim(workerId, limit, beginsFirstSteps) {
+      const claimed = await store.claim(workerId, limit, beginsFirstSteps);
+      if (beginsFirstSteps) {
+        const fresh = claimed.filter(({ epoch }) => epoch === "1");
+        for (const { taskId } of fresh) tell(taskId, ["intended 1"]);
+      }
+      return claimed;
+    },
     async begin(lease, intents) {
       const stored = await store.begin(lease, intents);
       tell(lease.taskId, intended(intents));

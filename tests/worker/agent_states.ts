@@ -37,6 +37,7 @@ export function stateOf(parts: StateParts = {}): AgentState {
         attempts: 0,
         deliveries: 1,
         traceparent: null,
+        tracestate: null,
         master_input: "Write a poem",
       },
       agent: {

@@ -19,9 +19,13 @@ function configFor(databaseUrl: string, keys: StackKeys): Config {
   return readConfig((name) => environment[name]);
 }
 
-async function tokenFor(keys: StackKeys, role = "authenticated"): Promise<string> {
+async function tokenFor(
+  keys: StackKeys,
+  role = "authenticated",
+  sub = USER_ID,
+): Promise<string> {
   const exp = Math.floor(Date.now() / 1_000) + 600;
-  return await keys.signUserToken({ sub: USER_ID, role, exp, aud: "authenticated" });
+  return await keys.signUserToken({ sub, role, exp, aud: "authenticated" });
 }
 
 function nested(levels: number): unknown {
@@ -84,6 +88,9 @@ Deno.test("the doors let in whom they should and answer as documented", async (t
         ["wrong key", { apikey: "sb_secret_wrong" }, 401],
         ["secret key as bearer", { authorization: `Bearer ${keys.secretKey}` }, 401],
         ["garbage token", { authorization: "Bearer x.y.z" }, 401],
+        ["a user of another issuer", {
+          authorization: `Bearer ${await tokenFor(keys, "authenticated", "user_2b7K")}`,
+        }, 401],
         ["role anon", { authorization: `Bearer ${await tokenFor(keys, "anon")}` }, 403],
         ["role service_role", {
           authorization: `Bearer ${await tokenFor(keys, "service_role")}`,

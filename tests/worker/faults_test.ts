@@ -301,6 +301,71 @@ Deno.test("no fault loses a task or runs a finished step again", async (t) => {
       },
     );
 
+    await t.step("a call that was written but certainly not sent asks nobody", async () => {
+      let callCount = 0;
+      const parts = {
+        tools: [toolNamed("pay")],
+        model: (call: TaskModelCall) => turnNumber(call) === 0 ? { calls: [ask("pay")] } : complete,
+        callTool: () => {
+          callCount++;
+          return answered("paid");
+        },
+      };
+      let handBack: Promise<void> | undefined;
+      const first: TestWorker = swarm.startWorker({
+        ...parts,
+        store: (store) => ({
+          ...store,
+          record: async (lease, results, next) => {
+            const outcome = await store.record(lease, results, next);
+            // The platform speaks while the answer of the database is on its way.
+            if (next.some(({ kind }) => kind === "tool")) {
+              handBack ??= first.worker.unload();
+              await new Promise((resolve) => setTimeout(resolve));
+            }
+            return outcome;
+          },
+          wakeSuccessor: () => Promise.resolve(),
+        }),
+      });
+      const taskId = await swarm.createTask();
+      await waitFor(() => handBack !== undefined);
+      await first.ended;
+      const handedBack = await swarm.steps(taskId);
+
+      const second = swarm.startWorker(parts);
+      await swarm.until(taskId, "completed");
+
+      assert.deepEqual(handedBack.map(({ kind, state }) => [kind, state]), [["model", "done"]]);
+      assert.equal(callCount, 1);
+      assert.ok(!(await swarm.events(taskId)).includes("review.requested"));
+      await second.stop();
+    });
+
+    await t.step("errors that are spread over a long task do not bury it", async () => {
+      const asked = new Map<number, number>();
+      const worker = swarm.startWorker({
+        model: (call) => {
+          const turn = turnNumber(call);
+          asked.set(turn, (asked.get(turn) ?? 0) + 1);
+          if (asked.get(turn) === 1) throw new SwarmError("MODEL_UNAVAILABLE", "gone");
+          const save = ask("save_intermediate_data", { key: "turn", value: turn });
+          return turn < 3 ? { calls: [save] } : complete;
+        },
+      });
+      await swarm.sql`alter table public.tasks alter column max_attempts set default 2`;
+      const taskId = await swarm.createTask();
+      await swarm.sql`alter table public.tasks alter column max_attempts set default 5`;
+
+      const task = await swarm.until(taskId, "completed", 30_000);
+
+      assert.deepEqual([...asked.values()], [2, 2, 2, 2]);
+      const events = await swarm.events(taskId);
+      assert.equal(events.filter((type) => type === "task.retried").length, 4);
+      assert.equal(task.attempts, 1, "those of the last step");
+      await worker.stop();
+    });
+
     await t.step("a database that does not answer for a while costs nothing", async () => {
       let outages = 6;
       const outage = () => {

@@ -1,12 +1,19 @@
 import type { ModelOutput } from "../../shared/agent/task_context.ts";
 import { createSql, type Sql } from "../../shared/db/sql_client.ts";
 import type { JsonObject, JsonValue } from "../../shared/json.ts";
-import type { AgentTool, ToolCallOutcome, ToolCallRequest } from "../../shared/tools/tool_port.ts";
+import { NO_TELEMETRY, type Telemetry } from "../../shared/telemetry/telemetry.ts";
+import type {
+  AgentTool,
+  ToolCallOutcome,
+  ToolCallRequest,
+  ToolGateway,
+} from "../../shared/tools/tool_port.ts";
 import type { Artifact } from "../../shared/worker/artifact_storage.ts";
 import { isolateClock } from "../../shared/worker/clock.ts";
 import { createLifetime } from "../../shared/worker/lifetime.ts";
 import { createSqlTaskStore } from "../../shared/worker/sql_task_store.ts";
 import type { TaskModelCall, TaskPorts } from "../../shared/worker/task_ports.ts";
+import type { ListenForTasks } from "../../shared/worker/task_listener.ts";
 import type { TaskStore } from "../../shared/worker/task_store.ts";
 import { Worker } from "../../shared/worker/worker.ts";
 import { openDatabase } from "../../scripts/stack/database/open_database.ts";
@@ -38,12 +45,16 @@ export interface WorkerParts {
   readonly model?: ModelScript;
   readonly tools?: readonly AgentTool[];
   readonly callTool?: ToolScript;
+  /** Instead of `tools` and `callTool`. */
+  readonly gateway?: ToolGateway;
+  readonly telemetry?: Pick<Telemetry, "openRun">;
   readonly store?: (store: TaskStore) => TaskStore;
   readonly wallClockSeconds?: number;
   readonly leaseSeconds?: number;
   readonly heartbeatSeconds?: number;
   readonly idleSeconds?: number;
   readonly slots?: number;
+  readonly listen?: ListenForTasks;
 }
 
 /** A running worker and what it has put outside the database. */
@@ -186,12 +197,13 @@ export class Swarm {
     const ports: TaskPorts = {
       store: parts.store?.(store) ?? store,
       callModel: async (call) => toAnswer(await (parts.model ?? (() => ({ text: "" })))(call)),
-      gateway: {
+      gateway: parts.gateway ?? {
         listAgentTools: () => Promise.resolve({ tools: parts.tools ?? [], unavailable: [] }),
         call: async (request, signal) => {
           if (parts.callTool === undefined) throw new TypeError("no tool was expected");
           return await parts.callTool(request, signal);
         },
+        ...NO_CATALOGUE,
       },
       artifacts: {
         put: (artifact) => {
@@ -200,6 +212,7 @@ export class Swarm {
         },
       },
       clock,
+      telemetry: parts.telemetry ?? NO_TELEMETRY,
       log: () => {},
     };
     const worker = new Worker({
@@ -214,6 +227,7 @@ export class Swarm {
         modelTimeoutSeconds: 60,
       },
       lifetime: createLifetime(parts.wallClockSeconds ?? 3_600),
+      ...(parts.listen === undefined ? {} : { listen: parts.listen }),
     });
     const ended = worker.run().finally(() => sql.end({ timeout: 1 }));
     return {
@@ -226,6 +240,21 @@ export class Swarm {
       },
     };
   }
+}
+
+/** What a worker never asks of the gateway. */
+const NO_CATALOGUE: Pick<
+  ToolGateway,
+  "listServers" | "listServerTools" | "findConnection" | "relay"
+> = {
+  listServers: unexpected,
+  listServerTools: unexpected,
+  findConnection: unexpected,
+  relay: unexpected,
+};
+
+function unexpected(): Promise<never> {
+  return Promise.reject(new TypeError("a worker asks for no catalogue"));
 }
 
 /** A tool result that went well. */

@@ -1,0 +1,77 @@
+import type { TransactionSql } from "postgres";
+import { sleep } from "../sleep.ts";
+import type { Sql } from "./sql_client.ts";
+
+/** As whom a transaction runs, and how long. */
+export interface UserTransaction {
+  readonly userId: string;
+  readonly isReadOnly: boolean;
+  readonly statementTimeoutMs: number;
+  /** Aborting it cancels the statement that runs. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Runs a transaction with a signed-in user's role and claims, so that row level security holds.
+ *
+ * @throws what the database or `work` throws; the signal's reason when it aborted.
+ */
+export async function runAsUser<T>(
+  sql: Sql,
+  { userId, isReadOnly, statementTimeoutMs, signal }: UserTransaction,
+  work: (sql: TransactionSql) => Promise<T>,
+): Promise<T> {
+  signal.throwIfAborted();
+  const claims = JSON.stringify({ sub: userId, role: "authenticated" });
+  const end = new AbortController();
+  try {
+    const result = await sql.begin(isReadOnly ? "read only" : "read write", async (transaction) => {
+      const [session] = await transaction<Session[]>`
+        select pg_backend_pid() as pid, now()::text as started_at,
+          set_config('statement_timeout', ${String(Math.ceil(statementTimeoutMs))}, true),
+          set_config('request.jwt.claims', ${claims}, true),
+          set_config('role', 'authenticated', true)`;
+      signal.throwIfAborted();
+      const cancel = () => session === undefined ? undefined : cancelSession(sql, session, end);
+      signal.addEventListener("abort", cancel, { once: true, signal: end.signal });
+      return await work(transaction);
+    });
+    return result as T;
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    end.abort();
+  }
+}
+
+interface Session {
+  readonly pid: number;
+  readonly started_at: string;
+}
+
+/** Between two messages of a statement the database takes no notice of a cancellation. */
+const CANCEL_INTERVAL_MS = 100;
+
+/**
+ * Cancels what a session runs until its transaction has ended. It is known by its transaction, too:
+ * a pooler may have given the session to somebody else meanwhile.
+ */
+async function cancelSession(
+  sql: Sql,
+  { pid, started_at: startedAt }: Session,
+  { signal: ended }: AbortController,
+): Promise<void> {
+  try {
+    while (!ended.aborted) {
+      // As text, since the driver would make a date without microseconds of it.
+      await sql`
+        select pg_cancel_backend(activity.pid)
+        from pg_stat_activity activity
+        where activity.pid = ${pid} and activity.xact_start = ${startedAt}::text::timestamptz`;
+      await sleep(CANCEL_INTERVAL_MS, ended);
+    }
+  } catch {
+    // The transaction has ended; or the statement timeout will end it.
+  }
+}

@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { gather } from "./gather.ts";
+
+/** A run that is ended by hand, and what it was given. */
+function heldRuns() {
+  const batches: (readonly number[])[] = [];
+  const ends: (() => void)[] = [];
+  const run = (items: readonly number[]) => {
+    batches.push(items);
+    return new Promise<readonly number[]>((resolve) => {
+      ends.push(() => resolve(items.map((item) => item * 10)));
+    });
+  };
+  return { batches, ends, run };
+}
+
+/** Lets everything happen that waits for nothing but its turn. */
+const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
+
+Deno.test("gather() runs the first call at once and those that come meanwhile together", async () => {
+  const { batches, ends, run } = heldRuns();
+  const call = gather(run, 10);
+
+  const first = call(1);
+  await settled();
+  const others = [call(2), call(3)];
+  ends[0]?.();
+  await settled();
+  ends[1]?.();
+
+  assert.deepEqual([await first, ...await Promise.all(others)], [10, 20, 30]);
+  assert.deepEqual(batches, [[1], [2, 3]]);
+});
+
+Deno.test("gather() runs no more at once than it may", async () => {
+  const { batches, ends, run } = heldRuns();
+  const call = gather(run, 2);
+
+  const all = [call(1), call(2), call(3)];
+  await settled();
+  ends[0]?.();
+  await settled();
+  ends[1]?.();
+
+  assert.deepEqual(await Promise.all(all), [10, 20, 30]);
+  assert.deepEqual(batches, [[1, 2], [3]]);
+});
+
+Deno.test("gather() goes on after a run that failed", async () => {
+  let runs = 0;
+  const call = gather((items: readonly number[]) => {
+    return runs++ === 0 ? Promise.reject(new Error("down")) : Promise.resolve(items);
+  }, 10);
+
+  await assert.rejects(call(1), /down/);
+  assert.equal(await call(2), 2);
+});

@@ -1,0 +1,104 @@
+import { createSql, prepareStatements, type Sql } from "../db/sql_client.ts";
+import type { Logger } from "../log/logger.ts";
+import type { Clock } from "./clock.ts";
+
+/** What the database tells: a task can be claimed, or a job was cancelled of which tasks run. */
+export type TaskHint = "task" | "cancel";
+
+/**
+ * Calls `onHint` for whatever the database tells until `signal` aborts. It is only a hint: a
+ * listener that hears nothing costs time, never a task. Never throws.
+ */
+export type ListenForTasks = (
+  onHint: (hint: TaskHint) => void,
+  signal: AbortSignal,
+) => Promise<void>;
+
+/** What a listener needs. */
+export interface TaskListenerOptions {
+  /** Of the database; listening takes a connection of its own. */
+  readonly databaseUrl: string;
+  /**
+   * A pool to the same server, for the test of the connection. Who can listen has a session of its
+   * own, so its statements are prepared from then on.
+   */
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** On which `private.wake_at_commit()` notifies, and `private.cancel_task()` with a word of its own. */
+const CHANNEL = "supaswarm_tasks";
+/** A notification that takes longer than this is as good as none. */
+const TEST_TIMEOUT_MS = 3_000;
+const CLOSE_TIMEOUT_SECONDS = 1;
+
+/**
+ * Listens where it works. A transaction pooler takes a LISTEN and never delivers, and so does the
+ * embedded database; so the listener sends itself a notification first. When it does not come, the
+ * connection is closed, the log says so, and the worker keeps to its polling and to wakes over HTTP.
+ */
+export function createTaskListener(options: TaskListenerOptions): ListenForTasks {
+  const { databaseUrl, log } = options;
+  return async (onHint, signal) => {
+    const listening = createSql(databaseUrl, {
+      maxConnections: 1,
+      applicationName: "supaswarm-worker listener",
+    });
+    try {
+      if (await canHear(listening, onHint, signal, options)) {
+        prepareStatements(options.sql);
+        log("info", "worker.listening");
+        await aborted(signal);
+      } else if (!signal.aborted) {
+        log("info", "worker.not_listening", { reason: "A test notification was not delivered" });
+      }
+    } catch (error) {
+      const reason = error instanceof Error ? error.name : "unknown";
+      log("info", "worker.not_listening", { reason });
+    } finally {
+      await listening.end({ timeout: CLOSE_TIMEOUT_SECONDS }).catch(() => {});
+    }
+  };
+}
+
+/** Subscribes `onHint`, then waits until a notification of this listener's own comes back. */
+async function canHear(
+  listening: Sql,
+  onHint: (hint: TaskHint) => void,
+  signal: AbortSignal,
+  { sql, clock }: TaskListenerOptions,
+): Promise<boolean> {
+  const test = crypto.randomUUID();
+  const over = new AbortController();
+  let isHeard = false;
+  const end = () => over.abort();
+  signal.addEventListener("abort", end);
+  try {
+    const subscribed = listening.listen(CHANNEL, (payload) => {
+      // Other workers' tests are nothing to wake for.
+      if (payload === "") return onHint("task");
+      if (payload === "cancel") return onHint("cancel");
+      if (payload !== test) return;
+      isHeard = true;
+      end();
+    }, () => {
+      // Also after each reconnection: tasks may have come meanwhile.
+      if (isHeard) onHint("task");
+    });
+    const tested = subscribed.then(() => sql`select pg_notify(${CHANNEL}, ${test})`);
+    const failed = tested.then(() => new Promise<never>(() => {}));
+    await Promise.race([failed, clock.sleep(TEST_TIMEOUT_MS, over.signal)]);
+    return isHeard;
+  } finally {
+    signal.removeEventListener("abort", end);
+    end();
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,37 @@
+begin;
+set local search_path = public, extensions;
+select plan(9);
+
+select tests.create_user('owner'), tests.create_user('other');
+insert into public.tools (name, slug, type, config) values ('files', 'files', 'mcp_server', '{}');
+create temp table connection on commit drop as
+  select person.name, private.ensure_connection((select id from public.tools where slug = 'files'), person.user_id) as id
+  from (values ('owner', tests.user_id('owner')), ('other', tests.user_id('other'))) as person (name, user_id);
+create function pg_temp.list(p_name text, p_words text) returns int language sql as $$
+  select private.store_tools((select id from connection where name = p_name), jsonb_build_object(
+    'is_remote', true, 'holds_new', false, 'tools', jsonb_build_array(jsonb_build_object(
+      'name', 'read', 'openai_schema', '{}'::jsonb, 'hash', p_words,
+      'schema', jsonb_build_object('name', 'read', 'description', p_words, 'inputSchema', '{}'::jsonb)))));
+$$;
+create function pg_temp.state(p_name text) returns text language sql as $$
+  select state from public.mcp_tools_cache where connection_id = (select id from connection where name = p_name);
+$$;
+
+select pg_temp.list('owner', 'first');
+select is(pg_temp.state('owner'), 'approved', 'what is seen first is approved');
+select pg_temp.list('other', 'changed');
+select is(pg_temp.state('other'), 'quarantined', 'another definition is not, whoever sees it');
+select pg_temp.list('owner', 'changed');
+select is(pg_temp.state('owner'), 'quarantined', 'nor for who saw the first');
+select is((select tool_schema ->> 'description' from public.mcp_tools_cache
+  where connection_id = (select id from connection where name = 'owner')), 'first', 'who keeps what was approved');
+
+select is(public.approve_tool_definition((select id from connection where name = 'other'), 'read'), 'approved', 'the new state');
+select is(pg_temp.state('owner'), 'approved', 'approved for everybody');
+select is((select tool_schema ->> 'description' from public.mcp_tools_cache
+  where connection_id = (select id from connection where name = 'owner')), 'changed', 'with the new definition');
+select is(public.approve_tool_definition((select id from connection where name = 'other'), 'read'), 'approved', 'twice changes nothing');
+select is(tests.code_of($$select public.approve_tool_definition(gen_random_uuid(), 'read')$$), 'TOOL_NOT_FOUND', 'there must be such a tool');
+
+select * from finish();
+rollback;

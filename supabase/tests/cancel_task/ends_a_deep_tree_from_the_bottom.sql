@@ -1,0 +1,58 @@
+begin;
+set local search_path = public, extensions;
+select plan(8);
+
+-- A parked master, its running child, and under that two waiting grandchildren and one that asks.
+create temp table made on commit drop as select tests.create_family(1) as id;
+grant select on made to authenticated;
+select private.park_task((select id from made), 1);
+create temp table child on commit drop as select task_id as id, epoch from private.claim_tasks('w1', 1, 30);
+select private.begin_steps(id, epoch, 30, (
+  select jsonb_agg(jsonb_build_object('seq', n, 'kind', 'system', 'name', 'create_subtask', 'call_id', 'c' || n))
+  from generate_series(1, 3) as n
+)) from child;
+select private.spawn_subtasks(id, epoch, 30, (
+  select jsonb_agg(jsonb_build_object('seq', n, 'agent', 'worker-agent', 'input', '{}'::jsonb))
+  from generate_series(1, 3) as n
+)) from child;
+create temp table asking on commit drop as select task_id as id, epoch from private.claim_tasks('w1', 1, 30);
+select private.request_review(id, epoch, 1, 'Go on?', null, null) from asking;
+
+select tests.act_as_user('owner');
+select is(public.cancel_task((select id from made)), 5, 'five tasks end, or are told to');
+select tests.act_as_nobody();
+
+select is((select count(*) from public.tasks where status = 'cancelled')::int, 4, 'what waits ends at once');
+select results_eq(
+  $$select pending_children from public.tasks where depth < 2 order by depth$$,
+  array[1, 0], 'each parent counts the children that have not ended'
+);
+select is(
+  (select count(*) from public.task_steps where state = 'failed' and output ->> 'status' = 'cancelled')::int, 3,
+  'the steps that wait for them hear of it'
+);
+select is((select count(*) from public.human_reviews where answered_at is null)::int, 0, 'nobody is asked any more');
+select results_eq(
+  $$
+    select task.depth, event.type from public.task_events as event
+    join public.tasks as task on task.id = event.task_id
+    where event.type in ('task.cancelled', 'subtask.finished')
+    order by event.id
+  $$,
+  $$values
+    (2, 'task.cancelled'), (1, 'subtask.finished'),
+    (2, 'task.cancelled'), (1, 'subtask.finished'),
+    (2, 'task.cancelled'), (1, 'subtask.finished'),
+    (0, 'task.cancelled')$$,
+  'each end is told once, and to its parent once, from the bottom up'
+);
+
+select private.finish_task(id, epoch, '{}') from child;
+select is(
+  (select array_agg(distinct status || ' ' || pending_children) from public.tasks), array['cancelled 0'],
+  'the running one ends with its next word'
+);
+select is((select count(*) from private.live_messages())::int, 0, 'no message is left');
+
+select * from finish();
+rollback;

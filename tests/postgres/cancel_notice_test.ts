@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { PROJECT_ROOT } from "../../scripts/project_root.ts";
+import { applyMigrations } from "../../scripts/stack/migrations/apply_migrations.ts";
+import { waitFor } from "../../scripts/wait_for.ts";
+import { isolateClock } from "../../shared/worker/clock.ts";
+import { createTaskListener } from "../../shared/worker/task_listener.ts";
+import { Swarm } from "../worker/swarm_fixture.ts";
+import { assertAllSettled } from "./race_fixture.ts";
+import { startNativeServer } from "./native_server.ts";
+
+Deno.test("every worker that listens stops the tasks of a cancelled job at once", async () => {
+  await using server = await startNativeServer();
+  await applyMigrations(server.cluster, PROJECT_ROOT);
+  const swarm = Swarm.attach(server.cluster.url);
+  await swarm.addAgents();
+  let listeningCount = 0;
+  let askedCount = 0;
+  let abortedCount = 0;
+  const workers = Array.from({ length: 2 }, () =>
+    swarm.startWorker({
+      slots: 1,
+      // Nobody hears of the cancellation by a heartbeat of its own accord.
+      leaseSeconds: 600,
+      heartbeatSeconds: 300,
+      model: ({ signal }) =>
+        new Promise((_, reject) => {
+          askedCount++;
+          signal.addEventListener("abort", () => {
+            abortedCount++;
+            reject(signal.reason);
+          });
+        }),
+      listen: createTaskListener({
+        databaseUrl: server.cluster.url,
+        sql: swarm.sql,
+        clock: isolateClock,
+        log: (_level, event) => {
+          if (event === "worker.listening") listeningCount++;
+        },
+      }),
+    }));
+  await waitFor(() => listeningCount === workers.length, { what: "workers that listen" });
+  const [cancelled, spared] = [await swarm.createTask(), await swarm.createTask()];
+  await waitFor(() => askedCount === workers.length, { what: "two calls of the model" });
+
+  await swarm.sql`select public.cancel_task(${cancelled}::uuid)`;
+  await swarm.until(cancelled, "cancelled");
+  assert.equal(abortedCount, 1);
+  assert.equal((await swarm.task(spared)).status, "running", "another job goes on");
+
+  await swarm.sql`select public.cancel_task(${spared}::uuid)`;
+  await swarm.until(spared, "cancelled");
+  assert.equal(abortedCount, 2);
+  await Promise.all(workers.map((worker) => worker.stop()));
+  await assertAllSettled(swarm.sql);
+  await swarm.close();
+});

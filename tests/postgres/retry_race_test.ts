@@ -1,0 +1,198 @@
+import assert from "node:assert/strict";
+import { taskContext } from "../../shared/agent/task_context.ts";
+import type { ErrorBody } from "../../shared/errors/swarm_error.ts";
+import type { Lease } from "../../shared/worker/task_store.ts";
+import {
+  assertConsistent,
+  assertNoDeadlock,
+  claimAll,
+  createFamilies,
+  createRunning,
+  inLanes,
+  openRaceTrack,
+  printFigures,
+  type RaceTrack,
+  statusCounts,
+} from "./race_fixture.ts";
+
+const ROUNDS = 40;
+const ERROR: ErrorBody = { code: "MODEL_UNAVAILABLE", message: "Down" };
+const NEVER = { retry: "never", retryAfterSeconds: null } as const;
+const BACKOFF = { retry: "backoff", retryAfterSeconds: null } as const;
+
+/** A parent that waits; one child has failed, the other still runs. */
+interface WaitingFamily {
+  readonly parent: Lease;
+  readonly failed: Lease;
+  readonly running: Lease;
+}
+
+Deno.test("a retry wins or is refused, whatever happens at the same moment", async (t) => {
+  await using track = await openRaceTrack();
+  const { sql, store } = track;
+
+  await t.step(
+    `the parent's claim: what it has read is not taken back, ${ROUNDS} rounds`,
+    async () => {
+      const families = await createWaiting(track);
+      await inLanes(8, families, ({ running }) => store.finish(running, "done", null));
+
+      // A claim takes any parent, so they are claimed one by one beside all the retries.
+      const claims: Promise<readonly { taskId: string; epoch: string; context: unknown }[]>[] = [];
+      const retried = await inLanes(6, families, async ({ failed }) => {
+        const outcome = retry(track, failed.taskId);
+        claims.push(store.claim("racer", 1));
+        return await outcome;
+      });
+      const claimed = (await Promise.all(claims)).flat();
+
+      await assertConsistent(sql);
+      const wonOf = new Map(families.map(({ parent }, index) => [parent.taskId, retried[index]]));
+      const refused = retried.filter((won) => !won).length;
+      printFigures({ rounds: ROUNDS, retried: ROUNDS - refused, refused });
+      for (const { taskId, context } of claimed.filter(({ taskId }) => wonOf.has(taskId))) {
+        const { steps } = taskContext.parse(context);
+        const hasRead = steps.every(({ state }) => state !== "started");
+        if (wonOf.get(taskId)) assert.ok(!hasRead, "a result was read and then taken back");
+        else assert.ok(hasRead, "a result was not given back after a refusal");
+      }
+      await finishEverything(track, claimed);
+    },
+  );
+
+  await t.step(`the sibling's end: the parent hears of both, ${ROUNDS} rounds`, async () => {
+    const families = await createWaiting(track);
+
+    const retried = await inLanes(6, families, async ({ failed, running }) => {
+      const [won] = await Promise.all([
+        retry(track, failed.taskId),
+        store.finish(running, "done", null),
+      ]);
+      return won;
+    });
+
+    await assertConsistent(sql);
+    assert.deepEqual(retried, families.map(() => true), "the parent has read nothing yet");
+    await finishEverything(track);
+    const [row] = await sql`
+      select count(*)::int as count from public.task_steps
+      where task_id in ${sql(families.map(({ parent }) => parent.taskId))} and state = 'done'`;
+    assert.equal(row?.count, 2 * ROUNDS, "each parent has the second results");
+  });
+
+  await t.step(`the parent's end: a retry comes too late, ${ROUNDS} rounds`, async () => {
+    const families = await createFamilies(track, ROUNDS, 1);
+    await inLanes(
+      8,
+      families,
+      ({ children }) => inLanes(1, children, (child) => store.fail(child, ERROR, NEVER)),
+    );
+
+    const retried = await inLanes(6, families, async ({ parent, children }) => {
+      const [won, end] = await Promise.all([
+        retry(track, children[0]?.taskId ?? ""),
+        store.finish(parent, "done", null),
+      ]);
+      assert.equal(end, "completed");
+      return won;
+    });
+
+    assert.deepEqual(retried, families.map(() => false));
+    await assertConsistent(sql);
+    assert.equal((await claimAll(store)).length, 0);
+  });
+
+  await t.step(`a redrive and a retry: one of them, ${ROUNDS} rounds`, async () => {
+    const leases = await createRunning(track, ROUNDS);
+    await sql`update public.tasks set max_attempts = 1 where status = 'running'`;
+    await inLanes(8, leases, (lease) => store.fail(lease, ERROR, BACKOFF));
+    const letters = new Map(
+      (await sql`select id, task_id from private.dead_letters`)
+        .map(({ id, task_id }) => [String(task_id), String(id)]),
+    );
+
+    const winners = await inLanes(6, leases, async ({ taskId }) => {
+      const letterId = letters.get(taskId) ?? null;
+      const wins = await Promise.all([
+        retry(track, taskId),
+        sql`select public.redrive(${letterId}::bigint)`.then(() => true, notRetryable),
+      ]);
+      return wins.filter((won) => won).length;
+    });
+
+    assert.deepEqual(winners, leases.map(() => 1));
+    await assertConsistent(sql);
+    const [row] = await sql`
+      select count(*)::int as count from private.dead_letters where retried_at is null`;
+    assert.equal(row?.count, 0);
+    await finishEverything(track);
+  });
+
+  await t.step(`retention: a job is kept whole or gone, ${ROUNDS} rounds`, async () => {
+    const leases = await createRunning(track, ROUNDS);
+    await inLanes(8, leases, (lease) => store.fail(lease, ERROR, NEVER));
+    await sql`
+      insert into private.settings (key, value) values ('keep_jobs_days', '1')
+      on conflict (key) do update set value = excluded.value`;
+    await sql`
+      update public.tasks set finished_at = now() - interval '2 days'
+      where id in ${sql(leases.map(({ taskId }) => taskId))}`;
+
+    const retried = await inLanes(6, leases, async ({ taskId }) => {
+      const [won] = await Promise.all([
+        retry(track, taskId),
+        sql`select private.prune_jobs(1)`,
+      ]);
+      return { taskId, won };
+    });
+
+    await assertConsistent(sql);
+    const kept = new Set((await sql`select id from public.tasks`).map(({ id }) => String(id)));
+    for (const { taskId, won } of retried) assert.equal(kept.has(taskId), won);
+    const pruned = retried.filter(({ won }) => !won).length;
+    printFigures({ rounds: ROUNDS, retried: ROUNDS - pruned, pruned });
+    assert.ok(pruned > 0 && pruned < ROUNDS, "each of the two wins now and then");
+    await finishEverything(track);
+  });
+
+  await t.step("and no statement was the victim of a deadlock", () => assertNoDeadlock(track));
+});
+
+/** Families whose parent is parked, with one failed child and one that runs. */
+async function createWaiting(track: RaceTrack): Promise<WaitingFamily[]> {
+  const { store } = track;
+  const families = await createFamilies(track, ROUNDS, 2);
+  return await inLanes(8, families, async ({ parent, children: [failed, running] }) => {
+    assert.ok(failed && running);
+    await store.park(parent);
+    await store.fail(failed, ERROR, NEVER);
+    return { parent, failed, running };
+  });
+}
+
+/** Whether the task is retried; a refusal has to be the one for a task that cannot be. */
+async function retry({ sql }: RaceTrack, taskId: string): Promise<boolean> {
+  return await sql`select public.retry_task(${taskId}::uuid)`.then(() => true, notRetryable);
+}
+
+function notRetryable(error: { readonly detail?: string }): false {
+  assert.match(String(error.detail), /^(TASK_NOT_RETRYABLE|TASK_NOT_FOUND|DEAD_LETTER_NOT_FOUND)$/);
+  return false;
+}
+
+/** Runs all that is left to its end, as workers would: children first, parents when they are woken. */
+async function finishEverything(
+  { sql, store }: RaceTrack,
+  held: readonly Lease[] = [],
+): Promise<void> {
+  let leases = [...held];
+  do {
+    await inLanes(8, leases, async (lease) => {
+      if (await store.park(lease) === "continue") await store.finish(lease, "done", null);
+    });
+    leases = await claimAll(store);
+  } while (leases.length > 0);
+  const { pending, running, pending_subtask } = await statusCounts(sql);
+  assert.deepEqual([pending, running, pending_subtask], [undefined, undefined, undefined]);
+  await assertConsistent(sql);
+}

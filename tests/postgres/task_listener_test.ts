@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { waitFor } from "../../scripts/wait_for.ts";
+import { createSql } from "../../shared/db/sql_client.ts";
+import { isolateClock } from "../../shared/worker/clock.ts";
+import { createTaskListener } from "../../shared/worker/task_listener.ts";
+import { createTasks, openRaceTrack } from "./race_fixture.ts";
+
+Deno.test("a listener hears of tasks that are created, and of its reconnection", async () => {
+  await using track = await openRaceTrack({ connections: 2 });
+  const { sql, store, admin } = track;
+  const [server] = await admin<{ url: string }[]>`
+    select format('postgresql://127.0.0.1:%s/postgres', inet_server_port()) as url`;
+  assert.ok(server);
+  const events: string[] = [];
+  let heardCount = 0;
+  const stop = new AbortController();
+  const { user, pass } = sql.options as unknown as { user: string; pass: string };
+  const databaseUrl = server.url.replace("//", `//${user}:${pass}@`);
+  const listening = createTaskListener({
+    databaseUrl,
+    sql,
+    clock: isolateClock,
+    log: (_level, event) => void events.push(event),
+  })(() => heardCount++, stop.signal);
+  await waitFor(() => events.includes("worker.listening"));
+
+  const [itself] = await sql`
+    select from pg_prepared_statements where statement like '%pg_prepared_statements%'`;
+  assert.ok(itself, "who can listen has a session of its own, so statements are prepared");
+
+  // A worker that finds nothing opens the gate again: no debounce stands between these tasks.
+  for (let n = 1; n <= 3; n++) {
+    await createTasks(sql, 1);
+    await waitFor(() => heardCount === n, { what: `the notification of task ${n}` });
+    assert.equal((await store.claim("w", 10)).length, 1);
+  }
+
+  await admin`
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where application_name = 'supaswarm-worker listener'`;
+  await waitFor(() => heardCount === 4, { what: "the look after the reconnection" });
+
+  stop.abort();
+  await listening;
+  const [left] = await admin`
+    select count(*)::int as count from pg_stat_activity
+    where application_name = 'supaswarm-worker listener'`;
+  assert.equal(left?.count, 0, "no connection stays open");
+});
+
+Deno.test("a busy queue notifies at most once for each claim", async () => {
+  await using track = await openRaceTrack({ connections: 2 });
+  const { sql, admin } = track;
+  await createTasks(sql, 1);
+  const [before] = await admin`select last_wake_at from private.wake_gate where name = 'listener'`;
+
+  await createTasks(sql, 1);
+
+  const [after] = await admin`select last_wake_at from private.wake_gate where name = 'listener'`;
+  assert.deepEqual(after, before, "the second task found the gate closed");
+});
+
+Deno.test("a listener that hears nothing gives up and says so", async () => {
+  // As behind a transaction pooler: the test notification never arrives.
+  const mute = createSql("postgresql://nobody@127.0.0.1:1/none", {
+    maxConnections: 1,
+    applicationName: "mute",
+  });
+  const events: string[] = [];
+  await createTaskListener({
+    databaseUrl: "postgresql://nobody@127.0.0.1:1/none",
+    sql: mute,
+    clock: { ...isolateClock, sleep: () => Promise.resolve() },
+    log: (_level, event) => void events.push(event),
+  })(() => {}, new AbortController().signal);
+  await mute.end({ timeout: 1 });
+
+  assert.deepEqual(events, ["worker.not_listening"]);
+});

@@ -1,0 +1,203 @@
+import assert from "node:assert/strict";
+import type { Sql } from "../../shared/db/sql_client.ts";
+import { runAsUser } from "../../shared/db/run_as_user.ts";
+import { assertNoDeadlock, openRaceTrack } from "./race_fixture.ts";
+import { waitFor } from "../../scripts/wait_for.ts";
+
+Deno.test("many connections use one tool at once", async (t) => {
+  await using track = await openRaceTrack();
+  const { sql } = track;
+
+  await t.step("50 successes at once: all counted, the newest ten kept", async () => {
+    const { connectionId, toolId } = await connect(sql);
+    await storeTools(sql, connectionId);
+    for (let n = 0; n < 40; n++) await record(sql, connectionId, { n });
+
+    await Promise.all(
+      Array.from({ length: 50 }, (_, n) => record(sql, connectionId, { n: 100 + n })),
+    );
+
+    const own = await learned(sql, connectionId);
+    assert.equal(own.count, 90);
+    assert.equal(new Set(own.sets.map(({ n }) => n)).size, 10);
+    assert.ok(own.sets.every(({ n }) => Number(n) >= 100), JSON.stringify(own.sets));
+    const [shared] = await sql<{ id: string }[]>`
+      select id from public.agent_mcp_connections where tool_id = ${toolId} and user_id is null`;
+    const shape = await learned(sql, shared?.id ?? "");
+    assert.deepEqual(shape, { count: 90, sets: [{ n: "<integer>" }] });
+  });
+
+  await t.step("users who learn, list and rate at once get in nobody's way", async () => {
+    const first = await connect(sql);
+    const others = await Promise.all(
+      Array.from({ length: 7 }, () => connect(sql, first.toolId)),
+    );
+    const users = [first, ...others];
+    for (const { connectionId } of users) await storeTools(sql, connectionId);
+
+    await Promise.all(
+      users.flatMap(({ connectionId, userId, toolId }, index) =>
+        Array.from({ length: 10 }, async (_, n) => {
+          const id = crypto.randomUUID();
+          await sql`
+          select private.record_execution(${
+            sql.json({
+              id,
+              feedback_token: crypto.randomUUID(),
+              mcp_name: "x",
+              tool_name: "a",
+              tool_id: toolId,
+              connection_id: connectionId,
+              user_id: userId,
+              attempt: 1,
+              execution_time_ms: 1,
+              status: "success",
+              request_data: { n: index * 100 + n },
+              parameters: { n: index * 100 + n },
+            })
+          })`;
+          await storeTools(sql, connectionId, n % 3 === 0 ? "other words" : "words");
+          await sql`select private.forget_parameters(${id})`;
+        })
+      ),
+    );
+
+    for (const { connectionId } of users) {
+      assert.deepEqual(await learned(sql, connectionId), { count: 10, sets: [] });
+    }
+  });
+
+  await t.step("a bucket of 20 lets exactly 20 of 100 callers through", async () => {
+    const { toolId, userId } = await connect(sql);
+
+    const waits = await Promise.all(Array.from({ length: 100 }, async () => {
+      const [row] = await sql<{ wait: number }[]>`
+        select private.take_tool_call(${toolId}, 'a', ${userId}, 1, 20) as wait`;
+      return row?.wait ?? 0;
+    }));
+
+    assert.equal(waits.filter((wait) => wait === 0).length, 20);
+    assert.ok(waits.every((wait) => wait === 0 || wait > 50_000 && wait <= 60_000));
+  });
+
+  await t.step("of 30 callers one lists a server, and one probes it", async () => {
+    const { connectionId } = await connect(sql);
+    for (let n = 0; n < 5; n++) {
+      await sql`select private.record_connection_failure(${connectionId})`;
+    }
+    await sql`update public.agent_mcp_connections set retry_at = now() where id = ${connectionId}`;
+
+    for (const begin of ["begin_listing", "begin_probe"]) {
+      const mine = await Promise.all(Array.from({ length: 30 }, async () => {
+        const [row] = await sql.unsafe<{ is_mine: boolean }[]>(
+          `select private.${begin}($1) as is_mine`,
+          [connectionId],
+        );
+        return row?.is_mine;
+      }));
+      assert.equal(mine.filter((isMine) => isMine).length, 1, begin);
+    }
+  });
+
+  await t.step("first sights at once approve one definition, whoever comes first", async () => {
+    const first = await connect(sql);
+    const others = await Promise.all(Array.from({ length: 9 }, () => connect(sql, first.toolId)));
+
+    await Promise.all(
+      [first, ...others].map(({ connectionId }, index) =>
+        storeTools(sql, connectionId, `words ${index % 2}`, true)
+      ),
+    );
+
+    const states = await sql<{ state: string; definitions: number }[]>`
+      select cached.state, count(distinct coalesce(cached.held_definition ->> 'hash', cached.definition_hash))::int as definitions
+      from public.mcp_tools_cache cached
+      join public.agent_mcp_connections connection on connection.id = cached.connection_id
+      where connection.tool_id = ${first.toolId}
+      group by cached.state order by cached.state`;
+    assert.deepEqual(states.map((row) => ({ ...row })), [
+      { state: "approved", definitions: 1 },
+      { state: "quarantined", definitions: 1 },
+    ]);
+  });
+
+  await t.step("an abort cancels the statement that runs as the caller", async () => {
+    const { userId } = await connect(sql);
+    const abort = new AbortController();
+    const reason = new Error("gone");
+    const work = runAsUser(
+      sql,
+      { userId, isReadOnly: true, statementTimeoutMs: 60_000, signal: abort.signal },
+      async (transaction) => await transaction`select pg_sleep(30) as cancel_me`,
+    );
+    const isRunning = async () => {
+      const [row] = await sql`
+        select 1 from pg_stat_activity
+        where query like '%cancel_me%' and state = 'active' and pid <> pg_backend_pid()`;
+      return row !== undefined;
+    };
+    await waitFor(isRunning, { what: "the statement to run" });
+
+    abort.abort(reason);
+
+    await assert.rejects(work, (error) => error === reason);
+    await waitFor(async () => !await isRunning(), { what: "the statement to end" });
+  });
+
+  await t.step("and no statement was the victim of a deadlock", () => assertNoDeadlock(track));
+});
+
+interface Connected {
+  readonly toolId: string;
+  readonly userId: string;
+  readonly connectionId: string;
+}
+
+/** A user's connection to a tool, which is made unless it is named. */
+async function connect(sql: Sql, known?: string): Promise<Connected> {
+  const userId = crypto.randomUUID();
+  await sql`insert into auth.users (id, email) values (${userId}, ${`${userId}@example.com`})`;
+  const toolId = known ?? await addTool(sql);
+  const [row] = await sql<{ id: string }[]>`
+    select private.ensure_connection(${toolId}, ${userId}) as id`;
+  assert.ok(row);
+  return { toolId, userId, connectionId: row.id };
+}
+
+async function addTool(sql: Sql): Promise<string> {
+  const slug = `t-${crypto.randomUUID()}`;
+  const [row] = await sql<{ id: string }[]>`
+    insert into public.tools (name, slug, type, config)
+    values (${slug}, ${slug}, 'mcp_server', '{"mcp_url": "http://x"}') returning id`;
+  assert.ok(row);
+  return row.id;
+}
+
+async function storeTools(
+  sql: Sql,
+  connectionId: string,
+  description = "words",
+  isRemote = false,
+): Promise<void> {
+  const schema = {
+    name: "a",
+    description,
+    inputSchema: { type: "object", properties: { n: { type: "integer" } } },
+  };
+  const tool = { name: "a", version: null, schema, openai_schema: {}, hash: description };
+  const listing = { tools: [tool], dropped: [], is_remote: isRemote, holds_new: false };
+  await sql`select private.store_tools(${connectionId}, ${sql.json(listing)})`;
+}
+
+async function record(sql: Sql, connectionId: string, parameters: { n: number }): Promise<void> {
+  await sql`
+    select public.record_mcp_tool_execution(${connectionId}, 'a', ${sql.json(parameters)})`;
+}
+
+async function learned(sql: Sql, connectionId: string) {
+  const [row] = await sql<{ sets: { n: unknown }[]; count: number }[]>`
+    select successful_parameters as sets, success_count as count
+    from public.mcp_tools_cache where connection_id = ${connectionId} and tool_name = 'a'`;
+  assert.ok(row);
+  return { ...row };
+}
