@@ -20,14 +20,16 @@ export interface PlatformOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** @default this checkout */
   readonly projectRoot?: string;
+  /** @default "pglite" */
+  readonly db?: "pglite" | "native";
 }
 
 /** Boots an ephemeral platform on any free port. */
 export async function bootPlatform(options: PlatformOptions = {}): Promise<Platform> {
-  const { env = {}, projectRoot = PROJECT_ROOT } = options;
+  const { env = {}, projectRoot = PROJECT_ROOT, db = "pglite" } = options;
   const logLines: string[] = [];
   const stack = await startStack({
-    db: "pglite",
+    db,
     port: 0,
     ephemeral: true,
     dataDir: "",

@@ -34,12 +34,26 @@ const OF_OWN_TASK = {
   usersRead: "task_id in (select id from public.tasks where created_by = $1)",
   service: "reads",
 } as const;
+/** A project whose one member is the owner. */
+export const SYNCED_PROJECT_ID = "5c4edeed-0000-4000-8000-000000000001";
+
+const OF_OWN_PROJECT = {
+  usersRead: "project_id in (select project_id from public.project_members where user_id = $1)",
+  service: "reads",
+} as const;
+
+/** Sums over tool calls, of the reader's own. */
+const OF_OWN_CALLS = {
+  usersRead: "tool_name in (select tool_name from public.mcp_executions where user_id = $1)",
+  service: "reads",
+} as const;
 
 export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
   agents: REGISTRY,
   agent_handoffs: REGISTRY,
   agent_skills: REGISTRY,
   agent_tools: REGISTRY,
+  embedders: { ...REGISTRY, hidden: ["api_key_secret_name", "base_url"] },
   llm_providers: { ...REGISTRY, hidden: ["api_key_secret_name", "base_url"] },
   model_prices: REGISTRY,
   skills: REGISTRY,
@@ -72,10 +86,29 @@ export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
   mcp_policies: { usersRead: "user_id = $1 or user_id is null", service: "writes" },
   mcp_grants: { usersRead: "user_id = $1 or user_id is null", service: "writes" },
 
+  projects: {
+    usersRead: "id in (select project_id from public.project_members where user_id = $1)",
+    hidden: ["github_token_secret_name", "webhook_secret_name"],
+    service: "writes",
+  },
+  project_members: { usersRead: "user_id = $1", service: "writes" },
+  documents: { ...OF_OWN_PROJECT, service: "writes" },
+  document_embeddings: { ...OF_OWN_PROJECT, service: "writes" },
+  document_moves: { ...OF_OWN_PROJECT, service: "writes" },
+  quoth_syncs: OF_OWN_PROJECT,
+  quoth_file_errors: OF_OWN_PROJECT,
+
   sessions: { usersRead: "user_id = $1", service: "writes" },
   agent_mcp_connections: {
     usersRead: "user_id = $1",
-    hidden: ["config_hash", "discovery", "pin", "session"],
+    hidden: [
+      "config_hash",
+      "discovery",
+      "listing_error",
+      "listing_started_at",
+      "pin",
+      "session",
+    ],
     service: "writes",
   },
   mcp_tools_cache: {
@@ -87,6 +120,9 @@ export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
     usersRead: "execution_id in (select id from public.mcp_executions where user_id = $1)",
     service: "writes",
   },
+  mcp_feedback: { usersRead: "user_id = $1", service: "reads" },
+  tool_usage: OF_OWN_CALLS,
+  agent_tool_usage: OF_OWN_CALLS,
 };
 
 /** What the arguments of a call are made from; each task is new and the owner's. */
@@ -116,6 +152,7 @@ const OWNER_AND_SERVICE = {
   anon: NO_RIGHT,
   service: "runs",
 } as const;
+const OF_MEMBERS = { ...OWNER_AND_SERVICE, stranger: "PROJECT_NOT_FOUND" } as const;
 /** For each user's own affairs; they name nobody, so a stranger touches only the stranger's. */
 const EACH_USER = { owner: "runs", stranger: "runs", anon: NO_RIGHT, service: NO_RIGHT } as const;
 const SERVICE_ALONE = {
@@ -150,9 +187,40 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     ...OWNER_AND_SERVICE,
     arguments: async (world) => ({ p_task_id: await world.failedTask(), p_from_seq: 1 }),
   },
+  "check_head(uuid)": {
+    ...OF_MEMBERS,
+    arguments: () => ({ p_project_id: SYNCED_PROJECT_ID }),
+  },
+  "project_freshness(uuid)": {
+    ...OF_MEMBERS,
+    arguments: () => ({ p_project_id: SYNCED_PROJECT_ID }),
+  },
+  "search_documents(uuid, text, extensions.vector, text, integer, text)": {
+    ...OF_MEMBERS,
+    arguments: () => ({ p_project_id: SYNCED_PROJECT_ID, p_query: "install" }),
+  },
+  // Row level security answers strangers with nothing rather than with an error.
+  "match_documents(extensions.vector, double precision, integer, uuid)": {
+    ...OF_MEMBERS,
+    stranger: "runs",
+    arguments: () => ({
+      query_embedding: JSON.stringify([1, ...Array(767).fill(0)]),
+      match_threshold: 0,
+      match_count: 5,
+      filter_project_id: SYNCED_PROJECT_ID,
+    }),
+  },
+  "read_document(uuid, text)": {
+    ...OF_MEMBERS,
+    arguments: () => ({ p_project_id: SYNCED_PROJECT_ID, p_file_path: "install.md" }),
+  },
   "redrive(bigint)": {
     ...SERVICE_ALONE,
     arguments: async (world) => ({ p_dead_letter_id: await world.deadLetter() }),
+  },
+  "approve_tool_definition(uuid, text)": {
+    ...SERVICE_ALONE,
+    arguments: ({ connectionId }) => ({ p_connection_id: connectionId, p_tool_name: "tool" }),
   },
   "get_agent_mcp_tools(uuid, uuid)": {
     ...SERVICE_ALONE,
@@ -175,11 +243,15 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
 /** The functions of `private` that signed-in users execute: behind policies and public functions. */
 export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "cancel_task(uuid)",
+  "check_head(uuid)",
   "fork_task(uuid, integer)",
   "is_own_channel(text)",
   "is_own_job_folder(text)",
+  "match_documents(extensions.vector, double precision, integer, uuid)",
+  "project_freshness(uuid)",
   "respond_to_review(uuid, boolean, jsonb, text)",
   "retry_task(uuid)",
+  "search_documents(uuid, text, extensions.vector, text, integer, text)",
   "set_provider_key(text, text)",
   "set_tool_credential(text, text)",
 ];

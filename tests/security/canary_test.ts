@@ -68,6 +68,23 @@ Deno.test("no secret is stored, logged, broadcast, answered or shown to a model"
     assert.ok(broadcasts.length > 10, "there are broadcasts to search");
   });
 
+  await t.step("the export of failures and grades is written", async () => {
+    const [graded] = await sql<{ token: string }[]>`
+      select feedback_token::text as token from public.mcp_executions
+      where user_id = ${cast.owner.id}::uuid and status <> 'success' limit 1`;
+    const grade = { feedback_token: graded?.token, rating: "down", comment: "It told me a key" };
+    const headers = userHeaders(platform.project, cast.owner);
+    const doors = [
+      { door: "/functions/v1/mcp-feedback", body: grade, headers },
+      { door: "/functions/v1/supaswarm-export", body: {}, headers: { apikey: stack.secretKey } },
+    ];
+    for (const request of doors) {
+      const answer = await knock(platform.project, request);
+      assert.equal(answer.status, 200, JSON.stringify(answer.body));
+      answers.push(answer.body);
+    }
+  });
+
   await t.step("none is found anywhere", async () => {
     const texts: SearchedText[] = [
       { where: "logs", text: logLines.join("\n") },

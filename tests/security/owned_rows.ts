@@ -1,6 +1,6 @@
 import type { Sql } from "../../shared/db/sql_client.ts";
 import { addAgent, addTool } from "../e2e/operator.ts";
-import type { CallWorld } from "./access_rules.ts";
+import { type CallWorld, SYNCED_PROJECT_ID } from "./access_rules.ts";
 
 const AGENT = "matrix";
 const TOOL = "matrix-tool";
@@ -19,6 +19,7 @@ export async function fillEveryTable(sql: Sql, ownerId: string): Promise<CallWor
   await addTaskRows(sql, { ownerId, taskId: await tasks.taskInReview() });
   const connectionId = await addToolRows(sql, { ownerId, toolId });
   await addRegistryRows(sql, { ownerId, toolId });
+  await addSyncRows(sql, ownerId);
   const agentId = await idOf(sql, AGENT);
   return { agentId, connectionId, toolSlug: TOOL, providerName: PROVIDER, ...tasks };
 }
@@ -72,6 +73,37 @@ async function addTaskRows(
     values (${ownerId}, ${taskId}, 'model', 'none', 1, 1)`;
 }
 
+async function addSyncRows(sql: Sql, ownerId: string): Promise<void> {
+  await sql`
+    with project as (
+      insert into public.projects (id, slug, github_repo)
+      values (${SYNCED_PROJECT_ID}, 'matrix-sync', 'matrix/sync')
+      returning id
+    ),
+    member as (
+      insert into public.project_members (project_id, user_id) select id, ${ownerId} from project
+    ),
+    document as (
+      insert into public.documents (project_id, file_path, title, content, checksum)
+      select id, 'install.md', 'Install', 'How to install it', 'checksum' from project
+      returning id, project_id
+    ),
+    chunk as (
+      insert into public.document_embeddings (document_id, project_id, content_chunk, chunk_hash, embedder)
+      select id, project_id, 'How to install it', 'hash', 'hash768@1' from document
+    ),
+    move as (
+      insert into public.document_moves (project_id, document_id, old_path, new_path)
+      select project_id, id, 'setup.md', 'install.md' from document
+    ),
+    sync as (
+      insert into public.quoth_syncs (project_id, kind, reason, status, finished_at)
+      select id, 'tree', 'push', 'completed', now() from project
+    )
+    insert into public.quoth_file_errors (project_id, file_path, error)
+    select id, 'binary.md', '{"code": "FILE_NOT_TEXT"}' from project`;
+}
+
 async function addToolRows(
   sql: Sql,
   { ownerId, toolId }: { readonly ownerId: string; readonly toolId: string },
@@ -88,10 +120,14 @@ async function addToolRows(
     with execution as (
       insert into public.mcp_executions
         (mcp_name, tool_name, tool_id, user_id, execution_time_ms, status, error_message)
-      values ('http', 'tool', ${toolId}, ${ownerId}, 1, 'error', 'It failed') returning id
+      values ('http', 'tool', ${toolId}, ${ownerId}, 1, 'error', 'It failed')
+      returning id, feedback_token, user_id
+    ), failure as (
+      insert into public.mcp_failures (execution_id, error_type)
+      select id, 'tool_error' from execution
     )
-    insert into public.mcp_failures (execution_id, error_type)
-    select id, 'tool_error' from execution`;
+    insert into public.mcp_feedback (execution_id, feedback_token, user_id, rating)
+    select id, feedback_token, user_id, 'down' from execution`;
   if (connection === undefined) throw new Error("No connection was made");
   return connection.id;
 }

@@ -5,6 +5,7 @@ import type { ModelApi } from "../../shared/llm/model_port.ts";
 import { createGuardedFetch } from "../../shared/net/guarded_fetch.ts";
 import { createToolGateway } from "../../shared/tools/gateway.ts";
 import type { ToolGateway } from "../../shared/tools/tool_port.ts";
+import { callOf, noAbort, nobody } from "../tools/tool_fixture.ts";
 import { created, knock } from "../e2e/create_task_door.ts";
 import { addAgent, addTool } from "../e2e/operator.ts";
 import { bootPlatform, type Platform } from "../e2e/platform.ts";
@@ -14,7 +15,6 @@ import { FORBIDDEN_HOSTS, PRIVATE_HOSTS, PUBLIC_ADDRESS, resolveHost } from "./i
 
 const REFUSED = "TOOL_ADDRESS_FORBIDDEN";
 const INNER_HOSTS = [...PRIVATE_HOSTS, ...FORBIDDEN_HOSTS];
-const noAbort = () => new AbortController().signal;
 
 Deno.test("no registered address leads inside", async (t) => {
   await using platform = await bootPlatform({ env: { SUPASWARM_ALLOW_LOOPBACK: "false" } });
@@ -80,7 +80,7 @@ Deno.test("no registered address leads inside", async (t) => {
         assert.equal(await callHttpApi(platform, local, server.url), REFUSED, location);
         // Of an MCP server no redirect is followed at all.
         const listed = await listMcpServer(platform, local, `${server.url}/mcp`);
-        assert.equal(listed, "TOOL_UNAVAILABLE", location);
+        assert.equal(listed, REFUSED, location);
       }
     } finally {
       await server.stop();
@@ -162,7 +162,7 @@ async function callerFor({ sql }: Platform, type: "http_api" | "mcp_server", con
   const toolId = await addTool(sql, { slug, type, config });
   await addAgent(sql, { slug, tools: [{ id: toolId }] });
   const [agent] = await sql<{ id: string }[]>`select id from public.agents where slug = ${slug}`;
-  return { userId: null, agentId: agent?.id ?? null, taskId: null };
+  return { ...nobody(), agentId: agent?.id ?? null };
 }
 
 type ToolConfig = Readonly<Record<string, string | { readonly type: "object" }>>;
@@ -173,8 +173,7 @@ async function callHttpApi(platform: Platform, gateway: ToolGateway, url: string
   const caller = await callerFor(platform, "http_api", config);
   const { tools: [tool], unavailable } = await gateway.listAgentTools(caller, noAbort());
   if (tool === undefined) return unavailable[0]?.code;
-  const request = { tool, caller, arguments: {}, attempt: 1, stepSeq: null, traceparent: null };
-  const outcome = await gateway.call({ ...request, idempotencyKey: "key" }, noAbort());
+  const outcome = await gateway.call(callOf(tool, caller, {}), noAbort());
   return outcome.kind === "answered" ? outcome.errorCode : outcome.kind;
 }
 

@@ -1,0 +1,117 @@
+import { z } from "zod";
+import {
+  findOutcomes,
+  findTool,
+  readInput,
+  type ScriptedAgent,
+  type ScriptedAnswer,
+  type ScriptedRequest,
+  scriptModel,
+} from "../../../scripts/models/scripted_agent.ts";
+import type { Sql } from "../../../shared/db/sql_client.ts";
+import { addAgent, addProvider, addTool } from "../../e2e/operator.ts";
+import { type HttpFixture, startHttpServer } from "../../tools/http_fixture.ts";
+
+/** The agent of all tasks of a chaos run; its part depends on where its task stands. */
+export const CHAOS_AGENT = "chaos-agent";
+
+/** Each master task hands off to as many. */
+export const CHILDREN = 6;
+
+/** An answer that the model gave. */
+export interface GivenAnswer {
+  readonly position: string;
+  /** The step that the answer is for, counted from the conversation. */
+  readonly seq: number;
+  /** Of no other answer. */
+  readonly text: string;
+  readonly atMs: number;
+}
+
+const inputSchema = z.object({ position: z.string() });
+const THINKING_MS = 15;
+const WORKING_MS = 10;
+
+/**
+ * Plays every task: a master hands off to six children and gathers what they bring. A child looks
+ * something up and pays for something; the first child of each master hands off once more beside
+ * that.
+ *
+ * @param journal Takes each answer as it is given.
+ */
+export function chaosModel(journal: GivenAnswer[]): ScriptedAgent {
+  return scriptModel(CHAOS_AGENT, async (request) => {
+    const { position } = inputSchema.parse(readInput(request));
+    const given = {
+      position,
+      seq: nextSeq(request),
+      text: `answer ${journal.length + 1}`,
+      atMs: Date.now(),
+    };
+    journal.push(given);
+    await new Promise((resolve) => setTimeout(resolve, THINKING_MS));
+    return { text: given.text, ...turnOf(request, position) };
+  });
+}
+
+/** The positions below a task's, in the order in which they are handed off to. */
+export function positionsBelow(position: string): string[] {
+  const [, child, grandchild] = position.split(".");
+  if (child === undefined) {
+    return Array.from({ length: CHILDREN }, (_, index) => `${position}.${index}`);
+  }
+  return child === "0" && grandchild === undefined ? [`${position}.0`] : [];
+}
+
+/** How many tasks a job has when nothing cuts it short. */
+export const TASKS_OF_A_JOB = 1 + CHILDREN + 1;
+
+function turnOf(request: ScriptedRequest, position: string): ScriptedAnswer {
+  const handOff = positionsBelow(position).map((below) => ({
+    name: "create_subtask",
+    arguments: { agent: CHAOS_AGENT, input: { position: below } },
+  }));
+  const isMaster = !position.includes(".");
+  const isFirstTurn = request.messages.every(({ role }) => role !== "assistant");
+  if (isFirstTurn) {
+    const work = ["look", "pay"].map((name) => (
+      { name: findTool(request, name), arguments: { position } }
+    ));
+    return { toolCalls: isMaster ? handOff : [...work, ...handOff] };
+  }
+  const brought = findOutcomes(request, "create_subtask").map(({ json }) => json ?? null);
+  const done = ["look", "pay"].map((name) => findOutcomes(request, name).length);
+  const output = { position, done, brought };
+  return { toolCalls: [{ name: "complete_task", arguments: { output } }] };
+}
+
+/** A model call and its calls each take a number. */
+function nextSeq({ messages }: ScriptedRequest): number {
+  return messages.reduce(
+    (seq, message) => message.role === "assistant" ? seq + 1 + message.calls.length : seq,
+    1,
+  );
+}
+
+/** Starts the API behind both tools; it keeps every request, as a payment provider would. */
+export function startToolApi(): HttpFixture {
+  return startHttpServer(async ({ url }) => {
+    await new Promise((resolve) => setTimeout(resolve, WORKING_MS));
+    return Response.json({ done: url.pathname });
+  });
+}
+
+/** Registers the agent, its provider and its tools: one that only reads, one whose effect stays. */
+export async function registerJob(sql: Sql, modelUrl: string, toolUrl: string): Promise<void> {
+  const parameters = { type: "object", properties: { position: { type: "string" } } };
+  await addProvider(sql, { name: "scripted", baseUrl: `${modelUrl}/v1` });
+  const tools = [];
+  for (const [slug, method] of [["look", "GET"], ["pay", "POST"]] as const) {
+    const config = { method, url: `${toolUrl}/${slug}`, parameters };
+    tools.push({ id: await addTool(sql, { slug, type: "http_api", config }) });
+    await sql`
+      insert into public.mcp_policies (mcp_name, calls_per_minute, burst_calls)
+      values (${slug}, 1000000, 1000000)`;
+  }
+  await addAgent(sql, { slug: CHAOS_AGENT, provider: "scripted", tools });
+}

@@ -1,0 +1,84 @@
+/**
+ * Started by worker_pool.ts: the product's worker in a process of its own, whose store stops at
+ * both points of every step until the referee lets it go on. Each line on stdin is a wake, and the
+ * first one starts the worker; the end of stdin is the end of the run.
+ */
+import { z } from "zod";
+import { surviveStrayErrors } from "../../../shared/app/survive_stray_errors.ts";
+import { createWorkerPorts } from "../../../shared/app/worker_ports.ts";
+import { createSql } from "../../../shared/db/sql_client.ts";
+import { createLogger, type Logger } from "../../../shared/log/logger.ts";
+import { isolateClock } from "../../../shared/worker/clock.ts";
+import { createLifetime } from "../../../shared/worker/lifetime.ts";
+import { createSqlTaskStore } from "../../../shared/worker/sql_task_store.ts";
+import { Worker } from "../../../shared/worker/worker.ts";
+import { hauntedStore } from "./haunted_store.ts";
+
+/** What a worker process is told on its command line, as JSON. */
+export type ChaosWorkerOptions = z.infer<typeof optionsSchema>;
+
+const optionsSchema = z.object({
+  workerId: z.string(),
+  databaseUrl: z.string(),
+  refereeUrl: z.string(),
+  slots: z.int(),
+  leaseSeconds: z.int(),
+  isVerbose: z.boolean(),
+});
+
+if (import.meta.main) await runChaosWorker(optionsSchema.parse(JSON.parse(Deno.args[0] ?? "")));
+
+async function runChaosWorker(options: ChaosWorkerOptions): Promise<void> {
+  const { workerId, databaseUrl, refereeUrl, slots, leaseSeconds, isVerbose } = options;
+  const log: Logger = isVerbose ? warnings(createLogger(workerId)) : () => {};
+  surviveStrayErrors(log);
+  const tell = async (path: string, message: unknown) => {
+    await (await fetch(`${refereeUrl}/${workerId}/${path}`, {
+      method: "POST",
+      body: JSON.stringify(message),
+    })).body?.cancel();
+  };
+  const settings = {
+    slots,
+    leaseSeconds,
+    heartbeatSeconds: leaseSeconds / 4,
+    wallClockSeconds: 86_400,
+    idleSeconds: 3_600,
+    modelTimeoutSeconds: 30,
+  };
+  const sql = createSql(databaseUrl, { maxConnections: 4, applicationName: workerId });
+  const store = hauntedStore(createSqlTaskStore(sql, { leaseSeconds, clock: isolateClock }), {
+    meet: (encounter) => tell("meet", encounter),
+    refused: (lease) => tell("refused", { taskId: lease.taskId, epoch: lease.epoch }),
+  });
+  const url = "http://127.0.0.1:9";
+  const config = {
+    databaseUrl,
+    apiKeys: {
+      url,
+      publishableKeys: {},
+      secretKeys: { default: "sb_secret_of_the_chaos_run" },
+      jwks: new URL(url),
+    },
+    publicUrl: url,
+    allowLoopback: true,
+    worker: settings,
+  };
+  const ports = createWorkerPorts({ config, store, log });
+  const lifetime = createLifetime(settings.wallClockSeconds);
+  const worker = new Worker({ id: workerId, ports, settings, lifetime });
+  let isWorking = false;
+  for await (const _ of Deno.stdin.readable) {
+    if (!isWorking) void worker.run();
+    isWorking = true;
+    worker.wake();
+  }
+  // Whoever started this is done, or gone.
+  Deno.exit(0);
+}
+
+function warnings(log: Logger): Logger {
+  return (level, event, fields) => {
+    if (level === "warn" || level === "error") log(level, event, fields);
+  };
+}

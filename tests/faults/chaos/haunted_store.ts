@@ -1,0 +1,98 @@
+import { z } from "zod";
+import { SwarmError } from "../../../shared/errors/swarm_error.ts";
+import type { Lease, TaskStore } from "../../../shared/worker/task_store.ts";
+import type { Point } from "./fates.ts";
+
+/** Whom a worker's store tells where it is. */
+export interface Haunting {
+  /** Returns when the worker may go on; a worker that is killed here never hears. */
+  meet(encounter: Encounter): Promise<void>;
+  /** A write was refused, since the lease is another's. */
+  refused(lease: Lease): Promise<void>;
+}
+
+/** A worker at a point of some steps. */
+export interface Encounter extends Lease {
+  readonly position: string;
+  readonly seqs: readonly number[];
+  readonly point: Point;
+}
+
+const claimedContext = z.object({
+  task: z.object({ input: z.object({ position: z.string() }) }),
+  steps: z.array(z.object({ seq: z.int(), state: z.string() })),
+});
+
+/** The same store; stops at both points of every step, and tells of refused writes. */
+export function hauntedStore(store: TaskStore, { meet, refused }: Haunting): TaskStore {
+  const positions = new Map<string, string>();
+  const completions = new Map<string, number>();
+
+  async function arrive(lease: Lease, point: Point, seqs: readonly number[]): Promise<void> {
+    const { taskId, epoch } = lease;
+    const position = positions.get(taskId);
+    if (position === undefined || seqs.length === 0) return;
+    await meet({ taskId, epoch, position, seqs, point });
+  }
+
+  async function write<T>(lease: Lease, work: Promise<T>): Promise<T> {
+    try {
+      return await work;
+    } catch (error) {
+      if (error instanceof SwarmError && error.code === "LEASE_LOST") await refused(lease);
+      throw error;
+    }
+  }
+
+  return {
+    ...store,
+    async claim(workerId, limit, beginsFirstSteps) {
+      const claimed = await store.claim(workerId, limit, beginsFirstSteps);
+      for (const { context, ...lease } of claimed) {
+        const { task, steps } = claimedContext.parse(context);
+        positions.set(lease.taskId, task.input.position);
+        // The claim itself began the first step.
+        if (steps.length === 1) {
+          await arrive(lease, "before", seqsOf(steps.filter(({ state }) => state === "started")));
+        }
+      }
+      return claimed;
+    },
+    async begin(lease, intents) {
+      const stored = await write(lease, store.begin(lease, intents));
+      await arrive(lease, "before", seqsOf(stored.filter(({ state }) => state === "started")));
+      return stored;
+    },
+    async record(lease, results, next) {
+      // A completion is written when it is planned: nothing of it runs in between.
+      const completion = results.find(({ name }) => name === "complete_task");
+      if (completion !== undefined) {
+        completions.set(lease.taskId, completion.seq);
+        await arrive(lease, "before", [completion.seq]);
+      }
+      await arrive(lease, "after", seqsOf(results.filter((result) => result !== completion)));
+      const outcome = await write(lease, store.record(lease, results, next));
+      await arrive(lease, "before", seqsOf(next));
+      return outcome;
+    },
+    async spawn(lease, subtasks) {
+      const outcomes = await write(lease, store.spawn(lease, subtasks));
+      await arrive(lease, "after", seqsOf(subtasks));
+      return outcomes;
+    },
+    async finish(lease, output, reference) {
+      const completion = completions.get(lease.taskId);
+      if (completion !== undefined) await arrive(lease, "after", [completion]);
+      return await write(lease, store.finish(lease, output, reference));
+    },
+    beginAgain: (lease, seqs) => write(lease, store.beginAgain(lease, seqs)),
+    requestReview: (lease, review) => write(lease, store.requestReview(lease, review)),
+    park: (lease) => write(lease, store.park(lease)),
+    fail: (lease, error, policy) => write(lease, store.fail(lease, error, policy)),
+    yield: (lease, untriedSeqs) => write(lease, store.yield(lease, untriedSeqs)),
+  };
+}
+
+function seqsOf(steps: readonly { readonly seq: number }[]): number[] {
+  return steps.map(({ seq }) => seq);
+}

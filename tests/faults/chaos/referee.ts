@@ -1,0 +1,124 @@
+import { z } from "zod";
+import { type Fate, fateAt } from "./fates.ts";
+import type { ChaosDatabase } from "./chaos_database.ts";
+import type { WorkerPool } from "./worker_pool.ts";
+
+/** What the referee has done, and what the workers told it. */
+export interface RefereeCounts {
+  kills: number;
+  freezes: number;
+  /** Freezes after which the worker woke to find its task with another, or ended. */
+  zombies: number;
+  connectionCuts: number;
+  /** Writes that the database refused since the lease was another's. */
+  staleWritesRefused: number;
+}
+
+/** What a referee needs. */
+export interface RefereeOptions {
+  readonly seed: number;
+  readonly database: ChaosDatabase;
+  readonly leaseSeconds: number;
+  /** Workers that may be frozen at a time; somebody has to take what they hold. */
+  readonly frozenWorkersMax: number;
+}
+
+/** Stands at every point of every step and deals out the fates of the seed, each of them once. */
+export interface Referee extends AsyncDisposable {
+  readonly url: string;
+  readonly counts: Readonly<RefereeCounts>;
+  /** The workers that it rules over; until then everyone waits. */
+  rule(pool: WorkerPool): void;
+}
+
+const encounterSchema = z.object({
+  taskId: z.string(),
+  epoch: z.string(),
+  position: z.string(),
+  seqs: z.array(z.int()),
+  point: z.enum(["before", "after"]),
+});
+type EncounterMessage = z.infer<typeof encounterSchema>;
+
+/** A frozen worker sleeps for as many leases at most. */
+const LONGEST_FREEZE_LEASES = 3;
+
+/** Starts a referee on 127.0.0.1; the workers ask it over HTTP. */
+export function startReferee(options: RefereeOptions): Referee {
+  const { seed, database, leaseSeconds, frozenWorkersMax } = options;
+  const counts: RefereeCounts = {
+    kills: 0,
+    freezes: 0,
+    zombies: 0,
+    connectionCuts: 0,
+    staleWritesRefused: 0,
+  };
+  const dealt = new Set<string>();
+  const ruling = Promise.withResolvers<WorkerPool>();
+
+  const server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+    async (request) => {
+      const [, workerId = "", path] = new URL(request.url).pathname.split("/");
+      const message: unknown = await request.json();
+      if (path === "refused") counts.staleWritesRefused++;
+      else await meet(workerId, encounterSchema.parse(message));
+      return new Response();
+    },
+  );
+  return {
+    url: `http://127.0.0.1:${server.addr.port}`,
+    counts,
+    rule: ruling.resolve,
+    [Symbol.asyncDispose]: () => server.shutdown(),
+  };
+
+  async function meet(workerId: string, encounter: EncounterMessage): Promise<void> {
+    const fates = encounter.seqs.map((seq) => deal(encounter, seq));
+    const fate = fates.find((candidate) => candidate !== null) ?? null;
+    if (fate === null) return;
+    const pool = await ruling.promise;
+    switch (fate) {
+      case "kill":
+        if (pool.kill(workerId)) counts.kills++;
+        return;
+      case "freeze":
+        return await freeze(pool, workerId, encounter);
+      case "cut":
+        return await cut(pool, workerId);
+    }
+  }
+
+  /** What has happened at a point does not happen again when the step is tried again. */
+  function deal({ position, point }: EncounterMessage, seq: number): Fate | null {
+    const place = `${position} ${seq} ${point}`;
+    if (dealt.has(place)) return null;
+    dealt.add(place);
+    return fateAt({ seed, position, seq, point });
+  }
+
+  async function freeze(
+    pool: WorkerPool,
+    workerId: string,
+    { taskId, epoch }: EncounterMessage,
+  ): Promise<void> {
+    if (pool.frozenCount >= frozenWorkersMax || !pool.freeze(workerId)) return;
+    counts.freezes++;
+    const beganAtMs = Date.now();
+    const wakesAtMs = beganAtMs + LONGEST_FREEZE_LEASES * leaseSeconds * 1_000;
+    let isTaken = false;
+    while (!isTaken && Date.now() < wakesAtMs) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      isTaken = await database.isLeaseOver(taskId, epoch);
+    }
+    pool.note(workerId, beganAtMs);
+    if (pool.thaw(workerId) && isTaken) counts.zombies++;
+  }
+
+  async function cut(pool: WorkerPool, workerId: string): Promise<void> {
+    const beganAtMs = Date.now();
+    if (!await database.cutConnections(workerId)) return;
+    pool.note(workerId, beganAtMs);
+    counts.connectionCuts++;
+  }
+}

@@ -1,0 +1,48 @@
+/** `deno task chaos`: a seeded storm of faults over real workers and a real Postgres. */
+import { surviveStrayErrors } from "../../../shared/app/survive_stray_errors.ts";
+import { runCommand } from "../../../scripts/cli/run_command.ts";
+import { writeLine } from "../../../scripts/terminal.ts";
+import { runChaos } from "./chaos_run.ts";
+
+await runCommand(
+  {
+    name: "deno task chaos",
+    summary: "Runs jobs on workers that are killed, frozen and cut off, and judges what is left.",
+    options: {
+      seed: { type: "string", placeholder: "N", help: "Decides who is struck where. Default: 1." },
+      masters: { type: "string", placeholder: "N", help: "Jobs of eight tasks. Default: 60." },
+      json: { type: "boolean", help: "Prints one line of JSON." },
+      verbose: { type: "boolean", help: "Shows the warnings of the workers." },
+    },
+  },
+  async ({ values }) => {
+    // The Postgres client throws out of reach when the server dies under it.
+    surviveStrayErrors(() => {});
+    const { violations, figures } = await runChaos({
+      seed: readCount("seed", values.seed ?? "1"),
+      masters: readCount("masters", values.masters ?? "60"),
+      isVerbose: values.verbose,
+    });
+    if (values.json) writeLine(JSON.stringify({ figures, violations }));
+    else {
+      writeTable(figures);
+      writeLine();
+      writeTable(violations);
+    }
+    const broken = Object.entries(violations).filter(([, count]) => count > 0);
+    if (broken.length > 0) {
+      throw new Error(`What must not be: ${broken.map(([name]) => name).join(", ")}`);
+    }
+  },
+);
+
+function readCount(flag: string, text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new Error(`--${flag} is ${JSON.stringify(text)}; it takes a whole number from 1 on`);
+}
+
+function writeTable(rows: Readonly<Record<string, number>>): void {
+  for (const [name, figure] of Object.entries(rows)) {
+    writeLine(`${name.replaceAll("_", " ").padEnd(38)} ${String(figure).padStart(8)}`);
+  }
+}

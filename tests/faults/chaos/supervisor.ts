@@ -1,0 +1,111 @@
+import { seededRandom, shuffled } from "../../postgres/race_fixture.ts";
+import type { ChaosDatabase } from "./chaos_database.ts";
+import { TASKS_OF_A_JOB } from "./chaos_job.ts";
+import type { WorkerPool } from "./worker_pool.ts";
+
+/** What a supervisor did beside its duties. */
+export interface SupervisorCounts {
+  cancelledJobs: number;
+  lostMessages: number;
+  reviewsAnswered: number;
+  restarts: number;
+}
+
+/** What a supervisor needs. */
+export interface SupervisorOptions {
+  readonly seed: number;
+  readonly database: ChaosDatabase;
+  readonly pool: WorkerPool;
+  readonly masterIds: readonly string[];
+  readonly cancellations: number;
+  readonly timeoutMs: number;
+}
+
+const ROUND_PAUSE_MS = 200;
+/** The share of all tasks by which the last job is cancelled, and the last message lost. */
+const LAST_DISTURBANCE_SHARE = 0.7;
+/** The share of all tasks that have ended when Postgres dies. */
+const RESTART_SHARE = 0.4;
+
+/**
+ * Does what the platform does, cron and wakes, and what people do: it answers reviews, one yes and
+ * one no. Beside that it cancels jobs in their midst, deletes messages, and restarts Postgres once.
+ *
+ * @throws Error when tasks are left after `timeoutMs`, with the first of them.
+ */
+export async function superviseChaos(options: SupervisorOptions): Promise<SupervisorCounts> {
+  const { seed, database, pool, masterIds, cancellations } = options;
+  const random = seededRandom(seed);
+  const toCancel = shuffled(masterIds, random);
+  const taskCount = masterIds.length * TASKS_OF_A_JOB;
+  const counts = { cancelledJobs: 0, lostMessages: 0, reviewsAnswered: 0, restarts: 0 };
+  const giveUpAtMs = Date.now() + options.timeoutMs;
+
+  while (true) {
+    const { sql } = database;
+    await sql`select private.reconcile()`;
+    pool.wakeAll();
+    await answerReviews();
+    const { endedCount, leftCount } = await progress();
+    if (leftCount === 0) return counts;
+    if (Date.now() > giveUpAtMs) throw new Error(`Tasks are stuck: ${await describeLeft()}`);
+    const share = endedCount / taskCount;
+    const dueCount = cancellations * Math.min(1, share / LAST_DISTURBANCE_SHARE);
+    if (counts.cancelledJobs < dueCount) await cancelOne();
+    if (counts.lostMessages < dueCount) await loseMessage();
+    if (counts.restarts === 0 && share >= RESTART_SHARE) {
+      await database.crashAndRestart();
+      counts.restarts++;
+    }
+    await new Promise((resolve) => setTimeout(resolve, ROUND_PAUSE_MS));
+  }
+
+  async function progress(): Promise<{ endedCount: number; leftCount: number }> {
+    const [row] = await database.sql`
+      select count(finished_at)::int as ended, count(*)::int as all from public.tasks`;
+    const endedCount = Number(row?.ended);
+    return { endedCount, leftCount: Number(row?.all) - endedCount };
+  }
+
+  async function answerReviews(): Promise<void> {
+    const open = await database.sql`
+      select task_id from public.human_reviews where answered_at is null order by created_at`;
+    for (const { task_id } of open) {
+      const isApproved = counts.reviewsAnswered++ % 2 === 0;
+      // Its job may be cancelled meanwhile, which answers the question.
+      await database.sql`
+        select public.respond_to_review(${task_id}::uuid, ${isApproved}, '{}', null)
+        where exists (
+          select from public.human_reviews
+          where task_id = ${task_id}::uuid and answered_at is null
+        )`;
+    }
+  }
+
+  /** The next job in the order of the seed that waits for its subtasks. */
+  async function cancelOne(): Promise<void> {
+    const parked = await database.sql`
+      select id from public.tasks where parent_id is null and status = 'pending_subtask'`;
+    const parkedIds = new Set(parked.map(({ id }) => String(id)));
+    const masterId = toCancel.find((id) => parkedIds.has(id));
+    if (masterId === undefined) return;
+    const [row] = await database.sql`select public.cancel_task(${masterId}::uuid) as count`;
+    if (Number(row?.count) > 0) counts.cancelledJobs++;
+  }
+
+  async function loseMessage(): Promise<void> {
+    const lost = await database.sql`
+      delete from pgmq.q_agent_tasks
+      where msg_id = (select msg_id from pgmq.q_agent_tasks order by random() limit 1)
+      returning msg_id`;
+    counts.lostMessages += lost.length;
+  }
+
+  async function describeLeft(): Promise<string> {
+    const left = await database.sql`
+      select id, input, status, epoch, attempts, deliveries, pending_children, message_id, worker_id,
+        lease_expires_at - clock_timestamp() as lease, error, to_jsonb(logs) as logs
+      from public.tasks where finished_at is null order by created_at limit 5`;
+    return JSON.stringify(left, null, 1);
+  }
+}

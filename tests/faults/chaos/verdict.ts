@@ -1,0 +1,272 @@
+import type { Sql } from "../../../shared/db/sql_client.ts";
+import type { SeenHttpRequest } from "../../tools/http_fixture.ts";
+import { type GivenAnswer, positionsBelow } from "./chaos_job.ts";
+import type { Disturbance } from "./worker_pool.ts";
+
+/** What stands in no table. */
+export interface Testimony {
+  readonly masterCount: number;
+  readonly cancelledJobs: number;
+  readonly answers: readonly GivenAnswer[];
+  readonly toolRequests: readonly SeenHttpRequest[];
+  readonly disturbances: readonly Disturbance[];
+  readonly outages: readonly Omit<Disturbance, "workerId">[];
+}
+
+/** What a run has come to. */
+export interface Verdict {
+  /** What must not be: how often it was nevertheless, by name. */
+  readonly violations: Readonly<Record<string, number>>;
+  readonly figures: Readonly<Record<string, number>>;
+}
+
+/** Judges an ended run by its database, and by the journals of model and tools. */
+export async function judgeChaos(sql: Sql, testimony: Testimony): Promise<Verdict> {
+  const deliveries = await readDeliveries(sql);
+  const model = await judgeModel(sql, testimony, lostByTask(deliveries));
+  const tools = await judgeTools(sql, testimony, lostByTask(deliveries));
+  return {
+    violations: {
+      ...await readViolations(sql, testimony),
+      ...await judgeOutputs(sql),
+      ...model.violations,
+      ...tools.violations,
+    },
+    figures: {
+      ...await readFigures(sql),
+      deliveries: deliveries.length,
+      lost_deliveries: deliveries.filter(({ isLost }) => isLost).length,
+      lost_without_a_fault:
+        deliveries.filter((delivery) => delivery.isLost && !isExplained(delivery, testimony))
+          .length,
+      ...model.figures,
+      ...tools.figures,
+    },
+  };
+}
+
+async function readViolations(
+  sql: Sql,
+  { masterCount, cancelledJobs }: Testimony,
+): Promise<Record<string, number>> {
+  const [row] = await sql`
+    with ending as (
+      select task_id, count(*) as count from public.task_events
+      where type in ('task.completed', 'task.failed', 'task.cancelled') group by task_id
+    )
+    select
+      (select count(*) from public.tasks where finished_at is null) as stuck,
+      abs((select count(*) from public.tasks where parent_id is null) - ${masterCount}::int)
+        + (select count(*) from public.tasks where not exists (
+            select from ending where ending.task_id = tasks.id)) as lost,
+      (select count(*) from public.tasks where status = 'failed')
+        + (select count(*) from private.dead_letters) as failed,
+      abs(${masterCount - cancelledJobs}::int - (
+        select count(*) from public.tasks where parent_id is null and status = 'completed'
+      )) as masters_not_completed,
+      (select count(*) from private.live_messages()) as leftover_messages,
+      (select count(*) from public.tasks
+        where pending_children <> 0 or message_id is not null or lease_expires_at is not null
+          or worker_id is not null) as counters_not_zero,
+      (select count(*) from private.job_totals as total where total.task_count <> (
+        select count(*) from public.tasks where master_task_id = total.master_task_id
+      )) as jobs_miscounted,
+      (select count(*) from public.human_reviews where answered_at is null) as open_reviews,
+      (select count(*) from ending where count > 1)
+        + (select count(*) from witness.sightings where what = 'second end') as ended_twice,
+      (select count(*) from (
+        select from witness.sightings where what = 'wake' group by task_id having count(*) > 1
+      ) as woken) as parents_woken_twice,
+      (select count(*) from witness.sightings where what = 'second result')
+        + (select count(*) from (
+          select from public.task_events
+          where type in ('model.completed', 'tool.completed', 'tool.failed', 'subtask.finished')
+          group by task_id, payload ->> 'step_seq' having count(*) > 1
+        ) as told) as steps_with_two_results,
+      (select count(*) from witness.sightings where what = 'stale write') as stale_writes_accepted,
+      (select count(*) from public.task_steps as step
+        join public.tasks as task on task.id = step.task_id
+        where step.state = 'started' and task.status = 'completed') as steps_without_a_result,
+      (select count(*) from public.tasks as task
+        where (select count(*) from public.usage_events as used where used.task_id = task.id) <> (
+          select count(*) from public.task_steps as step
+          where step.task_id = task.id and step.kind = 'model' and step.state <> 'started'
+        )) as tasks_billed_wrongly`;
+  return toNumbers(row ?? {});
+}
+
+/** Each completed task must have got the results of all its subtasks, in the order of its calls. */
+async function judgeOutputs(sql: Sql): Promise<Record<string, number>> {
+  const tasks = await sql<{ position: string; output: Output }[]>`
+    select input ->> 'position' as position, output
+    from public.tasks where status = 'completed'`;
+  const wrong = tasks.filter(({ position, output }) => {
+    const brought = output.brought.map((result) => result?.output?.position);
+    return output.position !== position ||
+      JSON.stringify(brought) !== JSON.stringify(positionsBelow(position));
+  });
+  return { wrong_outputs: wrong.length };
+}
+
+interface Output {
+  readonly position: string;
+  readonly brought: readonly ({ readonly output?: { readonly position?: string } } | null)[];
+}
+
+/** A claim of a task and what became of it. */
+interface Delivery {
+  readonly taskId: string;
+  readonly position: string;
+  readonly workerId: string;
+  readonly beganAtMs: number;
+  /** Null when no further event followed. */
+  readonly endedAtMs: number | null;
+  /** Another worker claimed the task before this one had let go of it. */
+  readonly isLost: boolean;
+}
+
+async function readDeliveries(sql: Sql): Promise<Delivery[]> {
+  const rows = await sql`
+    select * from (
+      select event.task_id, task.input ->> 'position' as position, event.type,
+        event.payload ->> 'worker_id' as worker_id,
+        extract(epoch from event.at) * 1000 as began_at_ms,
+        lead(event.type) over turn as next_type,
+        extract(epoch from lead(event.at) over turn) * 1000 as ended_at_ms
+      from public.task_events as event
+      join public.tasks as task on task.id = event.task_id
+      where event.type in ('task.started', 'task.resumed', 'task.parked', 'task.retried',
+        'task.completed', 'task.failed', 'task.cancelled')
+      window turn as (partition by event.task_id order by event.id)
+    ) as delivery
+    where type in ('task.started', 'task.resumed')`;
+  return rows.map((row) => ({
+    taskId: String(row.task_id),
+    position: String(row.position),
+    workerId: String(row.worker_id),
+    beganAtMs: Number(row.began_at_ms),
+    endedAtMs: row.ended_at_ms === null ? null : Number(row.ended_at_ms),
+    isLost: row.next_type === "task.resumed",
+  }));
+}
+
+function lostByTask(deliveries: readonly Delivery[]): ReadonlyMap<string, number> {
+  return countBy(deliveries.filter(({ isLost }) => isLost), ({ position }) => position);
+}
+
+/** Whether its worker was disturbed, or the database away, while it ran. */
+function isExplained(delivery: Delivery, { disturbances, outages }: Testimony): boolean {
+  const { workerId, beganAtMs, endedAtMs } = delivery;
+  const isDuring = (fault: Omit<Disturbance, "workerId">) =>
+    fault.endedAtMs >= beganAtMs && (endedAtMs === null || fault.beganAtMs <= endedAtMs);
+  return outages.some(isDuring) ||
+    disturbances.some((fault) => fault.workerId === workerId && isDuring(fault));
+}
+
+/**
+ * The model's journal against the steps: each stored answer was given, for this very step; a step
+ * was asked about again only by a further worker, each of them once, and after its end only by one
+ * that had lost the task without knowing.
+ */
+async function judgeModel(
+  sql: Sql,
+  { answers }: Testimony,
+  lost: ReadonlyMap<string, number>,
+): Promise<Verdict> {
+  const steps = await sql`
+    select task.input ->> 'position' as position, step.seq, step.output ->> 'text' as text,
+      extract(epoch from step.ended_at) * 1000 as ended_at_ms
+    from public.task_steps as step
+    join public.tasks as task on task.id = step.task_id
+    where step.kind = 'model' and step.state <> 'started'`;
+  const given = new Set(answers.map(({ position, seq, text }) => `${position}:${seq}:${text}`));
+  const endedAtMs = new Map(
+    steps.map(({ position, seq, ended_at_ms }) => [`${position}:${seq}`, Number(ended_at_ms)]),
+  );
+  const calls = countBy(answers, ({ position, seq }) => `${position}:${seq}`);
+  const repeats = [...calls].map(([step, count]) => ({ step, count: count - 1 }));
+  const late = countBy(
+    answers.filter(({ position, seq, atMs }) =>
+      atMs > (endedAtMs.get(`${position}:${seq}`) ?? Infinity)
+    ),
+    ({ position, seq }) => `${position}:${seq}`,
+  );
+  const lostOf = (step: string) => lost.get(step.slice(0, step.indexOf(":"))) ?? 0;
+  return {
+    violations: {
+      answers_nobody_gave:
+        steps.filter(({ position, seq, text }) => !given.has(`${position}:${seq}:${text}`)).length,
+      model_calls_repeated_without_a_loss:
+        repeats.filter(({ step, count }) => count > lostOf(step)).length,
+      ended_steps_asked_again: [...late].filter(([step, count]) => count > lostOf(step)).length,
+    },
+    figures: {
+      model_calls: answers.length,
+      repeated_model_calls: repeats.reduce((sum, { count }) => sum + count, 0),
+      model_calls_of_zombies: [...late.values()].reduce((sum, count) => sum + count, 0),
+    },
+  };
+}
+
+/** The tools' journal against the steps: what has an effect ran again only by a person's leave. */
+async function judgeTools(
+  sql: Sql,
+  { toolRequests }: Testimony,
+  lost: ReadonlyMap<string, number>,
+): Promise<Verdict> {
+  const steps = await sql`
+    select step.idempotency_key as key, step.name, step.state,
+      task.input ->> 'position' as position,
+      coalesce(review.approved, false)::int as leave_count
+    from public.task_steps as step
+    join public.tasks as task on task.id = step.task_id
+    left join public.human_reviews as review
+      on review.task_id = step.task_id and review.seq = step.seq
+    where step.kind = 'tool'`;
+  const runs = countBy(toolRequests, ({ headers }) => headers.get("idempotency-key") ?? "none");
+  const runsOf = (key: string) => runs.get(key) ?? 0;
+  const known = new Set(steps.map(({ key }) => String(key)));
+  const ofTool = (name: string) => steps.filter((step) => step.name === name);
+  return {
+    violations: {
+      effects_repeated_without_leave:
+        ofTool("pay").filter(({ key, leave_count }) =>
+          runsOf(String(key)) > 1 + Number(leave_count)
+        ).length,
+      reads_repeated_without_a_loss:
+        ofTool("look").filter(({ key, position }) =>
+          runsOf(String(key)) > 1 + (lost.get(String(position)) ?? 0)
+        ).length,
+      results_nothing_ran_for:
+        steps.filter(({ key, state }) => state === "done" && runsOf(String(key)) === 0).length,
+      runs_without_a_step: [...runs.keys()].filter((key) => !known.has(key)).length,
+    },
+    figures: {
+      tool_calls: toolRequests.length,
+      effects_repeated_by_leave: ofTool("pay").filter(({ key }) => runsOf(String(key)) > 1).length,
+    },
+  };
+}
+
+async function readFigures(sql: Sql): Promise<Record<string, number>> {
+  const [row] = await sql`
+    select
+      (select count(*) from public.tasks) as tasks,
+      (select count(*) from public.tasks where status = 'completed') as completed,
+      (select count(*) from public.tasks where status = 'cancelled') as cancelled,
+      (select count(*) from public.task_steps) as steps,
+      (select count(*) from witness.sightings where what = 'wake') as parents_woken,
+      (select count(*) from public.human_reviews) as reviews,
+      (select count(*) from public.task_events where type = 'task.retried') as retries`;
+  return toNumbers(row ?? {});
+}
+
+function toNumbers(row: Readonly<Record<string, unknown>>): Record<string, number> {
+  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, Number(value)]));
+}
+
+function countBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const item of items) counts.set(keyOf(item), (counts.get(keyOf(item)) ?? 0) + 1);
+  return counts;
+}

@@ -1,0 +1,129 @@
+import { PROJECT_ROOT } from "../../../scripts/project_root.ts";
+import type { ChaosWorkerOptions } from "./chaos_worker.ts";
+
+/** What all workers of a pool have in common. */
+export type PoolOptions = Omit<ChaosWorkerOptions, "workerId"> & {
+  /** Processes that run at any time. */
+  readonly workers: number;
+};
+
+/** Something that was done to a worker, in milliseconds since the epoch. */
+export interface Disturbance {
+  readonly workerId: string;
+  readonly beganAtMs: number;
+  readonly endedAtMs: number;
+}
+
+interface WorkerProcess {
+  readonly workerId: string;
+  readonly child: Deno.ChildProcess;
+  readonly stdin: WritableStreamDefaultWriter<Uint8Array>;
+  isFrozen: boolean;
+  isGone: boolean;
+}
+
+const NEWLINE = new Uint8Array([10]);
+const WORKER = new URL("chaos_worker.ts", import.meta.url).pathname;
+
+/** Worker processes; one that ends is replaced at once by one of another name. */
+export class WorkerPool {
+  readonly #options: PoolOptions;
+  readonly #processes = new Map<string, WorkerProcess>();
+  readonly disturbances: Disturbance[] = [];
+  /** Processes that ended without being killed. */
+  collapsedCount = 0;
+  #startedCount = 0;
+  #isStopping = false;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+    for (let count = 0; count < options.workers; count++) this.#start();
+  }
+
+  get frozenCount(): number {
+    return [...this.#processes.values()].filter(({ isFrozen }) => isFrozen).length;
+  }
+
+  /** Ends the process as the kernel does; false when it had ended. */
+  kill(workerId: string): boolean {
+    const worker = this.#processes.get(workerId);
+    if (worker === undefined || worker.isGone) return false;
+    worker.isGone = true;
+    this.note(workerId, Date.now());
+    return send(worker, "SIGKILL");
+  }
+
+  /** Stops the process where it is; false when it is stopped or has ended. */
+  freeze(workerId: string): boolean {
+    const worker = this.#processes.get(workerId);
+    if (worker === undefined || worker.isGone || worker.isFrozen) return false;
+    worker.isFrozen = send(worker, "SIGSTOP");
+    return worker.isFrozen;
+  }
+
+  /** Lets it go on, as if nothing had been; false when it was killed meanwhile. */
+  thaw(workerId: string): boolean {
+    const worker = this.#processes.get(workerId);
+    if (worker === undefined || worker.isGone) return false;
+    worker.isFrozen = false;
+    return send(worker, "SIGCONT");
+  }
+
+  /** Keeps in mind what was done to a worker until now. */
+  note(workerId: string, beganAtMs: number): void {
+    this.disturbances.push({ workerId, beganAtMs, endedAtMs: Date.now() });
+  }
+
+  /** What the platform's cron does for the function. */
+  wakeAll(): void {
+    for (const worker of this.#processes.values()) this.#wake(worker);
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    const all = [...this.#processes.values()];
+    for (const worker of all) {
+      worker.isGone = true;
+      send(worker, "SIGKILL");
+    }
+    await Promise.all(all.map(({ child }) => child.status));
+  }
+
+  #wake({ stdin, isGone }: WorkerProcess): void {
+    // A process that ends meanwhile needs no wake.
+    if (!isGone) stdin.write(NEWLINE).catch(() => {});
+  }
+
+  #start(): void {
+    const { workers: _, ...common } = this.#options;
+    const workerId = `chaos-worker-${++this.#startedCount}`;
+    const options: ChaosWorkerOptions = { workerId, ...common };
+    const child = new Deno.Command(Deno.execPath(), {
+      args: ["run", "-A", "--no-check", WORKER, JSON.stringify(options)],
+      cwd: PROJECT_ROOT,
+      stdin: "piped",
+      stdout: "inherit",
+      stderr: "inherit",
+    }).spawn();
+    const stdin = child.stdin.getWriter();
+    stdin.closed.catch(() => {});
+    const worker = { workerId, child, stdin, isFrozen: false, isGone: false };
+    this.#processes.set(workerId, worker);
+    this.#wake(worker);
+    void child.status.then(() => {
+      if (!worker.isGone) this.collapsedCount++;
+      this.#processes.delete(workerId);
+      if (!this.#isStopping) this.#start();
+    });
+  }
+}
+
+/** False when the process has ended. */
+function send({ child }: WorkerProcess, signal: Deno.Signal): boolean {
+  try {
+    child.kill(signal);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,134 @@
+import assert from "node:assert/strict";
+import { scriptModel } from "../../scripts/models/scripted_agent.ts";
+import { waitFor } from "../../scripts/wait_for.ts";
+import { created, knock } from "../e2e/create_task_door.ts";
+import { addAgent } from "../e2e/operator.ts";
+import { bootPlatform, type Platform } from "../e2e/platform.ts";
+import { call, complete, turnNumber } from "../e2e/script.ts";
+import { readEvents, readSteps, untilTask } from "../e2e/task_view.ts";
+import { descendants } from "../stack/process_tree.ts";
+
+const WALL_CLOCK_SECONDS = 3;
+/** A dead worker's tasks wait so long. */
+const LEASE_SECONDS = 5;
+
+Deno.test("no life of an isolate is too short for a job", async (t) => {
+  await using platform = await bootPlatform({
+    db: "native",
+    env: {
+      SUPASWARM_FUNCTION_WALL_CLOCK_SECONDS: String(WALL_CLOCK_SECONDS),
+      SUPASWARM_LEASE_SECONDS: String(LEASE_SECONDS),
+      SUPASWARM_HEARTBEAT_SECONDS: "1",
+    },
+  });
+  const { stack: { models } } = platform;
+
+  await t.step("60 steps in lives of 3 seconds", async () => {
+    models.addAgent(scriptModel("marathon", async (request) => {
+      const turn = turnNumber(request);
+      await pause(120);
+      return turn < 29
+        ? call("save_intermediate_data", { key: "k", value: turn })
+        : complete("ran");
+    }));
+
+    const taskId = await start(platform, "marathon");
+    const { output } = await untilTask(platform.sql, taskId, "completed", 400_000);
+
+    assert.equal(output, "ran");
+    const steps = await readSteps(platform.sql, taskId);
+    assert.deepEqual(steps.map(({ seq, state }) => [seq, state]), range(1, 60, "done"));
+    await assertNothingCounted(platform, taskId);
+    const lives = await workersOf(platform, taskId);
+    assert.ok(lives >= 3, `the job ran in ${lives} lives`);
+    assert.ok(models.journal.count("marathon") <= 30 + lives, "a hand-over costs at most one call");
+  });
+
+  await t.step("a model call that outlasts the isolate is handed over", async () => {
+    let asked = 0;
+    models.addAgent(scriptModel("thinker", async () => {
+      if (++asked === 1) await pause(2 * WALL_CLOCK_SECONDS * 1_000);
+      return complete("at last");
+    }));
+
+    const taskId = await start(platform, "thinker");
+    const { output } = await untilTask(platform.sql, taskId, "completed", 60_000);
+
+    assert.deepEqual([output, asked], ["at last", 2]);
+    await assertNothingCounted(platform, taskId);
+    const events = await readEvents(platform.sql, taskId);
+    assert.deepEqual(events.map(({ type }) => type).filter((type) => /^task/.test(type)), [
+      "task.created",
+      "task.started",
+      "task.resumed",
+      "task.completed",
+    ]);
+  });
+
+  await t.step("killed without a warning, twice, in the middle of a model call", async () => {
+    const gates = [0, 1, 2].map(() => Promise.withResolvers<void>());
+    const asked: number[] = [];
+    models.addAgent(scriptModel("victim", async (request) => {
+      const turn = turnNumber(request);
+      asked.push(turn);
+      // The first two answers never come: whoever waits for them is dead by then.
+      if (asked.length <= 2) await gates[asked.length - 1]?.promise;
+      return turn === 0
+        ? call("save_intermediate_data", { key: "k", value: 1 })
+        : complete("alive");
+    }));
+
+    const taskId = await start(platform, "victim");
+    for (const kill of [1, 2]) {
+      await waitFor(() => asked.length === kill, { timeoutMs: 60_000, what: `model call ${kill}` });
+      await killFunctions();
+    }
+    const { output } = await untilTask(platform.sql, taskId, "completed", 90_000);
+    for (const gate of gates) gate.resolve();
+
+    assert.equal(output, "alive");
+    assert.deepEqual(asked, [0, 0, 0, 1]);
+    await assertNothingCounted(platform, taskId);
+  });
+});
+
+/** No error, no retry and no dead letter; and no death counts any more after a step has ended. */
+async function assertNothingCounted({ sql }: Platform, taskId: string): Promise<void> {
+  const [row] = await sql`
+    select attempts, deliveries,
+      (select count(*)::int from public.task_events as event
+        where event.task_id = task.id and event.type = 'task.retried') as retries,
+      (select count(*)::int from private.dead_letters) as dead_letters
+    from public.tasks as task where id = ${taskId}::uuid`;
+  assert.deepEqual({ ...row }, { attempts: 0, deliveries: 1, retries: 0, dead_letters: 0 });
+}
+
+async function workersOf({ sql }: Platform, taskId: string): Promise<number> {
+  const [row] = await sql`
+    select count(distinct payload ->> 'worker_id')::int as count from public.task_events
+    where task_id = ${taskId}::uuid and type in ('task.started', 'task.resumed')`;
+  return Number(row?.count);
+}
+
+async function start({ sql, project, stack }: Platform, slug: string): Promise<string> {
+  await addAgent(sql, { slug });
+  const body = { agent: slug, input: "Go" };
+  const headers = { apikey: stack.secretKey };
+  return created(await knock(project, { headers, body })).task_id;
+}
+
+/** Kills the process of all isolates of this platform: no `beforeunload`, no last checkpoint. */
+async function killFunctions(): Promise<void> {
+  for (const pid of await descendants(Deno.pid)) {
+    const command = await Deno.readTextFile(`/proc/${pid}/cmdline`).catch(() => "");
+    if (command.includes("isolate_process.ts")) Deno.kill(pid, "SIGKILL");
+  }
+}
+
+function range(first: number, last: number, state: string): [number, string][] {
+  return Array.from({ length: last - first + 1 }, (_, index) => [first + index, state]);
+}
+
+function pause(durationMs: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, durationMs));
+}

@@ -1,0 +1,164 @@
+import assert from "node:assert/strict";
+import { errorCodes, runToEnd } from "../e2e/bad_input/ended_job.ts";
+import { addTool } from "../e2e/operator.ts";
+import { bootPlatform, type Platform } from "../e2e/platform.ts";
+import { call, complete, completeWithResults, newestResults } from "../e2e/script.ts";
+import { type McpFixture, startMcpServer } from "../tools/mcp_fixture.ts";
+
+const search = call("away__search", { searchValue: "x" });
+/** How long a listing waits; more than what counts as slow. */
+const LISTING_TIMEOUT_MS = 1_500;
+
+Deno.test("an MCP server may go away and come back", async (t) => {
+  await using platform = await bootPlatform({ db: "native" });
+  let server = await startMcpServer();
+  const port = Number(new URL(server.url).port);
+  const id = await register(platform, "away", server.url);
+  const goAway = () => server.stop();
+  const comeBack = async () => {
+    server = await startMcpServer({ port });
+  };
+
+  try {
+    await t.step(
+      "in the middle of a job: a clear result, and then the next call works",
+      async () => {
+        const results: string[] = [];
+        const end = await runToEnd(platform, {
+          slug: "persistent",
+          tools: [{ id }],
+          turns: [
+            search,
+            async (request) => {
+              results.push(...newestResults(request));
+              await goAway();
+              return search;
+            },
+            async (request) => {
+              results.push(...newestResults(request));
+              await comeBack();
+              return search;
+            },
+            completeWithResults,
+          ],
+        });
+
+        assert.equal(end.task.status, "completed");
+        assert.match(results[0] ?? "", /found/);
+        assert.match(results[1] ?? "", /Cannot reach the tool server 'away'/);
+        assert.match(JSON.stringify(end.task.output), /found/);
+        assert.deepEqual(errorCodes(end), ["TOOL_UNAVAILABLE"]);
+        assert.deepEqual(end.task.attempts, 0);
+      },
+    );
+
+    await t.step("when its list is due: the cached tools are offered, and work again", async () => {
+      await platform.sql`
+        update public.agent_mcp_connections set tools_listed_at = now() - interval '1 hour'`;
+      await goAway();
+      const end = await runToEnd(platform, {
+        slug: "with-cache",
+        tools: [{ id }],
+        turns: [
+          search,
+          async () => {
+            await comeBack();
+            return search;
+          },
+          completeWithResults,
+        ],
+      });
+
+      assert.deepEqual(errorCodes(end), ["TOOL_UNAVAILABLE"]);
+      assert.match(JSON.stringify(end.task.output), /found/);
+    });
+
+    await t.step("before it was ever listed: the agent and the trace are told", async () => {
+      const fresh = await register(platform, "fresh", server.url);
+      await goAway();
+      const systems: string[] = [];
+      const job = (slug: string) =>
+        runToEnd(platform, {
+          slug,
+          tools: [{ id: fresh }],
+          turns: [
+            (request) => {
+              systems.push(request.system);
+              return call("fresh__search", { searchValue: "x" });
+            },
+            completeWithResults,
+          ],
+        });
+
+      const without = await job("without");
+      await comeBack();
+      const again = await job("with");
+
+      assert.match(systems[0] ?? "", /fresh: TOOL_UNAVAILABLE/);
+      assert.deepEqual(errorCodes(without), ["TOOL_UNAVAILABLE"]);
+      assert.deepEqual(absences(without), [{ server: "fresh", error_code: "TOOL_UNAVAILABLE" }]);
+      assert.match(JSON.stringify(again.task.output), /found/);
+      assert.deepEqual(absences(again), []);
+    });
+  } finally {
+    await server.stop();
+  }
+});
+
+Deno.test("an MCP server that swallows requests holds up one job, not each of its agent's", async () => {
+  await using platform = await bootPlatform({ db: "native" });
+  await using hole = openBlackHole();
+  const id = await register(platform, "hole", hole.url, { timeout_ms: LISTING_TIMEOUT_MS });
+  const job = (slug: string) =>
+    runToEnd(platform, { slug, tools: [{ id }], turns: [complete("without it")] });
+
+  const first = await job("first-to-wait");
+  const connections = hole.count();
+  const second = await job("second");
+  const afterSecond = hole.count();
+  await platform.sql`
+    update public.agent_mcp_connections set listing_failed_at = now() - interval '2 minutes'`;
+  const third = await job("third");
+
+  for (const end of [first, second, third]) {
+    assert.equal(end.task.output, "without it");
+    assert.deepEqual(absences(end), [{ server: "hole", error_code: "TOOL_TIMEOUT" }]);
+  }
+  assert.ok(connections > 0);
+  assert.equal(afterSecond, connections, "the second job asked the server again");
+  assert.ok(hole.count() > afterSecond, "the server is asked again after a while");
+});
+
+async function register(
+  { sql }: Platform,
+  slug: string,
+  url: McpFixture["url"],
+  config: { readonly timeout_ms?: number } = {},
+): Promise<string> {
+  return await addTool(sql, { slug, type: "mcp_server", config: { mcp_url: url, ...config } });
+}
+
+/** What the trace says of servers that could not list their tools. */
+function absences({ events }: Awaited<ReturnType<typeof runToEnd>>) {
+  return events
+    .filter(({ type, payload }) => type === "tool.failed" && payload.step_seq === undefined)
+    .map(({ payload: { server = null, error_code = null } }) => ({ server, error_code }));
+}
+
+/** Takes connections and never says a word. */
+function openBlackHole() {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const connections: Deno.TcpConn[] = [];
+  const accepting = (async () => {
+    for await (const connection of listener) connections.push(connection);
+  })();
+  return {
+    url: `http://127.0.0.1:${listener.addr.port}/mcp`,
+    count: () => connections.length,
+    async [Symbol.asyncDispose]() {
+      listener.close();
+      for (const connection of connections) connection.close();
+      await accepting;
+    },
+  };
+}

@@ -1,0 +1,177 @@
+import assert from "node:assert/strict";
+import { waitFor } from "../../scripts/wait_for.ts";
+import { addAgent } from "../e2e/operator.ts";
+import { bootPlatform, type Platform } from "../e2e/platform.ts";
+import { complete, scriptTurns } from "../e2e/script.ts";
+import { readTask, untilTask } from "../e2e/task_view.ts";
+import { assertConsistent, openRaceTrack } from "../postgres/race_fixture.ts";
+
+const AGENT = "sleeper";
+/** In place of the 15 seconds of a project. */
+const CRON_PERIOD_SECONDS = 2;
+/** From the tick to the end of a task of one step, with an isolate to start. */
+const RUN_MS = 15_000;
+
+/** What becomes of a request to wake the worker. */
+type Door = "pass" | "drop" | "error";
+
+Deno.test("a task starts whatever happens to its wake", async (t) => {
+  await using platform = await bootPlatform({
+    db: "native",
+    env: { SUPASWARM_IDLE_SECONDS: "1" },
+  });
+  const { sql, stack: { models } } = platform;
+  await addAgent(sql, { slug: AGENT });
+  models.addAgent(scriptTurns(AGENT, complete("awake")));
+  await using door = openWakeDoor(platform);
+  const cron = cronOf(platform);
+
+  await t.step("with cron paused, the wake alone suffices", async () => {
+    await quiet(platform);
+    await cron.pause();
+    await door.stand("pass");
+
+    const taskId = await createTask(platform);
+    await untilTask(sql, taskId, "completed", RUN_MS);
+
+    assert.deepEqual(door.seen(), ["pass"]);
+  });
+
+  await t.step("with its wake lost, a task starts within one period of cron", async () => {
+    await quiet(platform);
+    await cron.pause();
+    await door.stand("drop");
+    const taskId = await createTask(platform);
+    await waitFor(() => door.seen().length === 1, { what: "the wake to be lost" });
+    assert.equal((await readTask(sql, taskId)).status, "pending");
+
+    await door.stand("pass");
+    await cron.resume();
+    await untilTask(sql, taskId, "completed", CRON_PERIOD_SECONDS * 1_000 + RUN_MS);
+  });
+
+  await t.step("while the worker answers 500, the task waits; then it starts", async () => {
+    await quiet(platform);
+    await cron.resume();
+    await door.stand("error");
+
+    const taskId = await createTask(platform);
+    await waitFor(() => door.seen().length >= 3, { what: "three wakes that fail" });
+    const { status, attempts } = await readTask(sql, taskId);
+    assert.deepEqual([status, attempts], ["pending", 0]);
+
+    await door.stand("pass");
+    const task = await untilTask(sql, taskId, "completed", CRON_PERIOD_SECONDS * 1_000 + RUN_MS);
+    assert.equal(task.attempts, 0);
+  });
+
+  await t.step("with the request queue lost, the next tick asks again", async () => {
+    await quiet(platform);
+    await cron.pause();
+    await door.stand("pass");
+    // pg_net's queue is unlogged: after a crash of Postgres it is empty. Here it takes nothing.
+    await sql`insert into private.settings (key, value) values ('kept_url', (
+      select value from private.settings where key = 'project_url'))`;
+    await sql`delete from private.settings where key = 'project_url'`;
+    const taskId = await createTask(platform);
+    await sql`update private.settings set key = 'project_url' where key = 'kept_url'`;
+    assert.deepEqual(door.seen(), []);
+
+    await cron.resume();
+    await untilTask(sql, taskId, "completed", CRON_PERIOD_SECONDS * 1_000 + RUN_MS);
+  });
+
+  await t.step("a worker whose connections were cut finds what came meanwhile", async () => {
+    await quiet(platform);
+    await cron.pause();
+    await door.stand("pass");
+    await untilTask(sql, await createTask(platform), "completed", RUN_MS);
+    await door.stand("drop");
+    await sql`
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where application_name like 'supaswarm-worker%'`;
+    const taskId = await createTask(platform);
+
+    await door.stand("pass");
+    await cron.resume();
+    await untilTask(sql, taskId, "completed", CRON_PERIOD_SECONDS * 1_000 + RUN_MS);
+  });
+});
+
+Deno.test("without pg_net tasks are created, claimed and finished all the same", async () => {
+  await using track = await openRaceTrack();
+  const { sql, admin, store } = track;
+  await sql`select private.configure_project_url('http://127.0.0.1:9')`;
+  await admin`drop extension pg_net cascade`;
+
+  const [row] = await sql`
+    select task_id from private.create_task('racer', '{}'), lateral (select private.tick()) as tick`;
+  const [claimed] = await store.claim("w1", 1);
+
+  assert.ok(claimed);
+  assert.equal(claimed.taskId, row?.task_id);
+  await assertConsistent(sql);
+  await store.wakeSuccessor();
+  assert.equal(await store.finish(claimed, "done", null), "completed");
+});
+
+/** Stands between the database and the worker's door. */
+function openWakeDoor({ sql, stack }: Platform) {
+  const closing = new AbortController();
+  let way: Door = "pass";
+  let seen: Door[] = [];
+  const answer = async (request: Request): Promise<Response> => {
+    seen.push(way);
+    if (way === "error") return new Response("boom", { status: 500 });
+    // As good as lost: the caller sees an answer, and no worker is woken.
+    if (way === "drop") return new Response(null, { status: 202 });
+    const { pathname } = new URL(request.url);
+    const { method, headers } = request;
+    const body = await request.text();
+    return await fetch(`${stack.apiUrl}${pathname}`, { method, headers, body });
+  };
+  const { signal } = closing;
+  const options = { hostname: "127.0.0.1", port: 0, signal, onListen: () => {} };
+  const server = Deno.serve(options, answer);
+  return {
+    /** From now on it does that; the worker has announced its own address when it last ran. */
+    async stand(next: Door) {
+      way = next;
+      seen = [];
+      const url = `http://127.0.0.1:${server.addr.port}`;
+      await sql`select private.configure_project_url(${url})`;
+      await sql`update private.wake_gate set last_wake_at = '-infinity'`;
+    },
+    seen: (): readonly Door[] => seen,
+    async [Symbol.asyncDispose]() {
+      closing.abort();
+      await server.finished;
+    },
+  };
+}
+
+function cronOf({ sql }: Platform) {
+  return {
+    pause: () =>
+      sql`
+      select cron.alter_job(jobid, active := false) from cron.job where jobname = 'supaswarm-tick'`,
+    resume: () =>
+      sql`
+      select cron.alter_job(jobid, schedule := ${`${CRON_PERIOD_SECONDS} seconds`}, active := true)
+      from cron.job where jobname = 'supaswarm-tick'`,
+  };
+}
+
+/** Waits until no worker runs that could find a task by looking for itself. */
+async function quiet({ logLines }: Platform): Promise<void> {
+  const count = (event: string) => logLines.filter((line) => line.includes(event)).length;
+  await waitFor(() => count("worker.started") === count("worker.stopped"), {
+    timeoutMs: 20_000,
+    what: "all workers to end",
+  });
+}
+
+async function createTask({ sql }: Platform): Promise<string> {
+  const [row] = await sql`select task_id from private.create_task(${AGENT}, '"Go"')`;
+  return String(row?.task_id);
+}
