@@ -1,73 +1,112 @@
-import { createSql, type Sql } from "../../shared/db/sql_client.ts";
-import { scriptModel } from "../models/scripted_agent.ts";
-import { PROJECT_ROOT } from "../project_root.ts";
-import { startStack } from "../stack/stack.ts";
 import { waitFor } from "../wait_for.ts";
-import { type BenchResult, judge, percentile } from "./bench_result.ts";
-import { treeMemoryMib } from "./process_memory.ts";
+import { type BenchResult, judge } from "./bench_result.ts";
+import { measureSerially, nowMs, SERIAL_TASKS } from "./measure_serially.ts";
+import { startMeasuredStack } from "./measured_stack.ts";
+import { installPeers, type Peers } from "./peers/install_peers.ts";
+import { AGENT, openQueueDatabase } from "./queue_database.ts";
+import { mediansOf, ratioIn, type Rounds, runRounds, spreadIn } from "./rounds.ts";
+import { serverVersion } from "./server_version.ts";
+import { startWorkerProcess, type WorkerOrder } from "./worker_process.ts";
 
-const WARM_UP_TASKS = 10;
-const TASKS = 200;
+const ROUNDS = 5;
+const CONCURRENCY = 10;
+const POOL_SIZE = 10;
+const HANDLER_TIMEOUT_MS = 30_000;
+
+const NOTES = [
+  "From before the statement that creates a task is sent to the moment its worker begins it: the " +
+  "call of the model here, which comes after the first step is written as started, and the entry " +
+  "of the handler in the peers. Every worker is a process of its own, warm, and alone.",
+  "`stack_…`: the same through the whole embedded platform, to the first step's row.",
+];
 
 /**
- * Pickup: from a task's creation to the start of its first step, on a warm worker, one task at a
- * time with random pauses of 20 to 50 ms.
+ * Pickup: one task at a time with random pauses of 20 to 50 ms, on a warm worker.
  *
- * @param db `pglite`, `native` or a URL.
+ * @param db `native`, a URL, or `pglite`, where no peer can run.
  */
 export async function benchPickup(db: string): Promise<BenchResult> {
-  const stack = await startStack({
-    db,
-    port: 0,
-    ephemeral: true,
-    dataDir: "",
-    projectRoot: PROJECT_ROOT,
-    watch: false,
-    onLog: () => {},
-  });
-  const sql = createSql(stack.dbUrl, { maxConnections: 1, applicationName: "bench" });
-  try {
-    stack.models.addAgent(scriptModel("bench", () => ({
-      toolCalls: [{ name: "complete_task", arguments: { output: "done" } }],
-    })));
-    await sql`
-      insert into public.agents (name, slug, system_prompt, provider_id, model)
-      select 'Bench', 'bench', 'You are timed.', id, 'bench'
-      from public.llm_providers where name = 'demo'`;
-    for (let n = 0; n < WARM_UP_TASKS; n++) await pickUp(sql);
-    const times: number[] = [];
-    for (let n = 0; n < TASKS; n++) {
-      await new Promise((resolve) => setTimeout(resolve, 20 + Math.random() * 30));
-      times.push(await pickUp(sql));
-    }
-    const memory = await treeMemoryMib();
-    return judge("pickup", {
-      tasks: TASKS,
-      p50_ms: percentile(times, 0.5),
-      p95_ms: percentile(times, 0.95),
-      p99_ms: percentile(times, 0.99),
-      boot_ms: stack.bootMs,
-      ...memory === null ? {} : { memory_mib: memory },
-    }, { p50_ms: { max: db === "pglite" ? 250 : 50 } });
-  } finally {
-    await sql.end();
-    await stack.stop();
-  }
+  if (db === "pglite") return await benchStackAlone();
+  const { rounds, versions } = await besidePeers(db, await installPeers());
+  const stack = await runRounds({ stack: measureStack(db) }, { bench: "pickup", count: 1 });
+  const spreads = {
+    ...latenciesOf(rounds, "supaswarm", ""),
+    ...latenciesOf(rounds, "graphile", "graphile_"),
+    ...latenciesOf(rounds, "pgmq_poll", "pgmq_poll_"),
+    p50_to_graphile: ratioIn(rounds, "p50_ms", "supaswarm", "graphile"),
+    p50_to_pgmq_poll: ratioIn(rounds, "p50_ms", "supaswarm", "pgmq_poll"),
+  };
+  const figures = {
+    tasks: ROUNDS * SERIAL_TASKS,
+    ...mediansOf(spreads),
+    ...mediansOf(latenciesOf(stack, "stack", "stack_")),
+  };
+  return judge("pickup", figures, {
+    p50_to_graphile: { max: 1.2 },
+    p50_to_pgmq_poll: { max: 0.2 },
+  }, { spreads, versions, notes: NOTES });
 }
 
-/** Milliseconds by the database's clock. */
-async function pickUp(sql: Sql): Promise<number> {
-  const [task] = await sql<{ id: string }[]>`
-    select task_id as id from private.create_task('bench', '"now"')`;
-  if (task === undefined) throw new Error("No task was created");
-  const step = await waitFor(async () => {
-    const [row] = await sql<{ pickup_ms: number }[]>`
-      select round((extract(epoch from step.started_at - task.created_at) * 1000)::numeric, 1)::float8
-        as pickup_ms
-      from public.tasks as task
-      join public.task_steps as step on step.task_id = task.id and step.seq = 1
-      where task.id = ${task.id} and task.status = 'completed'`;
-    return row;
-  }, { timeoutMs: 30_000, what: "the end of a task" });
-  return step.pickup_ms;
+/** PGlite is one session: no peer can listen or poll beside the product's worker. */
+async function benchStackAlone(): Promise<BenchResult> {
+  const rounds = await runRounds({ stack: measureStack("pglite") }, { bench: "pickup", count: 1 });
+  const figures = { tasks: SERIAL_TASKS, ...mediansOf(latenciesOf(rounds, "stack", "")) };
+  return judge("pickup", figures, { p50_ms: { max: 250 } }, { notes: ["No peer runs on PGlite."] });
+}
+
+async function besidePeers(db: string, peers: Peers) {
+  await using database = await openQueueDatabase(db);
+  const { sql, url } = database;
+  await sql`select pgmq.create('bench_poll')`;
+  const beside =
+    (system: WorkerOrder["system"], enqueue: () => PromiseLike<unknown>) => async () => {
+      const order = { system, url, concurrency: CONCURRENCY, poolSize: POOL_SIZE, marks: null };
+      await using worker = await startWorkerProcess(order, peers);
+      return await measureSerially(async () => {
+        const sentAtMs = nowMs();
+        await enqueue();
+        return (await worker.next(HANDLER_TIMEOUT_MS)).at_ms - sentAtMs;
+      });
+    };
+  const rounds = await runRounds({
+    supaswarm: beside(
+      "supaswarm_agent",
+      () => sql`select task_id from private.create_task(${AGENT}, '"now"')`,
+    ),
+    graphile: beside("graphile", () => sql`select graphile_worker.add_job('noop', '{}')`),
+    pgmq_poll: beside("pgmq_poll", () => sql`select pgmq.send('bench_poll', '{}')`),
+  }, { bench: "pickup", count: ROUNDS, before: () => database.reset() });
+  const { "graphile-worker": graphile = "" } = peers.versions;
+  return { rounds, versions: { ...await serverVersion(sql), "graphile-worker": graphile } };
+}
+
+/** Through gateway, isolates and scripted model, as `deno task start` runs them. */
+function measureStack(db: string) {
+  return async () => {
+    await using measured = await startMeasuredStack(db);
+    const { sql } = measured;
+    await measured.addAgent(AGENT, () => ({
+      toolCalls: [{ name: "complete_task", arguments: { output: "done" } }],
+    }));
+    return await measureSerially(async () => {
+      const sentAtMs = nowMs();
+      const taskId = await measured.createTask(AGENT);
+      const startedAtMs = await waitFor(async () => {
+        const [row] = await sql<{ started_at_ms: number }[]>`
+          select extract(epoch from step.started_at)::float8 * 1000 as started_at_ms
+          from public.tasks as task
+          join public.task_steps as step on step.task_id = task.id and step.seq = 1
+          where task.id = ${taskId} and task.status = 'completed'`;
+        return row?.started_at_ms;
+      }, { timeoutMs: HANDLER_TIMEOUT_MS, what: "the end of a task" });
+      return startedAtMs - sentAtMs;
+    });
+  };
+}
+
+function latenciesOf(rounds: Rounds, system: string, prefix: string) {
+  const names = ["p50_ms", "p95_ms", "p99_ms"];
+  return Object.fromEntries(
+    names.map((name) => [`${prefix}${name}`, spreadIn(rounds, system, name)]),
+  );
 }

@@ -3,6 +3,18 @@
  * none. Shared pages count once for each process.
  */
 export async function treeMemoryMib(): Promise<number | null> {
+  const pids = await processTree();
+  if (pids === null) return null;
+  let sumKib = 0;
+  for (const pid of pids) {
+    const status = await Deno.readTextFile(`/proc/${pid}/status`).catch(() => "");
+    sumKib += Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0);
+  }
+  return Math.round(sumKib / 1024);
+}
+
+/** This process and all its descendants, from `/proc`; null where there is none. */
+export async function processTree(): Promise<readonly number[] | null> {
   const parents = new Map<number, number>();
   try {
     for await (const { name } of Deno.readDir("/proc")) {
@@ -15,12 +27,7 @@ export async function treeMemoryMib(): Promise<number | null> {
   } catch {
     return null;
   }
-  let sumKib = 0;
-  for (const pid of [Deno.pid, ...descendants(Deno.pid, parents)]) {
-    const status = await Deno.readTextFile(`/proc/${pid}/status`).catch(() => "");
-    sumKib += Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0);
-  }
-  return Math.round(sumKib / 1024);
+  return [Deno.pid, ...descendants(Deno.pid, parents)];
 }
 
 function descendants(root: number, parents: ReadonlyMap<number, number>): number[] {

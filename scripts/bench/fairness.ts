@@ -1,0 +1,83 @@
+import type { Sql } from "../../shared/db/sql_client.ts";
+import { waitFor } from "../wait_for.ts";
+import { type BenchResult, judge, percentile, rounded } from "./bench_result.ts";
+import { type MeasuredStack, startMeasuredStack } from "./measured_stack.ts";
+import { complete } from "./scripted_turns.ts";
+import { serverVersion } from "./server_version.ts";
+
+const FLOOD = 10_000;
+const DROP = 10;
+const ROUNDS = 10;
+
+/**
+ * Fairness: ten tasks of one user beside ten thousand of another, against ten tasks on an idle
+ * platform. A wait lasts from the creation of a task to its claim.
+ *
+ * @param db `pglite`, `native` or a URL.
+ */
+export async function benchFairness(db: string): Promise<BenchResult> {
+  await using measured = await startMeasuredStack(db);
+  const { sql } = measured;
+  await measured.addAgent("leaf", () => complete());
+  const [flood, drop] = [await addUser(sql, "flood"), await addUser(sql, "drop")];
+  await waitsOfDrop(measured, drop);
+
+  const idle: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) idle.push(...await waitsOfDrop(measured, drop));
+  await sql`
+    select count(*)
+    from generate_series(1, ${FLOOD}::int) as n,
+      lateral private.create_task('leaf', jsonb_build_object('n', n), ${flood}::uuid)`;
+  const beside: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) beside.push(...await waitsOfDrop(measured, drop));
+  const [left] = await sql<{ count: number }[]>`
+    select count(*)::int as count from public.tasks
+    where created_by = ${flood}::uuid and status = 'pending'`;
+
+  const [idleP95, besideP95] = [percentile(idle, 0.95), percentile(beside, 0.95)];
+  return judge(
+    "fairness",
+    {
+      flood: FLOOD,
+      still_waiting_at_the_end: left?.count ?? Number.NaN,
+      p95_ratio: rounded(besideP95 / idleP95),
+      idle_p50_ms: rounded(percentile(idle, 0.5)),
+      idle_p95_ms: rounded(idleP95),
+      beside_flood_p50_ms: rounded(percentile(beside, 0.5)),
+      beside_flood_p95_ms: rounded(besideP95),
+    },
+    { p95_ratio: { max: 10 }, still_waiting_at_the_end: { min: 1_000 } },
+    {
+      versions: await serverVersion(sql),
+      notes: [
+        `${ROUNDS} rounds of ${DROP} tasks each, one after the other, before and after the flood. One worker with the usual eight slots, all of them taken by the flood.`,
+      ],
+    },
+  );
+}
+
+/** Creates ten tasks one by one and waits until they have ended. */
+async function waitsOfDrop(
+  { sql, createTask }: MeasuredStack,
+  ownerId: string,
+): Promise<number[]> {
+  const ids: string[] = [];
+  for (let n = 0; n < DROP; n++) ids.push(await createTask("leaf", { ownerId }));
+  return await waitFor(async () => {
+    const rows = await sql<{ wait_ms: number }[]>`
+      select (1000 * extract(epoch from started_at - created_at))::float8 as wait_ms
+      from public.tasks
+      where id in (select value::uuid from jsonb_array_elements_text(${sql.json(ids)}))
+        and status = 'completed'`;
+    return rows.length === DROP && rows.map(({ wait_ms }) => wait_ms);
+  }, { timeoutMs: 120_000, what: "the end of ten tasks" });
+}
+
+async function addUser(sql: Sql, name: string): Promise<string> {
+  const [row] = await sql<{ id: string }[]>`
+    insert into auth.users (id, email, aud, role)
+    values (gen_random_uuid(), ${`${name}@example.test`}, 'authenticated', 'authenticated')
+    returning id`;
+  if (row === undefined) throw new Error("No user was created");
+  return row.id;
+}

@@ -1,0 +1,87 @@
+import { createSql, type Sql } from "../../shared/db/sql_client.ts";
+import type { JsonValue } from "../../shared/json.ts";
+import { type ScriptedAgent, scriptModel } from "../models/scripted_agent.ts";
+import { PROJECT_ROOT } from "../project_root.ts";
+import { type Stack, startStack } from "../stack/stack.ts";
+import { readEnvironment } from "../stack/stack_environment.ts";
+import { waitFor } from "../wait_for.ts";
+
+/** A whole platform with nothing in it, gone at the end of its scope. */
+export interface MeasuredStack extends AsyncDisposable {
+  readonly stack: Stack;
+  /** As role `postgres`. */
+  readonly sql: Sql;
+  /** Makes an agent whose model is a script. */
+  addAgent(slug: string, answer: ScriptedAgent["answer"]): Promise<void>;
+  /** Creates a task and returns its id. */
+  createTask(agent: string, options?: TaskOptions): Promise<string>;
+  /** Waits until the task has ended; an end other than `completed` is an error. */
+  untilCompleted(taskId: string, timeoutMs: number): Promise<void>;
+}
+
+/** What a task is created with. */
+export interface TaskOptions {
+  readonly input?: JsonValue;
+  readonly ownerId?: string;
+  readonly budget?: Readonly<Record<string, number | null>>;
+}
+
+/**
+ * Starts the platform as `deno task start` does, with a worker that really runs.
+ *
+ * @param db `pglite`, `native` or a URL.
+ * @param env Settings of the product, before those of the machine.
+ */
+export async function startMeasuredStack(
+  db: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<MeasuredStack> {
+  const stack = await startStack({
+    db,
+    port: 0,
+    ephemeral: true,
+    dataDir: "",
+    projectRoot: PROJECT_ROOT,
+    watch: false,
+    onLog: () => {},
+    env: { ...await readEnvironment(PROJECT_ROOT), ...env },
+  });
+  const sql = createSql(stack.dbUrl, { maxConnections: 2, applicationName: "bench" });
+  return {
+    stack,
+    sql,
+
+    async addAgent(slug, answer) {
+      stack.models.addAgent(scriptModel(slug, answer));
+      await sql`
+        insert into public.agents (name, slug, system_prompt, provider_id, model)
+        select ${slug}, ${slug}, 'You are timed.', id, ${slug}
+        from public.llm_providers where name = 'demo'`;
+    },
+
+    async createTask(agent, { input = "now", ownerId, budget } = {}) {
+      const [row] = await sql<{ id: string }[]>`
+        select task_id as id from private.create_task(
+          ${agent}, ${sql.json(input)}, ${ownerId ?? null}::uuid,
+          p_budget => ${budget === undefined ? null : sql.json(budget)}::jsonb)`;
+      if (row === undefined) throw new Error("No task was created");
+      return row.id;
+    },
+
+    async untilCompleted(taskId, timeoutMs) {
+      await waitFor(async () => {
+        const [row] = await sql<{ status: string; error: JsonValue }[]>`
+          select status, error from public.tasks where id = ${taskId}::uuid`;
+        if (row?.status === "failed" || row?.status === "cancelled") {
+          throw new Error(`The task has ${row.status}: ${JSON.stringify(row.error)}`);
+        }
+        return row?.status === "completed";
+      }, { timeoutMs, what: "the end of a task" });
+    },
+
+    async [Symbol.asyncDispose]() {
+      await sql.end({ timeout: 1 });
+      await stack.stop();
+    },
+  };
+}

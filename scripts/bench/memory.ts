@@ -1,0 +1,126 @@
+import { fileURLToPath } from "node:url";
+import { PROJECT_ROOT } from "../project_root.ts";
+import { waitFor } from "../wait_for.ts";
+import { type BenchResult, judge, rounded } from "./bench_result.ts";
+import { type EndlessModel, startEndlessModel } from "./endless_model.ts";
+import { AGENT, openQueueDatabase, type QueueDatabase } from "./queue_database.ts";
+import { mediansOf, runRounds, spreadIn } from "./rounds.ts";
+import { serverVersion } from "./server_version.ts";
+
+const ROUNDS = 3;
+const TASKS = 50;
+/** How long all of them stream while the memory is watched. */
+const WATCH_MS = 5_000;
+const SAMPLE_EACH_MS = 250;
+
+const NOTES = [
+  `The worker's function alone in a Deno process, ${TASKS} tasks in flight, each with a model call ` +
+  "whose answer streams: the largest resident set and heap in " +
+  `${WATCH_MS / 1_000} s. The resident set holds the whole runtime, which an edge isolate shares.`,
+];
+
+/** Memory of a worker with many tasks in flight. */
+export async function benchMemory(db: string): Promise<BenchResult> {
+  await using database = await openQueueDatabase(db);
+  await using model = startEndlessModel();
+  await database
+    .sql`update public.llm_providers set base_url = ${model.baseUrl} where name = 'bench'`;
+  const rounds = await runRounds({ supaswarm: () => measureWorker(database, model) }, {
+    bench: "memory",
+    count: ROUNDS,
+    before: () => database.reset(),
+  });
+  const names = ["rss_mib", "idle_rss_mib", "heap_mib"];
+  const spreads = Object.fromEntries(
+    names.map((name) => [name, spreadIn(rounds, "supaswarm", name)]),
+  );
+  return judge("memory", { tasks_in_flight: TASKS, ...mediansOf(spreads) }, {
+    rss_mib: { max: 200 },
+  }, { spreads, versions: await serverVersion(database.sql), notes: NOTES });
+}
+
+async function measureWorker(
+  database: QueueDatabase,
+  model: EndlessModel,
+): Promise<Record<string, number>> {
+  await using worker = await startFunctionWorker(database);
+  const idle = await worker.sample();
+  await database.sql`
+    select count(*)
+    from generate_series(1, ${TASKS}::int) as n
+    cross join lateral private.create_task(${AGENT}, to_jsonb('now' || n)) as created`;
+  await waitFor(() => model.openCount === TASKS, {
+    timeoutMs: 60_000,
+    what: `${TASKS} tasks in flight`,
+  });
+  const samples: Memory[] = [];
+  for (let spentMs = 0; spentMs < WATCH_MS; spentMs += SAMPLE_EACH_MS) {
+    samples.push(await worker.sample());
+    await new Promise((resolve) => setTimeout(resolve, SAMPLE_EACH_MS));
+  }
+  return {
+    rss_mib: toMib(Math.max(...samples.map(({ rss }) => rss))),
+    idle_rss_mib: toMib(idle.rss),
+    heap_mib: toMib(Math.max(...samples.map(({ heap_used }) => heap_used))),
+  };
+}
+
+interface Memory {
+  readonly rss: number;
+  readonly heap_used: number;
+}
+
+interface FunctionWorker extends AsyncDisposable {
+  sample(): Promise<Memory>;
+}
+
+async function startFunctionWorker({ sql, url }: QueueDatabase): Promise<FunctionWorker> {
+  const [row] = await sql<{ token: string }[]>`
+    select decrypted_secret as token from vault.decrypted_secrets
+    where name = 'supaswarm_wake_token'`;
+  const apiUrl = "http://127.0.0.1:9";
+  const child = new Deno.Command(Deno.execPath(), {
+    args: [
+      "run",
+      "-A",
+      "--no-check",
+      fileURLToPath(new URL("function_worker.ts", import.meta.url)),
+    ],
+    cwd: PROJECT_ROOT,
+    env: {
+      SUPABASE_URL: apiUrl,
+      SUPABASE_DB_URL: url,
+      SUPABASE_SECRET_KEYS: JSON.stringify({ default: "sb_secret_bench" }),
+      SUPABASE_JWKS: "",
+      SUPASWARM_ALLOW_LOOPBACK: "true",
+      SUPASWARM_WORKER_SLOTS: String(TASKS),
+      SUPASWARM_BENCH_WAKE_TOKEN: row?.token ?? "",
+    },
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "inherit",
+  }).spawn();
+  const input = child.stdin.getWriter();
+  const output = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  const sample = async () => {
+    await input.write(new TextEncoder().encode("\n"));
+    const { value } = await output.read();
+    if (value === undefined) throw new Error("The worker's process has ended");
+    // One line for one line, written by function_worker.ts.
+    return JSON.parse(value) as Memory;
+  };
+  return {
+    sample,
+    async [Symbol.asyncDispose]() {
+      // Its calls never end, so it is not asked to.
+      child.kill("SIGKILL");
+      await output.cancel().catch(() => {});
+      await input.abort().catch(() => {});
+      await child.status;
+    },
+  };
+}
+
+function toMib(bytes: number): number {
+  return rounded(bytes / 2 ** 20);
+}

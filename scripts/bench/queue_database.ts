@@ -1,0 +1,70 @@
+import { createSql, type Sql } from "../../shared/db/sql_client.ts";
+import { PROJECT_ROOT } from "../project_root.ts";
+import { openDatabase } from "../stack/database/open_database.ts";
+import { applyMigrations } from "../stack/migrations/apply_migrations.ts";
+
+/** A database with the product's migrations and nothing of the platform running beside it. */
+export interface QueueDatabase extends AsyncDisposable {
+  /** As role `postgres`. */
+  readonly url: string;
+  readonly sql: Sql;
+  /** Empties what the last measurement left, and lets the planner see it. */
+  reset(): Promise<void>;
+}
+
+/** The agent of every task here. */
+export const AGENT = "bench";
+
+/**
+ * Opens one for benchmarks of the queue itself.
+ *
+ * The embedded Realtime server is told of each message by NOTIFY, and of each change of a published
+ * table by a trigger; a hosted one reads the WAL. Those triggers are off here, since no hosted
+ * project has them.
+ *
+ * @param db `native` or a URL of an empty server.
+ */
+export async function openQueueDatabase(db: string): Promise<QueueDatabase> {
+  const database = await openDatabase({
+    db,
+    dataDir: "",
+    ephemeral: true,
+    projectRoot: PROJECT_ROOT,
+    log: () => {},
+  });
+  const admin = createSql(database.adminUrl, { maxConnections: 1, applicationName: "bench" });
+  const sql = createSql(database.url, { maxConnections: 16, applicationName: "bench" });
+  const stop = async () => {
+    await Promise.all([sql.end({ timeout: 1 }), admin.end({ timeout: 1 })]);
+    await database.stop();
+  };
+  try {
+    await applyMigrations(database, PROJECT_ROOT);
+    await admin`alter table realtime.messages_default disable trigger user`;
+    await admin`alter table public.tasks disable trigger supaswarm_change_feed`;
+    // Wakes are sent as in production; nobody reads the requests.
+    await sql`select private.configure_project_url('http://127.0.0.1:9')`;
+    await sql`
+      with provider as (
+        insert into public.llm_providers (name, display_name, default_model, requires_api_key)
+        values ('bench', 'Bench', 'bench', false)
+        returning id
+      )
+      insert into public.agents (name, slug, system_prompt, provider_id)
+      select 'Bench', ${AGENT}, 'You are timed.', provider.id from provider`;
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    url: database.url,
+    sql,
+    async reset() {
+      await sql`truncate public.tasks cascade`;
+      await sql`delete from pgmq.q_agent_tasks`;
+      await admin`truncate realtime.messages, net.http_request_queue`;
+      await admin`vacuum analyze`;
+    },
+    [Symbol.asyncDispose]: stop,
+  };
+}

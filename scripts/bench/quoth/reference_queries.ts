@@ -1,0 +1,58 @@
+import { z } from "zod";
+import { findSection } from "../../../shared/mcp/servers/quoth/find_section.ts";
+import { readReferenceData, readReferenceFiles, type ReferenceFile } from "../reference_files.ts";
+import type { Judgement } from "./score_ranking.ts";
+
+/** The kinds of queries, from names of things to other words for them. */
+export const QUERY_KINDS = ["anchor", "sentence", "paraphrase", "identifier"] as const;
+
+const querySchema = z.object({
+  kind: z.enum(QUERY_KINDS),
+  query: z.string(),
+  relevant: z.array(z.string()).min(1),
+  exclude: z.array(z.string()),
+});
+
+/** A query with what it should find. */
+export interface ReferenceQuery {
+  readonly kind: typeof QUERY_KINDS[number];
+  readonly query: string;
+  readonly judgement: Judgement;
+}
+
+/** The reference documents and their queries; null when this machine has none. */
+export async function readReferenceQueries(): Promise<
+  | { readonly files: readonly ReferenceFile[]; readonly queries: readonly ReferenceQuery[] }
+  | null
+> {
+  const files = await readReferenceFiles();
+  const packed = await readReferenceData("queries.jsonl");
+  if (files === null || packed === null) return null;
+  const contents = new Map(files.map(({ path, content }) => [path, content]));
+  const lines = new TextDecoder().decode(packed).trim().split("\n");
+  const queries = await Promise.all(lines.map(async (line): Promise<ReferenceQuery> => {
+    const { kind, query, relevant, exclude } = querySchema.parse(JSON.parse(line));
+    const judgement = {
+      files: new Set(relevant.map((target) => target.split("#")[0] ?? "")),
+      excluded: new Set(exclude),
+      section: await sectionOf(relevant, contents),
+    };
+    return { kind, query, judgement };
+  }));
+  return { files, queries };
+}
+
+/** Links whose anchor no heading has (one of an HTML element) mean the document. */
+async function sectionOf(
+  relevant: readonly string[],
+  contents: ReadonlyMap<string, string>,
+): Promise<Judgement["section"]> {
+  const [file = "", anchor] = relevant.find((target) => target.includes("#"))?.split("#") ?? [];
+  const content = contents.get(file);
+  if (anchor === undefined || content === undefined) return null;
+  try {
+    return { file, range: await findSection(content, anchor) };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,28 @@
+import assert from "node:assert/strict";
+import { scoreRanking } from "./score_ranking.ts";
+
+const hit = (file: string, startLine = 1, endLine = 9) => ({ file, startLine, endLine });
+
+Deno.test("a ranking is scored by files without the excluded ones", () => {
+  const score = scoreRanking([hit("asker"), hit("x"), hit("x", 10, 19), hit("a")], {
+    files: new Set(["a"]),
+    excluded: new Set(["asker"]),
+    section: null,
+  });
+
+  assert.equal(score.ndcgAt10, 1 / Math.log2(3));
+  assert.equal(score.mrrAt10, 0.5);
+  assert.equal(score.recallAt5, 1);
+  assert.equal(score.sectionHitAt5, null);
+});
+
+Deno.test("the right file with other lines is no section hit", () => {
+  const judgement = {
+    files: new Set(["a"]),
+    excluded: new Set<string>(),
+    section: { file: "a", range: { startLine: 20, endLine: 30 } },
+  };
+
+  assert.equal(scoreRanking([hit("a", 1, 19)], judgement).sectionHitAt5, 0);
+  assert.equal(scoreRanking([hit("a", 1, 19), hit("a", 30, 40)], judgement).sectionHitAt5, 1);
+});

@@ -1,0 +1,33 @@
+import { join } from "node:path";
+import { PROJECT_ROOT } from "../project_root.ts";
+
+/** A file of the reference corpus. */
+export interface ReferenceFile {
+  readonly path: string;
+  readonly content: string;
+}
+
+/** The folder beside the checkout, or beside the folder of checkouts. */
+const PLACES = ["../shared/data/quoth", "../../shared/data/quoth"];
+
+/** A file's bytes from the reference folder; null when this machine has none. */
+export async function readReferenceData(name: string): Promise<Uint8Array<ArrayBuffer> | null> {
+  for (const place of PLACES) {
+    try {
+      return await Deno.readFile(join(PROJECT_ROOT, place, name));
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    }
+  }
+  return null;
+}
+
+/** The 460 Markdown files that Quoth is measured on; null when this machine has none. */
+export async function readReferenceFiles(): Promise<readonly ReferenceFile[] | null> {
+  const packed = await readReferenceData("files.jsonl.gz");
+  if (packed === null) return null;
+  const text = await new Response(
+    new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip")),
+  ).text();
+  return text.trim().split("\n").map((line): ReferenceFile => JSON.parse(line));
+}

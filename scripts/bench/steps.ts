@@ -1,0 +1,120 @@
+import type { StepIntent } from "../../shared/agent/planned_call.ts";
+import { taskContext } from "../../shared/agent/task_context.ts";
+import type { Sql } from "../../shared/db/sql_client.ts";
+import type { JsonObject } from "../../shared/json.ts";
+import { isolateClock } from "../../shared/worker/clock.ts";
+import { createSqlTaskStore } from "../../shared/worker/sql_task_store.ts";
+import type { ClaimedTask, StepRecord, TaskStore } from "../../shared/worker/task_store.ts";
+import { type BenchResult, judge, median } from "./bench_result.ts";
+import { AGENT, openQueueDatabase } from "./queue_database.ts";
+import { mediansOf, runRounds, spreadIn } from "./rounds.ts";
+import { serverVersion } from "./server_version.ts";
+
+const ROUNDS = 5;
+const STEPS = 500;
+const RESULT_BYTES = 4_096;
+/** Numbers of the first and the last checkpoint of each part that is compared. */
+const EARLY = [11, 60] as const;
+const LATE = [451, 500] as const;
+
+/**
+ * Steps: what a checkpoint costs early and late in one task, and what it takes to go on with a task
+ * of 500 steps. A worker's own store on the SQL functions, turns of a model call with its usage and
+ * a tool call with a result of 4 KB, each written with the intent of the next.
+ *
+ * @param db `pglite`, `native` or a URL.
+ */
+export async function benchSteps(db: string): Promise<BenchResult> {
+  await using database = await openQueueDatabase(db);
+  const { sql } = database;
+  const store = createSqlTaskStore(sql, { leaseSeconds: 60, clock: isolateClock });
+  const usage = await usageOfACall(sql);
+
+  // One task first, so that the functions' plans and this program are warm.
+  await takeSteps(sql, store, usage);
+  const rounds = await runRounds(
+    { supaswarm: () => takeSteps(sql, store, usage) },
+    { bench: "steps", count: ROUNDS },
+  );
+  const spreads = Object.fromEntries(
+    ["late_to_early", "early_ms", "late_ms", "resume_ms"]
+      .map((name) => [name, spreadIn(rounds, "supaswarm", name)]),
+  );
+  return judge("steps", { steps: STEPS, ...mediansOf(spreads) }, {
+    late_to_early: { max: 1.15 },
+    resume_ms: { max: 50 },
+  }, {
+    spreads,
+    versions: await serverVersion(sql),
+    notes: [
+      `Checkpoints ${EARLY.join(" to ")} and ${
+        LATE.join(" to ")
+      } of one task, the median of each part; every second one stores ${RESULT_BYTES} bytes. \`resume_ms\`: the task is handed back and claimed again, with all its steps in that one round trip, and its context checked.`,
+    ],
+  });
+}
+
+/** What each model call reports. */
+async function usageOfACall(sql: Sql): Promise<JsonObject> {
+  const [agent] = await sql<{ provider_id: string }[]>`
+    select provider_id from public.agents where slug = ${AGENT}`;
+  return {
+    provider_id: agent?.provider_id ?? null,
+    model: "bench",
+    input_tokens: 1_000,
+    cached_input_tokens: 0,
+    output_tokens: 100,
+    key_source: "none",
+  };
+}
+
+async function takeSteps(sql: Sql, store: TaskStore, usage: JsonObject) {
+  await sql`select private.create_task(${AGENT}, '"now"')`;
+  const lease = await claimOne(store);
+  const timesMs: number[] = [];
+  await store.begin(lease, [intentOf(1)]);
+  for (let seq = 1; seq <= STEPS; seq++) {
+    const next = seq < STEPS ? [intentOf(seq + 1)] : [];
+    const startMs = performance.now();
+    await store.record(lease, [resultOf(seq, usage)], next);
+    timesMs.push(performance.now() - startMs);
+  }
+  await store.yield(lease);
+
+  const startMs = performance.now();
+  const resumed = await claimOne(store);
+  const { steps } = taskContext.parse(resumed.context);
+  const resumeMs = performance.now() - startMs;
+  if (steps.length !== STEPS) throw new Error(`The claim brought ${steps.length} steps`);
+  await store.finish(resumed, "done", null);
+
+  const [early, late] = [EARLY, LATE].map(([first, last]) =>
+    median(timesMs.slice(first - 1, last))
+  );
+  if (early === undefined || late === undefined) throw new Error("Nothing was measured");
+  return { early_ms: early, late_ms: late, late_to_early: late / early, resume_ms: resumeMs };
+}
+
+async function claimOne(store: TaskStore): Promise<ClaimedTask> {
+  const [task] = await store.claim("bench", 1);
+  if (task === undefined) throw new Error("There is no task to claim");
+  return task;
+}
+
+/** Turns of a model call and the one tool call that it asks for. */
+function intentOf(seq: number): StepIntent {
+  return seq % 2 === 1
+    ? { seq, kind: "model", name: "bench", call_id: null, input: null }
+    : { seq, kind: "tool", name: "look", call_id: `call_${seq}`, input: { server: "desk" } };
+}
+
+function resultOf(seq: number, usage: JsonObject): StepRecord {
+  const intent = intentOf(seq);
+  if (intent.kind !== "model") {
+    const output = { text: "x".repeat(RESULT_BYTES), is_error: false };
+    return { ...intent, state: "done", output };
+  }
+  const call = { call_id: `call_${seq + 1}`, name: "look", arguments: {} };
+  const output = { text: "", tool_calls: [call], finish_reason: "tool_calls" };
+  return { ...intent, state: "done", output, usage };
+}

@@ -1,0 +1,40 @@
+/** The queue's own path: claims tasks and finishes them as a worker does, without a model. */
+import { createSql, prepareStatements } from "../../shared/db/sql_client.ts";
+import { Bell } from "../../shared/worker/bell.ts";
+import { isolateClock } from "../../shared/worker/clock.ts";
+import { createSqlTaskStore } from "../../shared/worker/sql_task_store.ts";
+import type { Lease } from "../../shared/worker/task_store.ts";
+import { createMomentReporter, readOrder, reportReady, untilDismissed } from "./worker_report.ts";
+
+const order = readOrder();
+const sql = createSql(order.url, { maxConnections: order.poolSize, applicationName: "supaswarm" });
+// As the worker does once it listens.
+prepareStatements(sql);
+const store = createSqlTaskStore(sql, { leaseSeconds: 30, clock: isolateClock });
+const bell = new Bell(isolateClock);
+const begin = createMomentReporter(order);
+let running = 0;
+let isDismissed = false;
+const dismissed = untilDismissed().then(() => {
+  isDismissed = true;
+  bell.ring();
+});
+
+async function finish(lease: Lease): Promise<void> {
+  begin();
+  await store.finish(lease, "done", null);
+  running--;
+  bell.ring();
+}
+
+await sql`select 1`;
+reportReady();
+while (!isDismissed) {
+  const room = order.concurrency - running;
+  const claimed = room === 0 ? [] : await store.claim("bench", room);
+  running += claimed.length;
+  for (const lease of claimed) void finish(lease);
+  await bell.wait(50);
+}
+await dismissed;
+await sql.end({ timeout: 1 });

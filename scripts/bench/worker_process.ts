@@ -1,0 +1,109 @@
+import { fileURLToPath } from "node:url";
+import { PROJECT_ROOT } from "../project_root.ts";
+import type { Peers } from "./peers/install_peers.ts";
+
+/** What a worker of a benchmark is told. */
+export interface WorkerOrder {
+  /** `graphile` and `pgboss` run on Node, the others on Deno. */
+  readonly system: "supaswarm" | "supaswarm_agent" | "pgmq_poll" | "graphile" | "pgboss";
+  readonly url: string;
+  readonly concurrency: number;
+  /** Connections at most. */
+  readonly poolSize: number;
+  /** Reports the moments of these tasks, counted from 1; null: of each. */
+  readonly marks: readonly number[] | null;
+  /** Peers only: tasks that they put into their own queue before they begin. @default 0 */
+  readonly enqueueCount?: number;
+}
+
+/** The moment at which a worker began its n-th task. */
+export interface TaskMoment {
+  readonly count: number;
+  /** Milliseconds since 1970. */
+  readonly at_ms: number;
+}
+
+/** A worker that runs in a process of its own. */
+export interface WorkerProcess extends AsyncDisposable {
+  /** The next moment that it reports. */
+  next(timeoutMs: number): Promise<TaskMoment>;
+}
+
+/** Starts a worker and waits until it serves. */
+export async function startWorkerProcess(
+  order: WorkerOrder,
+  peers: Peers | null,
+): Promise<WorkerProcess> {
+  const child = commandOf(order, peers).spawn();
+  const lines = child.stdout.pipeThrough(new TextDecoderStream()).pipeThrough(linesOf())
+    .getReader();
+  let isOver = false;
+
+  async function read(timeoutMs: number): Promise<string> {
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(
+      () => reject(new Error(`The worker ${order.system} was silent for ${timeoutMs} ms`)),
+      timeoutMs,
+    );
+    try {
+      const { value, done } = await Promise.race([lines.read(), late]);
+      if (done) throw new Error(`The worker ${order.system} has ended`);
+      return value;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async function stop(): Promise<void> {
+    if (isOver) return;
+    isOver = true;
+    await child.stdin.close().catch(() => {});
+    const timer = setTimeout(() => child.kill("SIGKILL"), 5_000);
+    // Nobody wants to hear the rest, but a closed pipe would be an error of the worker's.
+    while (!(await lines.read()).done);
+    await child.status;
+    clearTimeout(timer);
+  }
+
+  try {
+    await read(30_000);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    // Written by the workers of this folder alone.
+    next: async (timeoutMs) => JSON.parse(await read(timeoutMs)) as TaskMoment,
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+function commandOf(order: WorkerOrder, peers: Peers | null): Deno.Command {
+  const argument = JSON.stringify(order);
+  const streams = { stdin: "piped", stdout: "piped", stderr: "inherit" } as const;
+  if (order.system === "graphile" || order.system === "pgboss") {
+    if (peers === null) throw new Error(`The peer ${order.system} is not installed`);
+    return new Deno.Command(peers.nodePath, {
+      args: [peers.workerPath, argument],
+      env: { NODE_ENV: "production" },
+      ...streams,
+    });
+  }
+  const program = fileURLToPath(new URL(`${order.system}_worker.ts`, import.meta.url));
+  return new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-lock", program, argument],
+    cwd: PROJECT_ROOT,
+    ...streams,
+  });
+}
+
+function linesOf(): TransformStream<string, string> {
+  let rest = "";
+  return new TransformStream({
+    transform(chunk, controller) {
+      const parts = (rest + chunk).split("\n");
+      rest = parts.pop() ?? "";
+      for (const line of parts) controller.enqueue(line);
+    },
+  });
+}
