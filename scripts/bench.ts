@@ -1,39 +1,90 @@
 /** `deno task bench <name>`: measures the platform and judges the figures by their targets. */
-import { benchPickup } from "./bench/pickup.ts";
 import type { BenchResult } from "./bench/bench_result.ts";
+import { benchCancel } from "./bench/cancel.ts";
+import { benchEnqueue } from "./bench/enqueue.ts";
+import { benchFairness } from "./bench/fairness.ts";
+import { benchFanout } from "./bench/fanout.ts";
+import { benchLearning } from "./bench/learning.ts";
+import { describeMachine, readMachine } from "./bench/machine.ts";
+import { benchMcp } from "./bench/mcp.ts";
+import { benchMemory } from "./bench/memory.ts";
+import { benchParked } from "./bench/parked.ts";
+import { benchPickup } from "./bench/pickup.ts";
+import { printResult } from "./bench/print_result.ts";
+import { saveResult } from "./bench/result_file.ts";
+import { benchQuoth } from "./bench/quoth.ts";
+import { benchRecovery } from "./bench/recovery.ts";
+import { benchSplitter } from "./bench/splitter.ts";
+import { benchSteps } from "./bench/steps.ts";
+import { benchThroughput } from "./bench/throughput.ts";
 import { runCommand } from "./cli/run_command.ts";
-import { green, red, writeLine } from "./terminal.ts";
+import { writeLine } from "./terminal.ts";
 
-const BENCHES: Readonly<Record<string, (db: string) => Promise<BenchResult>>> = {
+/** Each takes the kind of database, or its URL; `quoth` the embedder, too. */
+const BENCHES: Readonly<
+  Record<string, (db: string, embedder: string | undefined) => Promise<BenchResult>>
+> = {
+  cancel: benchCancel,
+  enqueue: benchEnqueue,
+  fairness: benchFairness,
+  fanout: benchFanout,
+  learning: benchLearning,
+  mcp: benchMcp,
+  memory: benchMemory,
+  parked: benchParked,
   pickup: benchPickup,
+  quoth: benchQuoth,
+  recovery: benchRecovery,
+  splitter: benchSplitter,
+  steps: benchSteps,
+  throughput: benchThroughput,
 };
 
 await runCommand(
   {
     name: "deno task bench",
-    summary: `Runs a benchmark: ${Object.keys(BENCHES).join(", ")}.`,
+    summary: `Runs benchmarks: all, or some of ${Object.keys(BENCHES).join(", ")}.`,
     options: {
-      db: { type: "string", placeholder: "pglite|native|URL", help: "Database. Default: pglite." },
-      json: { type: "boolean", help: "Prints one line of JSON." },
+      db: { type: "string", placeholder: "native|pglite|URL", help: "Database. Default: native." },
+      embedder: {
+        type: "string",
+        placeholder: "minilm|hash",
+        help: "What quoth is measured with. Default: minilm.",
+      },
+      json: { type: "boolean", help: "Prints one line of JSON for each benchmark." },
+      save: { type: "boolean", help: "Writes docs/benchmarks.json and the page of figures." },
     },
-    positionals: "<name>",
+    positionals: "<name>…",
   },
   async ({ values, positionals }) => {
-    const name = positionals[0] ?? "";
-    const bench = Object.hasOwn(BENCHES, name) ? BENCHES[name] : undefined;
-    if (bench === undefined) {
-      throw new Error(
-        `There is no benchmark '${name}'; there is ${Object.keys(BENCHES).join(", ")}`,
-      );
+    for (const name of namesIn(positionals)) {
+      const machine = readMachine();
+      if (!values.json) writeLine(describeMachine(machine));
+      const db = values.db ?? "native";
+      const result = await BENCHES[name]?.(db, values.embedder);
+      if (result === undefined) continue;
+      if (values.save) {
+        const kind = db.includes("://") ? "url" : db;
+        await saveResult({ ...result, at: new Date().toISOString(), db: kind, machine });
+      }
+      if (values.json) {
+        const { bench, figures, targets, met } = result;
+        writeLine(JSON.stringify({ bench, figures, targets, met }));
+      } else {
+        printResult(result);
+      }
     }
-    const result = await bench(values.db ?? "pglite");
-    if (values.json) return writeLine(JSON.stringify(result));
-    for (const [figure, value] of Object.entries(result.figures)) {
-      const target = result.targets[figure];
-      writeLine(
-        `${figure.padEnd(16)} ${value}${target === undefined ? "" : ` ${JSON.stringify(target)}`}`,
-      );
-    }
-    writeLine(result.met ? green("met") : red("missed"));
   },
 );
+
+/** A wrong name is refused before anything runs. */
+function namesIn(positionals: readonly string[]): readonly string[] {
+  const known = Object.keys(BENCHES);
+  if (positionals.length === 1 && positionals[0] === "all") return known;
+  const unknown = positionals.find((name) => !known.includes(name));
+  if (positionals.length === 0 || unknown !== undefined) {
+    const what = unknown === undefined ? "No benchmark was named" : `There is no '${unknown}'`;
+    throw new Error(`${what}; there is ${known.join(", ")}, and all`);
+  }
+  return positionals;
+}

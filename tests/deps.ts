@@ -4,10 +4,38 @@
 import { fileURLToPath } from "node:url";
 
 export const loadFastCheck = () => import("npm:fast-check@4.10.2");
+/** An authorization server; it has no types of its own. */
+export const loadOidcProvider = () => import("npm:oidc-provider@9.13.3");
 export const loadMcpServer = () => import("npm:@modelcontextprotocol/server@2.4.0");
 export const loadSupabaseServer = () => import("npm:@supabase/server@1.8.1");
 
+export type { Arbitrary } from "npm:fast-check@4.10.2";
 export { loadSupabaseJs, type RealtimeChannel, type SupabaseClient } from "../scripts/deps.ts";
+
+/** The Model Context Protocol's own conformance suite, a program that Deno runs. */
+export const CONFORMANCE_SUITE = "npm:@modelcontextprotocol/conformance@0.2.0-alpha.12";
+
+/** MCP servers of other people, and what puts those on HTTP that speak standard streams only. */
+export const FOREIGN_SERVERS = {
+  everything: "npm:@modelcontextprotocol/server-everything@2026.8.31",
+  filesystem: "npm:@modelcontextprotocol/server-filesystem@2026.8.31",
+  memory: "npm:@modelcontextprotocol/server-memory@2026.8.31",
+  mcpProxy: "npm:mcp-proxy@6.7.19",
+  sequentialThinking: "npm:@modelcontextprotocol/server-sequential-thinking@2026.8.31",
+  supergateway: "npm:supergateway@4.0.0",
+} as const;
+
+/** MCP clients of other people that are programs. */
+export const FOREIGN_CLIENTS = {
+  inspector: "npm:@modelcontextprotocol/inspector@2.12.0",
+  mcporter: "npm:mcporter@0.12.3",
+} as const;
+
+export const loadAiSdkMcp = () => import("npm:@ai-sdk/mcp@2.0.99");
+export const loadMcpSdkV1 = async () => ({
+  ...await import("npm:@modelcontextprotocol/sdk@1.32.2/client/index.js"),
+  ...await import("npm:@modelcontextprotocol/sdk@1.32.2/client/streamableHttp.js"),
+});
 
 /** Folders of packages that ship skills of their own, as other people write them. */
 export async function resolvePackagesWithSkills(): Promise<readonly string[]> {

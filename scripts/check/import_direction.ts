@@ -7,12 +7,14 @@ import type { ProjectModule } from "../deploy/module_graph.ts";
 const LAYERS: readonly { readonly name: string; readonly paths: readonly RegExp[] }[] = [
   { name: "entries", paths: [/^supabase\/functions\//] },
   { name: "composition", paths: [/^shared\/app\//] },
-  { name: "use cases", paths: [/^shared\/(worker|tasks)\//] },
+  { name: "use cases", paths: [/^shared\/(feedback|worker|quoth\/sync)\//] },
   {
     name: "adapters",
-    paths: [/^shared\/(config|db|http|llm|mcp|net|tools)\//],
+    paths: [
+      /^shared\/(config|db|http|llm|mcp|net|tasks|telemetry|tools|quoth\/(embedders|github))\//,
+    ],
   },
-  { name: "core", paths: [/^shared\/(agent|secrets|skills)\//] },
+  { name: "core", paths: [/^shared\/(agent|secrets|skills|tool_schemas|quoth\/markdown)\//] },
   {
     name: "foundation",
     paths: [/^shared\/(errors|log)\//, /^shared\/[a-z_]+\.ts$/],

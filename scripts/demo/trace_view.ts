@@ -51,7 +51,9 @@ function describe(type: string, data: TraceEvent["data"]): string | null {
     case "tool.completed":
       return `${green("has")}     ${data.name}: ${short(data.text)}`;
     case "tool.failed":
-      return `${red("fails")}   ${data.name}: ${short(data.error_code ?? data.text)}`;
+      return `${red("fails")}   ${data.name ?? data.server}: ${
+        short(data.error_code ?? data.text)
+      }`;
     case "skill.loaded":
       return `${green("loads")}   skill ${data.skill_id}`;
     case "data.saved":

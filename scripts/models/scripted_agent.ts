@@ -25,6 +25,8 @@ export interface ScriptedRequest {
   readonly system: string;
   readonly messages: readonly ScriptedMessage[];
   readonly toolNames: readonly string[];
+  /** What each tool says of itself, by its name. */
+  readonly toolDescriptions: ReadonlyMap<string, string>;
 }
 
 /** What a scripted model answers: text, tool calls, or both. */

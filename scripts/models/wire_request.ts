@@ -16,7 +16,9 @@ const messageSchema = z.object({
 const requestSchema = z.object({
   model: z.string(),
   messages: z.array(messageSchema),
-  tools: z.array(z.object({ function: z.object({ name: z.string() }) })).optional(),
+  tools: z.array(z.object({
+    function: z.object({ name: z.string(), description: z.string().nullish() }),
+  })).optional(),
 });
 
 const googleResultSchema = z.union([
@@ -40,6 +42,9 @@ export function parseWireRequest(wire: unknown): ScriptedRequest {
       toScriptedMessage(message, nameOfCall)
     ),
     toolNames: tools.map((tool) => tool.function.name),
+    toolDescriptions: new Map(
+      tools.map((tool): [string, string] => [tool.function.name, tool.function.description ?? ""]),
+    ),
   };
 }
 

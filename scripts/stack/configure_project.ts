@@ -5,6 +5,9 @@ import type { Environment } from "./stack_environment.ts";
 /** The provider whose models are scripts, as the seed names it. */
 const SCRIPTED_PROVIDER = "demo";
 
+/** The embedder that this machine serves by itself, as its migration names it. */
+const LOCAL_EMBEDDER = "minilm-l6-v2+hash384@1";
+
 /** What the database is told at each start. */
 export interface ProjectConfiguration {
   readonly dbUrl: string;
@@ -12,19 +15,21 @@ export interface ProjectConfiguration {
   readonly apiUrl: string;
   /** Origin of the server that plays the seeded demo agents. */
   readonly scriptedModelUrl: string;
+  /** Origin of the server that embeds without a key. */
+  readonly embeddingUrl: string;
   readonly environment: Environment;
 }
 
 /**
  * Tells the database the addresses of this start (with `OLLAMA_HOST`, that server's too), and
- * copies to Vault each secret that a model provider or a tool names and that `environment` has,
- * under the same name. A secret that the environment lacks stays as it is. Then wakes a worker if
+ * copies to Vault each secret that a model provider, an embedder or a tool names and that
+ * `environment` has, under the same name. A secret that the environment lacks stays as it is. Then wakes a worker if
  * there is work. Safe to repeat.
  *
  * @returns the names of the copied secrets.
  */
 export async function configureProject(
-  { dbUrl, apiUrl, scriptedModelUrl, environment }: ProjectConfiguration,
+  { dbUrl, apiUrl, scriptedModelUrl, embeddingUrl, environment }: ProjectConfiguration,
 ): Promise<readonly string[]> {
   const sql = createSql(dbUrl, { maxConnections: 1, applicationName: "supaswarm start" });
   try {
@@ -32,6 +37,10 @@ export async function configureProject(
     await sql`
       update public.llm_providers set base_url = ${`${scriptedModelUrl}/v1`}
       where name = ${SCRIPTED_PROVIDER}
+    `;
+    await sql`
+      update public.embedders set base_url = ${`${embeddingUrl}/v1`}, is_active = true
+      where name = ${LOCAL_EMBEDDER}
     `;
     const { OLLAMA_HOST: ollamaHost } = environment;
     if (ollamaHost) {
@@ -55,6 +64,8 @@ export async function configureProject(
 async function namedSecrets(sql: Sql): Promise<readonly string[]> {
   const rows = await sql<{ name: string }[]>`
     select api_key_secret_name as name from public.llm_providers where api_key_secret_name is not null
+    union
+    select api_key_secret_name from public.embedders where api_key_secret_name is not null
     union
     select credential_secret_name from public.tools where credential_secret_name is not null
   `;

@@ -4,6 +4,7 @@ import type { SwarmError } from "../../shared/errors/swarm_error.ts";
 import { DEMO_AGENTS } from "../models/demo_agents.ts";
 import { type ModelServer, startModelServer } from "../models/model_server.ts";
 import { loadSupabaseLite, loadSupabaseLitePostgres } from "../deps.ts";
+import { startEmbeddingServer } from "../embedding/embedding_server.ts";
 import { openDatabase } from "./database/open_database.ts";
 import type { StackDatabase } from "./database/database_port.ts";
 import { loadKeys } from "./keys/keys.ts";
@@ -108,10 +109,13 @@ async function startParts(
     migrate(database, { projectRoot, log }),
   );
   const { apiUrl } = doors;
+  const embeddings = startEmbeddingServer();
+  stops.add("embeddings", () => embeddings.stop());
   await configureProject({
     dbUrl: database.url,
     apiUrl,
     scriptedModelUrl: models.url,
+    embeddingUrl: embeddings.url,
     environment,
   });
   await inParallel(startSchedulers(database, { log, stops }), doors.warm());

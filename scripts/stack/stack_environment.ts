@@ -1,5 +1,6 @@
 import { parseEnv } from "node:util";
 import { join } from "node:path";
+import { ENV_VARIABLES } from "../../shared/config/env_variables.ts";
 import { SwarmError } from "../../shared/errors/swarm_error.ts";
 import type { StackKeys } from "./keys/keys.ts";
 
@@ -39,7 +40,7 @@ export interface FunctionEnvironmentParts {
  */
 export function functionEnvironment(parts: FunctionEnvironmentParts): Environment {
   const { apiUrl, dbUrl, keys, environment } = parts;
-  const settings = Object.entries(environment).filter(([name]) => name.startsWith(SETTING_PREFIX));
+  const settings = Object.entries(environment).filter(([name]) => isSetting(name));
   return {
     SUPASWARM_ALLOW_LOOPBACK: "true",
     ...Object.fromEntries(settings),
@@ -56,6 +57,10 @@ export function functionEnvironment(parts: FunctionEnvironmentParts): Environmen
     SUPABASE_SERVICE_ROLE_KEY: keys.secretKey,
     SB_REGION: "local",
   };
+}
+
+function isSetting(name: string): boolean {
+  return name.startsWith(SETTING_PREFIX) || name.startsWith("OTEL_") && name in ENV_VARIABLES;
 }
 
 /**

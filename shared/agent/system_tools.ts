@@ -64,13 +64,13 @@ export function systemModelTools(): ModelTool[] {
   return Object.entries(SYSTEM_TOOL_ARGUMENTS).map(([name, schema]) => ({
     name,
     description: DESCRIPTIONS[name as SystemToolName],
-    parameters: toParameters(schema),
+    inputSchema: toInputSchema(schema),
   }));
 }
 
 /** JSON Schema of a tool's arguments, without what only a validator wants. */
-function toParameters(schema: z.ZodType): JsonObject {
-  const { $schema: _, ...parameters } = z.toJSONSchema(schema, {
+function toInputSchema(schema: z.ZodType): JsonObject {
+  const { $schema: _, ...inputSchema } = z.toJSONSchema(schema, {
     io: "input",
     unrepresentable: "any",
     override: ({ zodSchema, jsonSchema }) => {
@@ -78,5 +78,5 @@ function toParameters(schema: z.ZodType): JsonObject {
     },
   });
   // zod answers with a plain JSON document.
-  return parameters as JsonObject;
+  return inputSchema as JsonObject;
 }

@@ -69,6 +69,7 @@ export const taskContext = z.object({
     attempts: z.int(),
     deliveries: z.int(),
     traceparent: z.string().nullable(),
+    tracestate: z.string().nullable(),
     /** What the master task was asked for. */
     master_input: jsonValue,
   }),

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { ENV_VARIABLES, type EnvVariable, type keySet } from "./env_variables.ts";
+import { type TelemetrySettings, toTelemetrySettings } from "./telemetry_settings.ts";
 
 type Variables = typeof ENV_VARIABLES;
 type ValueOf<V> = V extends EnvVariable<infer T> ? T : never;
@@ -29,8 +30,16 @@ export interface WorkerSettings {
 export interface Config {
   readonly databaseUrl: string;
   readonly apiKeys: ApiKeys;
+  /** Where browsers reach the project. */
+  readonly publicUrl: string;
   readonly allowLoopback: boolean;
+  /** Without a slash at its end. */
+  readonly githubApiUrl: string;
+  /** Beside the project's own and loopback. */
+  readonly allowedOrigins: readonly string[];
   readonly worker: WorkerSettings;
+  /** Absent: no traces are exported. */
+  readonly telemetry?: TelemetrySettings;
 }
 
 /**
@@ -45,6 +54,7 @@ export function readConfig(
   const values = readValues(read);
   const url = required("SUPABASE_URL", values.SUPABASE_URL);
   const worker = readWorkerSettings(values);
+  const telemetry = toTelemetrySettings(values);
   return {
     databaseUrl: required("SUPABASE_DB_URL", values.SUPABASE_DB_URL),
     apiKeys: {
@@ -53,8 +63,12 @@ export function readConfig(
       secretKeys: required("SUPABASE_SECRET_KEYS", values.SUPABASE_SECRET_KEYS),
       jwks: values.SUPABASE_JWKS ?? new URL(`${url}/auth/v1/.well-known/jwks.json`),
     },
+    publicUrl: values.SUPASWARM_PUBLIC_URL ?? url,
     allowLoopback: required("SUPASWARM_ALLOW_LOOPBACK", values.SUPASWARM_ALLOW_LOOPBACK),
+    githubApiUrl: required("SUPASWARM_GITHUB_API_URL", values.SUPASWARM_GITHUB_API_URL),
+    allowedOrigins: values.SUPASWARM_ALLOWED_ORIGINS ?? [],
     worker,
+    ...(telemetry === null ? {} : { telemetry }),
   };
 }
 

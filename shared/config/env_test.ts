@@ -50,6 +50,18 @@ Deno.test("readConfig() takes an empty variable as unset", () => {
   assert.equal(read({ SUPASWARM_WORKER_SLOTS: "" }).worker.slots, 8);
 });
 
+Deno.test("readConfig() reads origins and refuses what is none", () => {
+  assert.deepEqual(read().allowedOrigins, []);
+  assert.deepEqual(
+    read({ SUPASWARM_ALLOWED_ORIGINS: "https://a.example.com, http://b.example:8080," })
+      .allowedOrigins,
+    ["https://a.example.com", "http://b.example:8080"],
+  );
+  for (const text of ["a.example.com", "https://a.example.com/", "https://a.example.com/x", "*"]) {
+    assert.match(problemOf({ SUPASWARM_ALLOWED_ORIGINS: text }).hint ?? "", /https:\/\/app\./);
+  }
+});
+
 Deno.test("readConfig() refuses a malformed number with its value and range", () => {
   for (const text of ["ten", "-1", "1.5", "0", "1e9", " 5"]) {
     const error = problemOf({ SUPASWARM_WORKER_SLOTS: text });
@@ -89,5 +101,45 @@ Deno.test("every variable says what it is for and which form it takes", () => {
   for (const [name, definition] of Object.entries(ENV_VARIABLES)) {
     assert.ok(definition.purpose.endsWith("."), name);
     assert.ok(definition.wanted.length > 0, name);
+  }
+});
+
+Deno.test("readConfig() exports no traces unless an endpoint is set", () => {
+  assert.equal(read({ OTEL_SERVICE_NAME: "x" }).telemetry, undefined);
+});
+
+Deno.test("readConfig() reads OpenTelemetry's variables by its rules", () => {
+  const { telemetry } = read({
+    OTEL_EXPORTER_OTLP_ENDPOINT: "https://collector.example/otlp/",
+    OTEL_EXPORTER_OTLP_HEADERS: "x-key=a%20b, authorization=Bearer%20c=d,",
+    OTEL_RESOURCE_ATTRIBUTES: "service.name=mine,team=caf%C3%A9",
+  });
+
+  assert.deepEqual(telemetry, {
+    tracesEndpoint: "https://collector.example/otlp/v1/traces",
+    headers: { "x-key": "a b", authorization: "Bearer c=d" },
+    serviceName: "mine",
+    resourceAttributes: { "service.name": "mine", team: "café" },
+  });
+});
+
+Deno.test("readConfig() prefers the endpoint of traces and the service's own name", () => {
+  const { telemetry } = read({
+    OTEL_EXPORTER_OTLP_ENDPOINT: "https://collector.example",
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "http://127.0.0.1:4318/own",
+    OTEL_RESOURCE_ATTRIBUTES: "service.name=mine",
+    OTEL_SERVICE_NAME: "swarm",
+  });
+
+  assert.equal(telemetry?.tracesEndpoint, "http://127.0.0.1:4318/own");
+  assert.equal(telemetry?.serviceName, "swarm");
+});
+
+Deno.test("readConfig() refuses a malformed endpoint or header, and repeats no header", () => {
+  problemOf({ OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4317" });
+  for (const headers of ["hunter2", "a b=hunter2", "a=hunter2%0A", "a=hunter2%"]) {
+    const error = problemOf({ OTEL_EXPORTER_OTLP_HEADERS: headers });
+
+    assert.ok(!JSON.stringify(error.toBody()).includes("hunter2"), headers);
   }
 });

@@ -47,11 +47,29 @@ export const ENV_VARIABLES = {
     wanted: 'a JSON key set such as {"keys": […]}',
     schema: jsonText(z.preprocess((set) => Array.isArray(set) ? { keys: set } : set, keySet)),
   }),
+  SUPASWARM_PUBLIC_URL: variable({
+    purpose: "Address of the project as browsers reach it; unset: SUPABASE_URL.",
+    wanted: "an http or https address",
+    schema: z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, "")),
+  }),
   SUPASWARM_ALLOW_LOOPBACK: variable({
     purpose: "Whether registered tools may live on loopback and private addresses.",
     wanted: "true or false",
     defaultText: "false",
     schema: z.enum(["true", "false"]).transform((text) => text === "true"),
+  }),
+  SUPASWARM_GITHUB_API_URL: variable({
+    purpose: "Address of GitHub's REST API; that of an enterprise server ends with /api/v3.",
+    wanted: "an http or https address",
+    defaultText: "https://api.github.com",
+    schema: z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, "")),
+  }),
+  SUPASWARM_ALLOWED_ORIGINS: variable({
+    purpose:
+      "Web origins whose pages may call the MCP endpoint, beside the project's own and loopback.",
+    wanted: "origins such as https://app.example.com, separated by commas",
+    defaultText: "",
+    schema: z.string().transform(listItems).pipe(z.array(z.string().refine(isOrigin))),
   }),
   SUPASWARM_WORKER_SLOTS: variable({
     purpose: "Tasks that one worker runs at the same time.",
@@ -83,7 +101,41 @@ export const ENV_VARIABLES = {
     defaultText: "90",
     ...wholeNumber("a whole number of seconds", 1, 3_600),
   }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: variable({
+    purpose: "Base address of an OTLP/HTTP collector; unset: no traces are exported.",
+    wanted: "an http or https address",
+    schema: z.url({ protocol: /^https?$/ }),
+  }),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: variable({
+    purpose: "Whole address that takes traces, instead of the base address with /v1/traces.",
+    wanted: "an http or https address",
+    schema: z.url({ protocol: /^https?$/ }),
+  }),
+  OTEL_EXPORTER_OTLP_HEADERS: variable({
+    purpose: "Headers of each export, such as an API key.",
+    wanted: "a list such as name=value,other=value, with percent-encoded values",
+    isSecret: true,
+    schema: keyValueList(z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/), z.string().regex(/^[ -~]*$/)),
+  }),
+  OTEL_SERVICE_NAME: variable({
+    purpose: "Name of the service in traces; unset: service.name of the attributes, or supaswarm.",
+    wanted: "a text of at most 255 characters",
+    schema: z.string().max(255),
+  }),
+  OTEL_RESOURCE_ATTRIBUTES: variable({
+    purpose: "Attributes that every exported span carries.",
+    wanted: "a list such as deployment.environment.name=production,team=search",
+    schema: keyValueList(z.string().min(1), z.string()),
+  }),
 } as const;
+
+function listItems(text: string): string[] {
+  return text.split(",").map((item) => item.trim()).filter((item) => item !== "");
+}
+
+function isOrigin(text: string): boolean {
+  return URL.canParse(text) && new URL(text).origin === text;
+}
 
 function variable<T>(
   definition:
@@ -98,6 +150,28 @@ function wholeNumber(noun: string, min: number, max: number) {
     wanted: `${noun} from ${min} to ${max}`,
     schema: z.string().regex(/^\d+$/).transform(Number).pipe(z.int().min(min).max(max)),
   };
+}
+
+/** OpenTelemetry's form of a list: `key=value,key=value`, values percent-encoded. */
+function keyValueList(
+  key: z.ZodType<string, string>,
+  value: z.ZodType<string>,
+): z.ZodType<Record<string, string>, string> {
+  return z.string().transform((text, context): unknown => {
+    const members = text.split(",").map((member) => member.trim()).filter((member) =>
+      member !== ""
+    );
+    try {
+      return Object.fromEntries(members.map((member) => {
+        const at = member.indexOf("=");
+        if (at < 1) throw new SyntaxError("no key");
+        return [member.slice(0, at).trim(), decodeURIComponent(member.slice(at + 1).trim())];
+      }));
+    } catch {
+      context.addIssue({ code: "custom", message: "not a list of key=value" });
+      return z.NEVER;
+    }
+  }).pipe(z.record(key, value));
 }
 
 function jsonText<T>(schema: z.ZodType<T>): z.ZodType<T, string> {

@@ -8,6 +8,7 @@
 export const ERROR_CODES = {
   // Requests
   BODY_INVALID: { status: 400, retryable: false },
+  QUERY_INVALID: { status: 400, retryable: false },
   METHOD_NOT_ALLOWED: { status: 405, retryable: false },
   UNAUTHORIZED: { status: 401, retryable: false },
   FORBIDDEN: { status: 403, retryable: false },
@@ -65,17 +66,59 @@ export const ERROR_CODES = {
   // Tools
   TOOL_NOT_FOUND: { status: 404, retryable: false },
   TOOL_FORBIDDEN: { status: 403, retryable: false },
+  INSUFFICIENT_SCOPE: { status: 403, retryable: false },
+  TOOL_DEFINITION_CHANGED: { status: 409, retryable: false },
+  RESOURCE_NOT_FOUND: { status: 404, retryable: false },
   TOOL_CONFIG_INVALID: { status: 422, retryable: false },
+  TOOL_ASKS_MORE: { status: 422, retryable: false },
   TOOL_ARGUMENTS_INVALID: { status: 422, retryable: false },
   TOOL_RATE_LIMITED: { status: 429, retryable: true },
   TOOL_UNAVAILABLE: { status: 502, retryable: true },
   TOOL_AUTH_FAILED: { status: 502, retryable: false },
+  AUTHORIZATION_REQUIRED: { status: 403, retryable: false },
+  AUTHORIZATION_INVALID: { status: 400, retryable: false },
+  AUTHORIZATION_REFUSED: { status: 422, retryable: false },
+  OAUTH_UNAVAILABLE: { status: 422, retryable: false },
+  TOOL_STATE_INVALID: { status: 422, retryable: false },
   TOOL_TIMEOUT: { status: 504, retryable: true },
   TOOL_FAILED: { status: 502, retryable: false },
   TOOL_OUTCOME_UNKNOWN: { status: 502, retryable: false },
   TOOL_ADDRESS_FORBIDDEN: { status: 422, retryable: false },
   EXCEEDED_RETRIES: { status: 422, retryable: false },
   CALLER_REQUIRED: { status: 422, retryable: false },
+  FEEDBACK_TOKEN_NOT_FOUND: { status: 404, retryable: false },
+  FEEDBACK_CLOSED: { status: 409, retryable: false },
+
+  // Documents
+  PROJECT_NOT_FOUND: { status: 404, retryable: false },
+  PROJECT_LANGUAGE_UNKNOWN: { status: 400, retryable: false },
+  DOCUMENT_NOT_FOUND: { status: 404, retryable: false },
+  DOCUMENT_INVALID: { status: 400, retryable: false },
+  QUERY_EMBEDDING_INVALID: { status: 400, retryable: false },
+  EMBEDDER_MISMATCH: { status: 409, retryable: false },
+  SWITCH_INCOMPLETE: { status: 409, retryable: false },
+
+  // Embedders
+  EMBEDDER_NOT_FOUND: { status: 404, retryable: false },
+  EMBEDDER_FIXED: { status: 409, retryable: false },
+  EMBEDDER_KEY_MISSING: { status: 422, retryable: false },
+  EMBEDDER_REFUSED: { status: 422, retryable: false },
+  EMBEDDER_TEXT_REFUSED: { status: 422, retryable: false },
+  EMBEDDER_RATE_LIMITED: { status: 429, retryable: true },
+  EMBEDDER_QUOTA_EXHAUSTED: { status: 429, retryable: true },
+  EMBEDDER_UNAVAILABLE: { status: 502, retryable: true },
+  EMBEDDER_OUTPUT_INVALID: { status: 502, retryable: false },
+
+  // Syncs of repositories
+  GITHUB_RATE_LIMITED: { status: 429, retryable: true },
+  GITHUB_UNAVAILABLE: { status: 502, retryable: true },
+  GITHUB_AUTH_FAILED: { status: 422, retryable: false },
+  GITHUB_NOT_FOUND: { status: 404, retryable: false },
+  FILE_NOT_TEXT: { status: 422, retryable: false },
+  FILE_TOO_LARGE: { status: 422, retryable: false },
+  FILE_UNREADABLE: { status: 422, retryable: false },
+  USER_NOT_FOUND: { status: 404, retryable: false },
+  SYNC_DELIVERIES_EXCEEDED: { status: 500, retryable: false },
 
   // Skills and data
   SKILL_NOT_FOUND: { status: 404, retryable: false },

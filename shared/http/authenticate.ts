@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type { ApiKeys } from "../config/env.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 
@@ -8,7 +9,12 @@ type VerifyAuth = Awaited<ReturnType<typeof loadServer>>["verifyAuth"];
 
 /** Who sent a request. */
 export type Caller =
-  | { readonly kind: "user"; readonly userId: string }
+  | {
+    readonly kind: "user";
+    readonly userId: string;
+    /** OAuth client that the token was given to; null for a session of the project's own app. */
+    readonly clientId: string | null;
+  }
   /** A holder of a secret key: the project itself. */
   | { readonly kind: "service" };
 
@@ -19,7 +25,8 @@ export type CallerKind = Caller["kind"];
  * Finds out who sent the request: a user by the JWT in `Authorization`, the service by a secret
  * key in `apikey`. A publishable key alone is nobody.
  *
- * @throws UNAUTHORIZED when no accepted credential came, or a wrong one.
+ * @throws UNAUTHORIZED when no accepted credential came, or a wrong one, or the token of a user
+ * who cannot own anything here.
  * @throws FORBIDDEN when the token is genuine but not a signed-in user's.
  * @throws CONFIG_INVALID when the project's keys could not have let anybody in.
  */
@@ -38,7 +45,15 @@ export async function authenticate(
       hint: "Sign in and send the session's access token.",
     });
   }
-  return { kind: "user", userId: data.userClaims.id };
+  const userId = z.guid().safeParse(data.userClaims.id);
+  if (!userId.success) throw foreignUser();
+  return { kind: "user", userId: userId.data, clientId: clientIdOf(data.jwtClaims) };
+}
+
+/** Supabase Auth names the client in the tokens that it gives out as an OAuth server. */
+function clientIdOf(claims: object | null): string | null {
+  const clientId: unknown = claims === null ? undefined : Reflect.get(claims, "client_id");
+  return typeof clientId === "string" && clientId !== "" ? clientId : null;
 }
 
 type Environment = NonNullable<Parameters<VerifyAuth>[1]["env"]>;
@@ -50,6 +65,15 @@ function environmentOf(keys: ApiKeys): Environment {
     secretKeys: { ...keys.secretKeys },
     jwks: keys.jwks,
   };
+}
+
+/** Owners are rows of `auth.users`; a token of another issuer names its users as it likes. */
+function foreignUser(): SwarmError {
+  return new SwarmError(
+    "UNAUTHORIZED",
+    "Cannot authenticate the request: the token's user id is no UUID",
+    { hint: "Sign in with this project's Auth and send the session's access token." },
+  );
 }
 
 type AuthFailure = NonNullable<Awaited<ReturnType<VerifyAuth>>["error"]>;

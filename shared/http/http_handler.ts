@@ -27,10 +27,11 @@ export function createHttpHandler(
   handle: HttpHandler,
 ): (request: Request) => Promise<Response> {
   return async (request) => {
-    if (request.method === "OPTIONS") return preflightResponse(options.methods);
+    if (request.method === "OPTIONS") return preflightResponse(request, options.methods);
     const requestId = requestIdOf(request);
     const response = await answer(request, { requestId });
     response.headers.set("x-request-id", requestId);
+    if (response.status === 405) response.headers.set("allow", options.methods.join(", "));
     for (const [name, value] of CORS_HEADERS) response.headers.set(name, value);
     return response;
   };

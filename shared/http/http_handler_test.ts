@@ -39,12 +39,31 @@ Deno.test("a preflight is answered without asking the handler", async () => {
   assert.match(answer.headers.get("access-control-allow-headers") ?? "", /apikey/);
 });
 
+Deno.test("a preflight lets the MCP headers pass, arguments by their own names", async () => {
+  const { serve } = door(echo);
+
+  const answer = await serve(
+    new Request("http://localhost/", {
+      method: "OPTIONS",
+      headers: { "access-control-request-headers": "mcp-param-region, x-evil, mcp-param-b d" },
+    }),
+  );
+
+  const allowed = (answer.headers.get("access-control-allow-headers") ?? "").split(", ");
+  for (const name of ["mcp-protocol-version", "mcp-method", "mcp-name", "mcp-param-region"]) {
+    assert.ok(allowed.includes(name), name);
+  }
+  assert.ok(!allowed.includes("x-evil") && !allowed.includes("mcp-param-b d"));
+  assert.match(answer.headers.get("access-control-expose-headers") ?? "", /www-authenticate/);
+});
+
 Deno.test("another method is refused with those that serve", async () => {
   const { serve } = door(echo);
 
   const answer = await serve(new Request("http://localhost/"));
 
   assert.equal(answer.status, 405);
+  assert.equal(answer.headers.get("allow"), "POST");
   assert.deepEqual((await answer.json()).error.details, { allowed: ["POST"] });
 });
 

@@ -4,8 +4,9 @@ import { describeIssues } from "../describe_issues.ts";
 import type { JsonValue } from "../json.ts";
 import { isNestedTooDeep } from "../json_depth.ts";
 import { toStorableJson } from "../storable_json.ts";
+import { readBody } from "./read_body.ts";
 
-/** Largest request body that is read. */
+/** Largest request body that is read, unless a door says otherwise. */
 const MAX_BODY_BYTES = 1_048_576;
 
 /**
@@ -15,8 +16,12 @@ const MAX_BODY_BYTES = 1_048_576;
  * @throws BODY_INVALID when the body is too large or deep, not JSON, or does not fit; `details.issues`
  * lists each place that is wrong.
  */
-export async function parseBody<T>(request: Request, schema: z.ZodType<T>): Promise<T> {
-  const body = parseJson(await readText(request));
+export async function parseBody<T>(
+  request: Request,
+  schema: z.ZodType<T>,
+  { maxBytes = MAX_BODY_BYTES }: { readonly maxBytes?: number } = {},
+): Promise<T> {
+  const body = parseJson(new TextDecoder().decode(await readBody(request, maxBytes)));
   const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;
   const issues = describeIssues(parsed.error);
@@ -24,18 +29,6 @@ export async function parseBody<T>(request: Request, schema: z.ZodType<T>): Prom
     hint: "Correct the named fields and send the request again.",
     details: { issues },
   });
-}
-
-async function readText(request: Request): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = "";
-  let byteCount = 0;
-  for await (const chunk of request.body ?? []) {
-    byteCount += chunk.byteLength;
-    if (byteCount > MAX_BODY_BYTES) throw tooLarge();
-    text += decoder.decode(chunk, { stream: true });
-  }
-  return text + decoder.decode();
 }
 
 function parseJson(text: string): unknown {
@@ -52,12 +45,4 @@ function parseJson(text: string): unknown {
   throw new SwarmError("BODY_INVALID", "Cannot read the body: it is nested too deep", {
     hint: "Send flatter data, or put it in Storage and pass its path.",
   });
-}
-
-function tooLarge(): SwarmError {
-  return new SwarmError(
-    "BODY_INVALID",
-    `Cannot read the body: it is larger than ${MAX_BODY_BYTES} bytes`,
-    { hint: "Put large inputs in Storage and pass their path." },
-  );
 }

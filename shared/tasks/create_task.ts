@@ -9,6 +9,7 @@ export interface TaskOrigin {
   readonly userId: string | null;
   /** W3C trace context of the request. */
   readonly traceparent: string | null;
+  readonly tracestate: string | null;
 }
 
 /** A created task, and whether this call made it. */
@@ -60,7 +61,8 @@ async function callCreateTask(sql: Sql, request: CreateTaskRequest, origin: Task
         p_concurrency_key => ${request.concurrency_key ?? null},
         p_metadata => ${sql.json(request.metadata ?? {})},
         p_budget => ${request.budget === undefined ? null : sql.json(request.budget)}::jsonb,
-        p_traceparent => ${origin.traceparent}
+        p_traceparent => ${origin.traceparent},
+        p_tracestate => ${origin.tracestate}
       )`;
     return row;
   } catch (error) {

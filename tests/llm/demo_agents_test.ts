@@ -42,7 +42,7 @@ async function runAgent(
   const messages: ModelMessage[] = [{ role: "user", text: JSON.stringify(agent.input, null, 2) }];
   const calls: { name: string; arguments: JsonValue }[] = [];
   const tools = TOOL_NAMES.map((name): ModelTool => (
-    { name, description: name, parameters: { type: "object", properties: {} } }
+    { name, description: name, inputSchema: { type: "object", properties: {} } }
   ));
   for (let turn = 0; turn < 12; turn++) {
     const asked = request({ model: "demo", system: agent.system, messages, tools });

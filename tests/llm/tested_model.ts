@@ -24,7 +24,7 @@ export function request(changes: Partial<ModelRequest> = {}): ModelRequest {
 export const ADD_TOOL = {
   name: "add",
   description: "Adds to the sum.",
-  parameters: { type: "object", properties: { n: { type: "number" } }, required: ["n"] },
+  inputSchema: { type: "object", properties: { n: { type: "number" } }, required: ["n"] },
 };
 
 /** Calls the model at `origin` through the adapter for this wire format. */

@@ -131,7 +131,8 @@ async function npmCacheFolder(): Promise<string> {
   return JSON.parse(new TextDecoder().decode(stdout)).npmCache;
 }
 
-function runtimeEnvironment(): Record<string, string> {
+/** The part of our environment that a process of other people's code gets. */
+export function runtimeEnvironment(): Record<string, string> {
   const found = RUNTIME_VARIABLES.map((name) => [name, Deno.env.get(name)] as const);
   return Object.fromEntries(found.flatMap(([name, value]) => value ? [[name, value]] : []));
 }
