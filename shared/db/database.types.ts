@@ -542,18 +542,6 @@ isOneToOne: false
                   }
                   Relationships: [
                     {
-      foreignKeyName: "task_events_master_task_id_fkey"
-      columns: ["master_task_id"]
-isOneToOne: false
-      referencedRelation: "stuck_tasks"
-      referencedColumns: ["task_id"]
-    },{
-      foreignKeyName: "task_events_master_task_id_fkey"
-      columns: ["master_task_id"]
-isOneToOne: false
-      referencedRelation: "tasks"
-      referencedColumns: ["id"]
-    },{
       foreignKeyName: "task_events_task_id_fkey"
       columns: ["task_id"]
 isOneToOne: false

@@ -149,7 +149,8 @@ grant select on public.task_steps to service_role;
 create table public.task_events (
   id bigint generated always as identity primary key,
   task_id uuid not null references public.tasks (id) on delete cascade,
-  master_task_id uuid not null references public.tasks (id) on delete cascade,
+  -- No reference: it is the master of its task, and is gone with it.
+  master_task_id uuid not null,
   type text not null check (type in (
     'task.created', 'task.started', 'task.parked', 'task.resumed', 'task.retried',
     'task.completed', 'task.failed', 'task.cancelled',

@@ -24,7 +24,7 @@ $$;
 comment on function private.emit_event(uuid, uuid, text, jsonb) is 'Appends an event to a task''s trace.';
 revoke all on function private.emit_event(uuid, uuid, text, jsonb) from public;
 
-create function private.broadcast(p_task_id uuid, p_master_task_id uuid, p_event text, p_payload jsonb)
+create function private.broadcast(p_task_ids uuid[], p_master_task_ids uuid[], p_events text[], p_payloads jsonb[])
 returns void
 language plpgsql
 volatile
@@ -32,15 +32,33 @@ security invoker
 set search_path = ''
 as $$
 begin
-  perform realtime.send(p_payload, p_event, 'supaswarm:task:' || p_task_id, true);
-  perform realtime.send(p_payload, p_event, 'supaswarm:master:' || p_master_task_id, true);
+  -- What realtime.send() writes for one message of one channel, each in a savepoint of its own.
+  with message as materialized (
+    select gen_random_uuid() as id, channel.topic, sent.event, sent.payload
+    from unnest(p_task_ids, p_master_task_ids, p_events, p_payloads)
+      with ordinality as sent (task_id, master_task_id, event, payload, place)
+    cross join lateral (
+      values (1, 'supaswarm:task:' || sent.task_id), (2, 'supaswarm:master:' || sent.master_task_id)
+    ) as channel (place, topic)
+    order by sent.place, channel.place
+  )
+  insert into realtime.messages (id, topic, event, payload, private, extension)
+  select message.id, message.topic, message.event,
+    message.payload || jsonb_build_object('id', message.id), true, 'broadcast'
+  from message;
+exception when others then
+  -- Realtime's table is the platform's to change. Its function knows how, and at worst warns.
+  perform realtime.send(sent.payload, sent.event, 'supaswarm:task:' || sent.task_id, true),
+    realtime.send(sent.payload, sent.event, 'supaswarm:master:' || sent.master_task_id, true)
+  from unnest(p_task_ids, p_master_task_ids, p_events, p_payloads)
+    as sent (task_id, master_task_id, event, payload);
 end;
 $$;
-comment on function private.broadcast(uuid, uuid, text, jsonb) is
-  'Sends to the private channels of a task and of its master.';
-revoke all on function private.broadcast(uuid, uuid, text, jsonb) from public;
+comment on function private.broadcast(uuid[], uuid[], text[], jsonb[]) is
+  'Sends to the private channels of tasks and of their masters, in the order of the arrays. Never fails: a broadcast is no reason to lose a change.';
+revoke all on function private.broadcast(uuid[], uuid[], text[], jsonb[]) from public;
 
-create function private.broadcast_task_event()
+create function private.broadcast_task_events()
 returns trigger
 language plpgsql
 volatile
@@ -50,31 +68,41 @@ as $$
 declare
   -- Realtime refuses large messages; a longer payload is named, not sent.
   v_max_payload_bytes constant int := 32768;
-  v_data jsonb := new.payload;
+  v_task_ids uuid[];
+  v_master_task_ids uuid[];
+  v_types text[];
+  v_payloads jsonb[];
 begin
-  if octet_length(v_data::text) > v_max_payload_bytes then
-    v_data := jsonb_build_object(
-      'reference', jsonb_build_object('table', 'task_events', 'id', new.id),
-      'bytes', octet_length(new.payload::text),
-      'step_seq', new.payload -> 'step_seq'
-    );
-  end if;
-  perform private.broadcast(new.task_id, new.master_task_id, new.type, jsonb_build_object(
-    'task_id', new.task_id,
-    'master_task_id', new.master_task_id,
-    'seq', new.id,
-    'at', new.at,
-    'data', v_data
-  ));
+  select array_agg(event.task_id order by event.id),
+    array_agg(event.master_task_id order by event.id),
+    array_agg(event.type order by event.id),
+    array_agg(jsonb_build_object(
+      'task_id', event.task_id,
+      'master_task_id', event.master_task_id,
+      'seq', event.id,
+      'at', event.at,
+      'data', case
+        when octet_length(event.payload::text) <= v_max_payload_bytes then event.payload
+        else jsonb_build_object(
+          'reference', jsonb_build_object('table', 'task_events', 'id', event.id),
+          'bytes', octet_length(event.payload::text),
+          'step_seq', event.payload -> 'step_seq'
+        )
+      end
+    ) order by event.id)
+  into v_task_ids, v_master_task_ids, v_types, v_payloads
+  from written as event;
+  perform private.broadcast(v_task_ids, v_master_task_ids, v_types, v_payloads);
   return null;
 end;
 $$;
-comment on function private.broadcast_task_event() is
-  'Row trigger: broadcasts the event. Definer, since realtime.send() obeys the policies of realtime.messages and clients may not write there.';
-revoke all on function private.broadcast_task_event() from public;
+comment on function private.broadcast_task_events() is
+  'Statement trigger: broadcasts what was written. Definer, since clients may not write to realtime.messages.';
+revoke all on function private.broadcast_task_events() from public;
 
 create trigger task_events_broadcast after insert on public.task_events
-  for each row execute function private.broadcast_task_event();
+  referencing new table as written
+  for each statement execute function private.broadcast_task_events();
 
 create function private.is_own_channel(p_topic text)
 returns boolean

@@ -26,8 +26,8 @@ comment on function private.can_hand_off(uuid, uuid) is
   'True when the target is active and the agent has no handoff rows or one for the target.';
 revoke all on function private.can_hand_off(uuid, uuid) from public;
 
-create function private.task_context(p_task_id uuid)
-returns json
+create function private.task_contexts(p_task_ids uuid[])
+returns table (task_id uuid, epoch bigint, context json)
 -- Not jsonb, which takes three times as long to put together a transcript of a thousand steps.
 language plpgsql
 stable
@@ -35,11 +35,42 @@ security invoker
 set search_path = ''
 -- Planning it takes ten times as long as running it.
 set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
 set jit = off
 as $$
 begin
-  return (
-    select json_build_object(
+  return query
+    with claimed as materialized (
+      select task.*, listed.place
+      from unnest(p_task_ids) with ordinality as listed (id, place)
+      join public.tasks as task on task.id = listed.id
+    ),
+    -- Once for each agent, however many of its tasks there are.
+    staff as materialized (
+      select agent.id,
+        to_jsonb(agent) - 'provider_id' - 'is_active' - 'created_at' - 'updated_at' as agent,
+        to_jsonb(provider) - 'display_name' - 'is_active' as provider,
+        coalesce((
+          select json_agg(
+            json_build_object('skill_id', skill.skill_id, 'name', skill.name, 'description', skill.description)
+            order by agent_skill.priority, skill.skill_id
+          )
+          from public.agent_skills as agent_skill
+          join public.skills as skill on skill.id = agent_skill.skill_id
+          where agent_skill.agent_id = agent.id and skill.is_active
+        ), '[]') as skills,
+        coalesce((
+          select json_agg(
+            json_build_object('slug', target.slug, 'description', target.description) order by target.slug
+          )
+          from public.agents as target
+          where private.can_hand_off(agent.id, target.id)
+        ), '[]') as handoffs
+      from public.agents as agent
+      left join public.llm_providers as provider on provider.id = agent.provider_id and provider.is_active
+      where agent.id = any (array(select distinct claimed.agent_id from claimed))
+    )
+    select task.id, task.epoch, json_build_object(
       'task', json_build_object(
         'id', task.id,
         'master_task_id', task.master_task_id,
@@ -58,24 +89,10 @@ begin
         'budget', master.budget,
         'master_input', master.input
       ),
-      'agent', to_jsonb(agent) - 'provider_id' - 'is_active' - 'created_at' - 'updated_at',
-      'provider', to_jsonb(provider) - 'display_name' - 'is_active',
-      'skills', coalesce((
-        select json_agg(
-          json_build_object('skill_id', skill.skill_id, 'name', skill.name, 'description', skill.description)
-          order by agent_skill.priority, skill.skill_id
-        )
-        from public.agent_skills as agent_skill
-        join public.skills as skill on skill.id = agent_skill.skill_id
-        where agent_skill.agent_id = agent.id and skill.is_active
-      ), '[]'),
-      'handoffs', coalesce((
-        select json_agg(
-          json_build_object('slug', target.slug, 'description', target.description) order by target.slug
-        )
-        from public.agents as target
-        where private.can_hand_off(agent.id, target.id)
-      ), '[]'),
+      'agent', staff.agent,
+      'provider', staff.provider,
+      'skills', coalesce(staff.skills, '[]'),
+      'handoffs', coalesce(staff.handoffs, '[]'),
       'steps', coalesce((
         select json_agg(
           json_build_object(
@@ -101,14 +118,12 @@ begin
         where review.task_id = task.id
       ), '[]')
     )
-    from public.tasks as task
+    from claimed as task
     join public.tasks as master on master.id = task.master_task_id
-    left join public.agents as agent on agent.id = task.agent_id
-    left join public.llm_providers as provider on provider.id = agent.provider_id and provider.is_active
-    where task.id = p_task_id
-  );
+    left join staff on staff.id = task.agent_id
+    order by task.place;
 end;
 $$;
-comment on function private.task_context(uuid) is
-  'Everything a worker needs to go on with a task: the task, its agent, the transcript and the reviews.';
-revoke all on function private.task_context(uuid) from public;
+comment on function private.task_contexts(uuid[]) is
+  'Everything a worker needs to go on with each task, in the order of the array: the task, its agent, the transcript and the reviews.';
+revoke all on function private.task_contexts(uuid[]) from public;

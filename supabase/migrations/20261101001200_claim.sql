@@ -403,11 +403,7 @@ begin
   end if;
 
   perform private.trace_claims(v_claimed, p_worker_id, p_begins_first_steps);
-  return query
-    select task.id, task.epoch, private.task_context(task.id)
-    from public.tasks as task
-    where task.id = any (v_claimed)
-    order by array_position(v_claimed, task.id);
+  return query select * from private.task_contexts(v_claimed);
 end;
 $$;
 comment on function private.claim_tasks(text, int, int, boolean) is

@@ -233,13 +233,18 @@ volatile
 security invoker
 set search_path = ''
 as $$
-  select private.broadcast(task.id, task.master_task_id, 'model.delta', jsonb_build_object(
-    'task_id', task.id,
-    'master_task_id', task.master_task_id,
-    'seq', null,
-    'at', clock_timestamp(),
-    'data', jsonb_build_object('step_seq', broadcast_delta.p_seq, 'text', broadcast_delta.p_text)
-  ))
+  select private.broadcast(
+    array[task.id],
+    array[task.master_task_id],
+    array['model.delta'],
+    array[jsonb_build_object(
+      'task_id', task.id,
+      'master_task_id', task.master_task_id,
+      'seq', null,
+      'at', clock_timestamp(),
+      'data', jsonb_build_object('step_seq', broadcast_delta.p_seq, 'text', broadcast_delta.p_text)
+    )]
+  )
   from public.tasks as task
   where task.id = broadcast_delta.p_task_id
     and task.epoch = broadcast_delta.p_epoch

@@ -20,7 +20,10 @@ Deno.test("a job's channels are its owner's, and nobody sends into them", async 
 
   /** Whatever was sent before has arrived when the owner hears this. */
   const assertOwnerHeardOnly = async (marker: string) => {
-    await sql`select private.broadcast(${jobId}, ${jobId}, ${marker}, '{}')`;
+    await sql`
+      select private.broadcast(
+        array[${jobId}::uuid], array[${jobId}::uuid], array[${marker}::text], array['{}'::jsonb]
+      )`;
     for (const ear of owners) {
       await waitFor(() => ear.heard.includes(marker), { what: marker });
       assert.deepEqual(ear.heard, [marker]);

@@ -1,0 +1,33 @@
+begin;
+set local search_path = public, extensions;
+select plan(4);
+
+create temp table made on commit drop as select tests.create_task() as id;
+create temp table claimed on commit drop as select * from private.claim_tasks('w1', 1, 30, true);
+create temp table sent on commit drop as
+  select message.*, row_number() over (order by message.ctid) as place
+  from realtime.messages as message
+  where topic like '%' || (select id from made);
+
+select results_eq(
+  $$select event from sent where topic like 'supaswarm:master:%' order by place$$,
+  $$values ('task.created'), ('task.started'), ('model.started')$$,
+  'the master''s channel hears all, in order'
+);
+select results_eq(
+  $$select event from sent where topic like 'supaswarm:task:%' order by place$$,
+  $$values ('task.created'), ('task.started'), ('model.started')$$,
+  'and so does the task''s'
+);
+select is_empty(
+  $$select from sent where not private or extension <> 'broadcast' or payload ->> 'id' <> id::text$$,
+  'as realtime.send() would have sent them'
+);
+select set_eq(
+  $$select (payload ->> 'seq')::bigint from sent$$,
+  $$select id from public.task_events where task_id = (select id from made)$$,
+  'each names its row of the trace'
+);
+
+select * from finish();
+rollback;
