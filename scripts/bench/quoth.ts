@@ -10,6 +10,7 @@ import {
   readReferenceQueries,
   type ReferenceQuery,
 } from "./quoth/reference_queries.ts";
+import { bootstrap } from "./quoth/bootstrap.ts";
 import { mean, type RankedHit, type RankingScore, scoreRanking } from "./quoth/score_ranking.ts";
 import type { ReferenceFile } from "./reference_files.ts";
 
@@ -24,9 +25,9 @@ const EMBEDDERS: Readonly<
   minilm: {
     name: "minilm-l6-v2+hash384@1",
     targets: {
-      hybrid_ndcg10_macro: { min: 0.7 },
-      hybrid_ndcg10_paraphrase: { min: 0.55 },
-      hybrid_ndcg10_identifier: { min: 0.8 },
+      hybrid_ndcg10_macro: { min: 0.727 },
+      hybrid_ndcg10_paraphrase: { min: 0.577 },
+      hybrid_ndcg10_identifier: { min: 0.82 },
       hybrid_section_hit5: { min: 0.75 },
     },
   },
@@ -74,7 +75,8 @@ export async function benchQuoth(db: string, embedder = "minilm"): Promise<Bench
     Object.assign(figures, await measure(name, search, queries));
   }
   const notes = [
-    "Macro is the mean over the kinds of queries; section hits are of the queries that link to a heading.",
+    "Macro is the mean over the kinds of queries, between low and high for 95 of 100 draws of such " +
+    "queries; section hits are of the queries that link to a heading.",
     cache === null || cache.counts.hits === 0
       ? "Every text was embedded in this run."
       : "Vectors of earlier runs were used again, so the time of indexing is none of the model.",
@@ -190,6 +192,13 @@ async function measure(name: string, search: Search, queries: readonly Reference
     for (const kind of QUERY_KINDS) figures[`${name}_${label}_${kind}`] = rounded(of(kind, metric));
     figures[`${name}_${label}_macro`] = rounded(mean(QUERY_KINDS.map((kind) => of(kind, metric))));
   }
+  const macro = bootstrap(
+    QUERY_KINDS.map((kind) =>
+      scored.filter((entry) => entry.kind === kind).map(({ score }) => score.ndcgAt10)
+    ),
+  );
+  figures[`${name}_ndcg10_macro_low`] = rounded(macro.low);
+  figures[`${name}_ndcg10_macro_high`] = rounded(macro.high);
   const sections = scored.flatMap(({ score }) => score.sectionHitAt5 ?? []);
   figures[`${name}_section_hit5`] = rounded(mean(sections));
   figures[`${name}_section_queries`] = sections.length;

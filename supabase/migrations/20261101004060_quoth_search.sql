@@ -137,11 +137,15 @@ declare
   v_lexemes text[];
   v_words tsquery;
   v_weights real[] := private.text_weights();
+  v_is_identifier constant boolean := private.is_identifier_query(p_query);
   v_text_share double precision := case
     when p_query_embedding is null then 1
-    when private.is_identifier_query(p_query) then 0.5
-    else 0.3
+    when v_is_identifier then 0.7
+    else 0.5
   end;
+  -- The name of a thing is asked for where it stands; a question, in the document about it.
+  v_document_share constant double precision := case when v_is_identifier then 0 else 0.2 end;
+  v_telling_chunks constant int := 50;
 begin
   if p_query_embedding is not null and p_embedder is distinct from v_embedder then
     raise sqlstate 'PT409' using
@@ -175,7 +179,7 @@ begin
         (select max(worded.rank) from worded) as best_rank
     ),
     scored as materialized (
-      select chunk.id, nearest.place as vector_rank, worded.place as text_rank,
+      select chunk.id, chunk.document_id, nearest.place as vector_rank, worded.place as text_rank,
         coalesce((nearest.similarity - bound.worst) / nullif(bound.best - bound.worst, 0), (nearest.id is not null)::int)
           as vector_part,
         coalesce(worded.rank, ts_rank(v_weights, chunk.fts, v_words, 1)) / nullif(bound.best_rank, 0) as text_part
@@ -184,11 +188,28 @@ begin
       join public.document_embeddings as chunk on chunk.id = coalesce(nearest.id, worded.id)
       cross join bound
     ),
-    best as materialized (
+    fused as materialized (
       select scored.*,
-        (1 - v_text_share) * scored.vector_part + v_text_share * coalesce(scored.text_part, 0) as score
+        (1 - v_text_share) * scored.vector_part + v_text_share * coalesce(scored.text_part, 0) as own_score,
+        row_number() over (
+          order by (1 - v_text_share) * scored.vector_part + v_text_share * coalesce(scored.text_part, 0) desc, scored.id
+        ) as place
       from scored
-      order by score desc, scored.id
+    ),
+    -- A document that answers in several places is the likelier one, with each place less so.
+    told as (
+      select fused.document_id, ln(1 + sum(fused.own_score)) as weight
+      from fused
+      where fused.place <= v_telling_chunks
+      group by fused.document_id
+    ),
+    best as materialized (
+      select fused.*,
+        (fused.own_score + v_document_share * coalesce(told.weight, 0)) / (1 + v_document_share * ln(1 + v_telling_chunks))
+          as score
+      from fused
+      left join told on told.document_id = fused.document_id
+      order by score desc, fused.id
       limit least(greatest(coalesce(p_limit, 10), 0), v_candidates)
     )
     select chunk.id, chunk.document_id, document.file_path, document.title, chunk.heading_path, chunk.anchor,
@@ -238,6 +259,6 @@ as $$
   select * from private.search_documents(p_project_id, p_query, p_query_embedding, p_embedder, p_limit, p_path_prefix);
 $$;
 comment on function public.search_documents(uuid, text, extensions.vector, text, int, text) is
-  'Chunks of a project by words and meaning, best first, at most p_limit (200). Without p_query_embedding by words alone; with it p_embedder names the embedder that made it. score from 0 to 1 mixes both parts, each scaled within this search; similarity is the cosine; ranks are null for what one part did not find; matched_terms are the words of the query that the chunk has. Raises PROJECT_NOT_FOUND, EMBEDDER_MISMATCH or QUERY_EMBEDDING_INVALID.';
+  'Chunks of a project by words and meaning, best first, at most p_limit (200). Without p_query_embedding by words alone; with it p_embedder names the embedder that made it. score from 0 to 1 mixes both parts, each scaled within this search, and what else of the document is found; similarity is the cosine; ranks are null for what one part did not find; matched_terms are the words of the query that the chunk has. Raises PROJECT_NOT_FOUND, EMBEDDER_MISMATCH or QUERY_EMBEDDING_INVALID.';
 revoke all on function public.search_documents(uuid, text, extensions.vector, text, int, text) from public, anon;
 grant execute on function public.search_documents(uuid, text, extensions.vector, text, int, text) to authenticated, service_role;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { SwarmError } from "../../shared/errors/swarm_error.ts";
 import type { Lease } from "../../shared/worker/task_store.ts";
+import { seededRandom } from "../../scripts/seeded_random.ts";
 import {
   assertAllSettled,
   assertNoDeadlock,
@@ -13,7 +14,6 @@ import {
   openRaceTrack,
   printFigures,
   type RaceTrack,
-  seededRandom,
   shuffled,
   subtaskIntent,
   subtaskOf,

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { Lease } from "../../shared/worker/task_store.ts";
+import { seededRandom } from "../../scripts/seeded_random.ts";
 import {
   assertConsistent,
   assertNoDeadlock,
@@ -8,7 +9,6 @@ import {
   inLanes,
   openRaceTrack,
   printFigures,
-  seededRandom,
   shuffled,
 } from "./race_fixture.ts";
 

@@ -1,12 +1,7 @@
 import assert from "node:assert/strict";
 import type { Sql } from "../../shared/db/sql_client.ts";
-import {
-  assertNoDeadlock,
-  inLanes,
-  openRaceTrack,
-  printFigures,
-  seededRandom,
-} from "./race_fixture.ts";
+import { seededRandom } from "../../scripts/seeded_random.ts";
+import { assertNoDeadlock, inLanes, openRaceTrack, printFigures } from "./race_fixture.ts";
 
 const ITEMS_PER_MINUTE = 20;
 const RESERVED = 5;

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { seededRandom } from "../../scripts/seeded_random.ts";
 import {
   assertAllSettled,
   assertConsistent,
@@ -8,7 +9,6 @@ import {
   inLanes,
   openRaceTrack,
   printFigures,
-  seededRandom,
   sentMessageCount,
   shuffled,
   statusCounts,

@@ -4,6 +4,7 @@ import { SwarmError } from "../../shared/errors/swarm_error.ts";
 import { isolateClock } from "../../shared/worker/clock.ts";
 import { createSqlTaskStore } from "../../shared/worker/sql_task_store.ts";
 import type { Lease } from "../../shared/worker/task_store.ts";
+import { seededRandom } from "../../scripts/seeded_random.ts";
 import {
   assertAllSettled,
   assertConsistent,
@@ -14,7 +15,6 @@ import {
   modelResult,
   openRaceTrack,
   printFigures,
-  seededRandom,
   shuffled,
 } from "./race_fixture.ts";
 

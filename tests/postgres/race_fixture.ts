@@ -167,17 +167,6 @@ export async function inLanes<T, R>(
   return results;
 }
 
-/** Numbers from 0 to below 1, the same for the same seed. */
-export function seededRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
 /** The items in a random order. */
 export function shuffled<T>(items: readonly T[], random: () => number): T[] {
   return items.map((item) => ({ item, rank: random() }))

@@ -1,4 +1,4 @@
-import { seededRandom } from "../../postgres/race_fixture.ts";
+import { seededRandom } from "../../../scripts/seeded_random.ts";
 
 /** What happens to a worker at a point of a step. */
 export type Fate =

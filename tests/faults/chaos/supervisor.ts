@@ -1,4 +1,5 @@
-import { seededRandom, shuffled } from "../../postgres/race_fixture.ts";
+import { seededRandom } from "../../../scripts/seeded_random.ts";
+import { shuffled } from "../../postgres/race_fixture.ts";
 import type { ChaosDatabase } from "./chaos_database.ts";
 import { TASKS_OF_A_JOB } from "./chaos_job.ts";
 import type { WorkerPool } from "./worker_pool.ts";
