@@ -1,8 +1,8 @@
 -- Terminal states: entered once, told to the parent once.
 --
 -- Lock order everywhere: the job's lock, then the task, then its parent, then the job's totals.
--- Tasks are locked "for no key update", never "for update": each new event refers to its task and
--- to its master, and would wait for the stronger lock, against that order.
+-- Tasks are locked "for no key update", never "for update": each new event refers to its task, and
+-- would wait for the stronger lock, against that order.
 
 create function private.lock_job(p_master_task_id uuid)
 returns void
