@@ -242,6 +242,8 @@ export interface InternalServer {
   /** How to use the server, for the client's model. */
   readonly instructions?: string;
   readonly tools: readonly InternalTool[];
+  /** Its tools work inside a task alone: nobody else is shown them. */
+  readonly isForTasksOnly?: boolean;
   readonly resources?: readonly InternalResource[];
   readonly resourceTemplates?: readonly InternalResourceTemplate[];
   readonly prompts?: readonly InternalPrompt[];

@@ -24,6 +24,7 @@ import { listMcpTools } from "./list_mcp_tools.ts";
 import { type ConnectedClient, connectMcpClient } from "./mcp_client.ts";
 import { answerOfFailure, asksMoreOf, errorOfFailure, errorOfRelay } from "./mcp_failure.ts";
 import { createMcpFetch, emptyTrace, type RequestTrace } from "./mcp_fetch.ts";
+import { META_PREFIX } from "./meta_keys.ts";
 import { answerOfResult, metaOf } from "./tool_result.ts";
 
 /** What a connection to an MCP server is opened with. */
@@ -292,7 +293,7 @@ function toParams(call: ServerCall) {
     arguments: args as Record<string, unknown>,
     ...answersOf(input),
     _meta: {
-      "supaswarm/idempotencyKey": idempotencyKey,
+      [`${META_PREFIX}idempotency_key`]: idempotencyKey,
       ...(logs === null ? {} : { [LOG_LEVEL_KEY]: logs.level }),
       ...toTraceHeaders(call),
     },

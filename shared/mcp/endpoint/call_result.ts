@@ -4,7 +4,7 @@ import type { SwarmError } from "../../errors/swarm_error.ts";
 import type { JsonObject, JsonValue } from "../../json.ts";
 import { isJsonObject } from "../../json.ts";
 import type { AnsweredCall, UnknownCall } from "../../tools/tool_port.ts";
-import { META_PREFIX, underBothNames } from "./meta_keys.ts";
+import { META_PREFIX, underBothNames } from "../meta_keys.ts";
 
 /** A call's result as the Model Context Protocol has it, also of the plain JSON door. */
 export interface ToolCallResult {

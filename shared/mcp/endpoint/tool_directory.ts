@@ -1,6 +1,7 @@
 import { SwarmError } from "../../errors/swarm_error.ts";
 import type { Logger } from "../../log/logger.ts";
 import { nearestNames } from "../../nearest_names.ts";
+import { findByName } from "../../tools/find_by_name.ts";
 import type {
   ListedTool,
   ServerFeatures,
@@ -9,7 +10,6 @@ import type {
   ToolCaller,
   ToolGateway,
 } from "../../tools/tool_port.ts";
-import { findByName } from "./find_by_name.ts";
 import { nameNearestServers } from "./name_nearest_servers.ts";
 
 /** Servers asked at the same time. */
