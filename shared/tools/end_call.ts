@@ -17,23 +17,19 @@ const MAX_ERROR_CHARACTERS = 8_000;
 export async function endAnswered(call: RunningCall, raw: Answered): Promise<AnsweredCall> {
   const answer = raw.isError ? capError(raw) : raw;
   const { redactor } = call;
-  const { usedModel } = answer;
   const failures = await recordEnding(
     call,
-    {
-      ...(answer.isError
-        ? {
-          kind: "failure",
-          message: answer.text || "The tool reported an error",
-          ...(answer.errorCode === undefined ? {} : { code: answer.errorCode }),
-        }
-        : {
-          kind: "success",
-          text: answer.text,
-          ...(answer.structured === undefined ? {} : { structured: answer.structured }),
-        }),
-      ...(usedModel === undefined ? {} : { usedModel }),
-    },
+    answer.isError
+      ? {
+        kind: "failure",
+        message: answer.text || "The tool reported an error",
+        ...(answer.errorCode === undefined ? {} : { code: answer.errorCode }),
+      }
+      : {
+        kind: "success",
+        text: answer.text,
+        ...(answer.structured === undefined ? {} : { structured: answer.structured }),
+      },
   );
   const { content = [textBlock(answer.text)], structured, meta } = answer;
   const outcome: AnsweredCall = {

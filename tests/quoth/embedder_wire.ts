@@ -56,6 +56,7 @@ export function configOf(overrides: Partial<EmbedderConfig> = {}): EmbedderConfi
     similarity_floor: 0,
     is_english_only: false,
     quota_time_zone: "America/Los_Angeles",
+    llm_provider: null,
     secret: KEY,
     ...overrides,
   };
