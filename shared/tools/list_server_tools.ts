@@ -72,9 +72,13 @@ export async function listServerTools(
 }
 
 function forTasksOnly(slug: string): SwarmError {
-  return new SwarmError("TOOL_NOT_FOUND", `The tool server '${slug}' is for agents in a task alone`, {
-    hint: "Give it to an agent with agent_tools.",
-  });
+  return new SwarmError(
+    "TOOL_NOT_FOUND",
+    `The tool server '${slug}' is for agents in a task alone`,
+    {
+      hint: "Give it to an agent with agent_tools.",
+    },
+  );
 }
 
 /** The code of an internal server is at hand, so its cached list is never an old one. */
