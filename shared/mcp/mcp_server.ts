@@ -46,6 +46,9 @@ export interface McpServerOptions {
 
 /** Where a request of the stateless protocol says what may be logged. */
 const LOG_LEVEL_KEY = "io.modelcontextprotocol/logLevel";
+const SERVER_INFO_KEY = "io.modelcontextprotocol/serverInfo";
+/** Longer ones say nothing that is of use. */
+const MAX_VERSION_CHARACTERS = 100;
 
 /** Statuses with which a server says that it does not know what was remembered of it. */
 const FORGOTTEN_STATUSES: ReadonlySet<number> = new Set([400, 404, 405]);
@@ -66,12 +69,16 @@ export function openMcpServer(options: McpServerOptions): ToolServer {
 function featuresOf({ discovery, session }: ConnectionState): ServerFeatures {
   const capabilities = asJsonObject(discovery?.capabilities ?? session?.capabilities);
   const instructions = discovery?.instructions ?? session?.instructions;
+  const { version } = asJsonObject(
+    asJsonObject(discovery?._meta)[SERVER_INFO_KEY] ?? session?.serverInfo,
+  );
   return {
     hasResources: capabilities.resources !== undefined,
     hasPrompts: capabilities.prompts !== undefined,
     hasCompletions: capabilities.completions !== undefined,
     hasLogging: capabilities.logging !== undefined,
     instructions: typeof instructions === "string" ? instructions : null,
+    version: typeof version === "string" ? version.slice(0, MAX_VERSION_CHARACTERS) : null,
   };
 }
 

@@ -64,6 +64,7 @@ export function openInternalServer(options: InternalServerOptions): ToolServer {
       hasCompletions: server.complete !== undefined,
       hasLogging: server.logsForCallers === true,
       instructions: server.instructions ?? null,
+      version: null,
     }),
   };
 }

@@ -143,6 +143,7 @@ function toListed(
     isShape: tool.is_shape,
     successCount: tool.success_count,
     lastSuccessfulCall: tool.last_successful_call,
+    lastUpdated: tool.last_updated,
   };
 }
 

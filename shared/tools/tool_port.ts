@@ -130,6 +130,8 @@ export interface ListedTool {
   readonly isShape: boolean;
   readonly successCount: number;
   readonly lastSuccessfulCall: string | null;
+  /** When the definition last changed. */
+  readonly lastUpdated: string;
 }
 
 /** A tool left out of a list because its definition is broken. */
@@ -163,6 +165,8 @@ export interface ServerFeatures {
   readonly hasLogging: boolean;
   /** How to use the server, for the client's model. */
   readonly instructions: string | null;
+  /** Of the server's program, where it tells; null for what is part of the product. */
+  readonly version: string | null;
 }
 
 /** All that is known of a server for one caller. */

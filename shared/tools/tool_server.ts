@@ -143,4 +143,5 @@ export const TOOLS_ONLY: ServerFeatures = {
   hasCompletions: false,
   hasLogging: false,
   instructions: null,
+  version: null,
 };

@@ -188,7 +188,14 @@ Deno.test("mcp-execute keeps to its contract", async (t) => {
       const [mine, theirs] = [own, others].map(({ tools }) =>
         tools.find(({ name }) => name === "picture")
       );
-      assert.equal(own.info.name, "notes (Enhanced)");
+      assert.deepEqual([own.info.name, own.info.version], ["notes (Enhanced)", "3.2.1"]);
+      assert.deepEqual(own.info.capabilities, {
+        tools: true,
+        resources: true,
+        prompts: true,
+        logging: false,
+      });
+      assert.ok(mine?.last_updated && mine.last_successful_call);
       assert.equal(own.connection.status, "healthy");
       assert.deepEqual([mine?.is_shape, mine?.successful_parameters], [false, [{ of: "cat" }]]);
       assert.ok(mine?.inputSchema.properties);

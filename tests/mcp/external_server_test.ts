@@ -34,7 +34,7 @@ Deno.test("a registered server is passed through as it is", async (t) => {
     ]);
     assert.equal(instructions, "Look before you write.");
     const info = asJsonObject(asJsonObject(_meta)["io.modelcontextprotocol/serverInfo"]);
-    assert.equal(info.name, "notes (Enhanced)");
+    assert.deepEqual([info.name, info.version], ["notes (Enhanced)", "3.2.1"]);
   });
 
   await t.step("a result comes through with every block, its structure and its _meta", async () => {
