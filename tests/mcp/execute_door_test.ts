@@ -177,6 +177,19 @@ Deno.test("mcp-execute keeps to its contract", async (t) => {
     assert.ok(!ofBob.some(({ slug }) => slug === "swarm" || slug === "dead"));
   });
 
+  await t.step("a server for tasks alone is shown at no door", async () => {
+    const { servers } = serversSchema.parse((await get("", service)).body);
+    const alone = await get("?server=artifacts", service);
+    const { last } = await platform.service({ method: "tools/list" });
+    const direct = await platform.service({ path: "/artifacts", method: "tools/list" });
+
+    assert.ok(!servers.some(({ slug }) => slug === "artifacts"));
+    assert.deepEqual([alone.status, refused(alone).code], [404, "TOOL_NOT_FOUND"]);
+    assert.match(refused(alone).message, /in a task alone/);
+    assert.doesNotMatch(JSON.stringify(last.result), /artifacts__/);
+    assert.equal(direct.status, 404);
+  });
+
   await t.step(
     "a server's tools come with what worked: one's own values, others' shapes",
     async () => {

@@ -46,5 +46,7 @@ export async function grantScopes(
 ): Promise<void> {
   await sql`
     insert into public.mcp_grants (user_id, client_id, scopes)
-    select ${userId}::uuid, ${clientId}::text, array(select jsonb_array_elements_text(${sql.json([...scopes])}))`;
+    select ${userId}::uuid, ${clientId}::text, array(select jsonb_array_elements_text(${
+    sql.json([...scopes])
+  }))`;
 }

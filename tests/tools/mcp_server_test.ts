@@ -212,7 +212,13 @@ async function scenarios(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
 
       assert.ok(outcome.kind === "answered" && outcome.errorCode === "TOOL_UNAVAILABLE");
       assert.equal(outcome.status, 502);
-      assert.equal(server.seen.filter(({ method }) => method === "tools/call").length, 3);
+      const keys = server.seen.filter(({ method }) => method === "tools/call")
+        .map(({ meta }) => meta?.["dev.supaswarm/idempotency_key"]);
+      assert.equal(keys.length, 3);
+      assert.ok(
+        typeof keys[0] === "string" && new Set(keys).size === 1,
+        "told apart from new calls",
+      );
     } finally {
       await server.stop();
     }
