@@ -8,6 +8,7 @@ import { created, knock } from "../e2e/create_task_door.ts";
 import { addAgent, addTool } from "../e2e/operator.ts";
 import { completeWithResults, scriptTurns } from "../e2e/script.ts";
 import { bootMcpPlatform } from "../mcp/mcp_platform.ts";
+import { errorOf } from "../mcp/raw_message.ts";
 import { DENO_RUN, startForeignServer } from "./foreign_server.ts";
 
 const { everything, filesystem, mcpProxy, memory, sequentialThinking, supergateway } =
@@ -67,8 +68,6 @@ Deno.test("a fleet of servers that nobody here wrote", async (t) => {
     const { last } = await service({ path: `/${server}`, method: "tools/call", params });
     return asJsonObject(last.result);
   };
-  const errorOf = (result: JsonObject) =>
-    asJsonObject(asJsonObject(result.structuredContent).error);
   const graph = () => call("memory", "read_graph", {});
   const elapsedMs = async (work: () => Promise<unknown>) => {
     const beganAtMs = performance.now();
