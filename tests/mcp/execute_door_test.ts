@@ -125,25 +125,28 @@ Deno.test("mcp-execute keeps to its contract", async (t) => {
     }
   });
 
-  await t.step("the third failure in a row says so, with the error's own code and words", async () => {
-    const failing = { ...picture, tool_name: "fail", parameters: {} };
-    const dead = { server: "dead", tool_name: "anything", parameters: {} };
-    for (const call of [failing, failing, failing, dead, dead]) await post(call);
-    const reported = answerSchema.parse((await post(failing)).body);
-    const unreachable = await post(dead);
+  await t.step(
+    "the third failure in a row says so, with the error's own code and words",
+    async () => {
+      const failing = { ...picture, tool_name: "fail", parameters: {} };
+      const dead = { server: "dead", tool_name: "anything", parameters: {} };
+      for (const call of [failing, failing, failing, dead, dead]) await post(call);
+      const reported = answerSchema.parse((await post(failing)).body);
+      const unreachable = await post(dead);
 
-    const told = asJsonObject(reported.structuredContent?.error);
-    assert.deepEqual([reported.error_code, told.code], ["EXCEEDED_RETRIES", "EXCEEDED_RETRIES"]);
-    assert.ok((reported.consecutive_failures ?? 0) > 3);
-    assert.equal(told.message, "No ink left");
-    assert.match(String(told.hint), /do not call it again in the same way/);
-    const { code, message, details } = refused(unreachable);
-    assert.deepEqual([unreachable.status, code], [422, "EXCEEDED_RETRIES"]);
-    assert.match(message, /'dead' cannot be used now.*mcp_url/);
-    assert.doesNotMatch(message, /EXCEEDED_RETRIES/);
-    const { error_code, consecutive_failures } = jsonObject.parse(details);
-    assert.deepEqual([error_code, consecutive_failures], ["TOOL_UNAVAILABLE", 3]);
-  });
+      const told = asJsonObject(reported.structuredContent?.error);
+      assert.deepEqual([reported.error_code, told.code], ["EXCEEDED_RETRIES", "EXCEEDED_RETRIES"]);
+      assert.ok((reported.consecutive_failures ?? 0) > 3);
+      assert.equal(told.message, "No ink left");
+      assert.match(String(told.hint), /do not call it again in the same way/);
+      const { code, message, details } = refused(unreachable);
+      assert.deepEqual([unreachable.status, code], [422, "EXCEEDED_RETRIES"]);
+      assert.match(message, /'dead' cannot be used now.*mcp_url/);
+      assert.doesNotMatch(message, /EXCEEDED_RETRIES/);
+      const { error_code, consecutive_failures } = jsonObject.parse(details);
+      assert.deepEqual([error_code, consecutive_failures], ["TOOL_UNAVAILABLE", 3]);
+    },
+  );
 
   await t.step("too many calls: 429 that says when to come again", async () => {
     await sql`
