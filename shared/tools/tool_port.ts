@@ -265,6 +265,8 @@ interface CallTrail {
   /** `mcp_executions.id`. */
   readonly executionId: string;
   readonly feedbackToken: string;
+  /** Of the tool that ran; absent where it has none. */
+  readonly toolVersion?: string;
   /** Only of a call of a server that is not part of the product. */
   readonly external?: ExternalCall;
 }

@@ -65,9 +65,7 @@ export async function handleCall(
 
 /** Of a tool that cannot be listed now the client may know a schema from before. */
 function resultOptions(found: FoundTool): ResultOptions {
-  return found.kind === "tool"
-    ? { version: found.tool.version, hasOutputSchema: found.tool.outputSchema !== undefined }
-    : { version: null, hasOutputSchema: true };
+  return { hasOutputSchema: found.kind !== "tool" || found.tool.outputSchema !== undefined };
 }
 
 function throwProtocolError(

@@ -16,8 +16,6 @@ export interface ToolCallResult {
 
 /** What is known of the tool whose result it is. */
 export interface ResultOptions {
-  /** Null: it has none, or nobody knows. */
-  readonly version: string | null;
   /**
    * The client may hold the result's structure against a schema, and some do with errors too: what
    * the product says of a failure then stands in `_meta` alone.
@@ -26,8 +24,10 @@ export interface ResultOptions {
 }
 
 /** The result of a call that was answered. */
-export function resultOfAnswer(answer: AnsweredCall, options: ResultOptions): ToolCallResult {
-  const { version, hasOutputSchema } = options;
+export function resultOfAnswer(
+  answer: AnsweredCall,
+  { hasOutputSchema }: ResultOptions,
+): ToolCallResult {
   const error = errorOf(answer);
   const structured = structuredOf(answer.structured, error, hasOutputSchema);
   const isEmpty = answer.content.length === 0;
@@ -38,7 +38,6 @@ export function resultOfAnswer(answer: AnsweredCall, options: ResultOptions): To
     _meta: {
       ...answer.meta,
       ...trailOf(answer),
-      ...(version === null ? {} : { [`${META_PREFIX}tool_version`]: version }),
       ...externalMeta(answer),
       ...failureOf(answer),
       ...errorMeta(error),
@@ -116,9 +115,12 @@ function trailIn(details: JsonValue | undefined): JsonObject {
 }
 
 function trailOf(
-  { feedbackToken, executionId }: { readonly feedbackToken: string; readonly executionId: string },
+  { feedbackToken, executionId, toolVersion }: AnsweredCall | UnknownCall,
 ): JsonObject {
-  return underBothNames({ feedback_token: feedbackToken, execution_id: executionId });
+  return {
+    ...underBothNames({ feedback_token: feedbackToken, execution_id: executionId }),
+    ...(toolVersion === undefined ? {} : { [`${META_PREFIX}tool_version`]: toolVersion }),
+  };
 }
 
 /** An error of the product, in one form; what a tool says itself stays as it is. */

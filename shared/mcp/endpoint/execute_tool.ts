@@ -49,7 +49,7 @@ export async function executeTool(
   if (outcome.status !== 200) {
     throw await nameNearestServers(refused(outcome), { server, gateway, caller, signal });
   }
-  const result = resultOfAnswer(outcome, { version: null, hasOutputSchema: false });
+  const result = resultOfAnswer(outcome, { hasOutputSchema: false });
   return { ...result, ...failureOf(outcome) };
 }
 
