@@ -4,6 +4,12 @@ import type { z } from "zod";
 export function describeIssues(error: z.ZodError): string[] {
   return error.issues.map((issue) => {
     const path = issue.path.map(String).join(".");
-    return path === "" ? issue.message : `${path}: ${issue.message}`;
+    const message = isMissing(issue) ? "it is required and missing" : issue.message;
+    return path === "" ? message : `${path}: ${message}`;
   });
+}
+
+/** Zod has no word of its own for a member that is not there. */
+function isMissing({ code, message }: z.ZodError["issues"][number]): boolean {
+  return code === "invalid_type" && message.endsWith("received undefined");
 }

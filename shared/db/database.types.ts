@@ -191,14 +191,14 @@ isOneToOne: false
                   ]
                 },"embedders": {
                   Row: {
-                    "api": string,"api_key_secret_name": string | null,"base_url": string | null,"dimensions": number,"is_active": boolean,"is_english_only": boolean,"items_per_day": number | null,"items_per_minute": number | null,"max_batch_items": number,"model": string,"model_dimensions": number,"name": string,"preference": number | null,"quota_time_zone": string,"requires_api_key": boolean,"reserved_for_queries": number,"sends_dimensions": boolean,"similarity_floor": number,"window_tokens": number
+                    "api": string,"api_key_secret_name": string | null,"base_url": string | null,"dimensions": number,"is_active": boolean,"is_english_only": boolean,"items_per_day": number | null,"items_per_minute": number | null,"llm_provider": string | null,"max_batch_items": number,"model": string,"model_dimensions": number,"name": string,"preference": number | null,"quota_time_zone": string,"requires_api_key": boolean,"reserved_for_queries": number,"sends_dimensions": boolean,"similarity_floor": number,"window_tokens": number
                   }
                   ComputedFields: never
                   Insert: {
-                    "api": string,"api_key_secret_name"?: string | null,"base_url"?: string | null,"dimensions"?: number,"is_active"?: boolean,"is_english_only"?: boolean,"items_per_day"?: number | null,"items_per_minute"?: number | null,"max_batch_items": number,"model": string,"model_dimensions": number,"name": string,"preference"?: number | null,"quota_time_zone"?: string,"requires_api_key"?: boolean,"reserved_for_queries"?: number,"sends_dimensions"?: boolean,"similarity_floor"?: number,"window_tokens": number
+                    "api": string,"api_key_secret_name"?: string | null,"base_url"?: string | null,"dimensions"?: number,"is_active"?: boolean,"is_english_only"?: boolean,"items_per_day"?: number | null,"items_per_minute"?: number | null,"llm_provider"?: string | null,"max_batch_items": number,"model": string,"model_dimensions": number,"name": string,"preference"?: number | null,"quota_time_zone"?: string,"requires_api_key"?: boolean,"reserved_for_queries"?: number,"sends_dimensions"?: boolean,"similarity_floor"?: number,"window_tokens": number
                   }
                   Update: {
-                    "api"?: string,"api_key_secret_name"?: string | null,"base_url"?: string | null,"dimensions"?: number,"is_active"?: boolean,"is_english_only"?: boolean,"items_per_day"?: number | null,"items_per_minute"?: number | null,"max_batch_items"?: number,"model"?: string,"model_dimensions"?: number,"name"?: string,"preference"?: number | null,"quota_time_zone"?: string,"requires_api_key"?: boolean,"reserved_for_queries"?: number,"sends_dimensions"?: boolean,"similarity_floor"?: number,"window_tokens"?: number
+                    "api"?: string,"api_key_secret_name"?: string | null,"base_url"?: string | null,"dimensions"?: number,"is_active"?: boolean,"is_english_only"?: boolean,"items_per_day"?: number | null,"items_per_minute"?: number | null,"llm_provider"?: string | null,"max_batch_items"?: number,"model"?: string,"model_dimensions"?: number,"name"?: string,"preference"?: number | null,"quota_time_zone"?: string,"requires_api_key"?: boolean,"reserved_for_queries"?: number,"sends_dimensions"?: boolean,"similarity_floor"?: number,"window_tokens"?: number
                   }
                   Relationships: [
                     
@@ -311,6 +311,12 @@ isOneToOne: false
 isOneToOne: false
       referencedRelation: "mcp_executions"
       referencedColumns: ["id"]
+    },{
+      foreignKeyName: "mcp_failures_execution_id_fkey"
+      columns: ["execution_id"]
+isOneToOne: false
+      referencedRelation: "tool_call_costs"
+      referencedColumns: ["execution_id"]
     }
                   ]
                 },"mcp_feedback": {
@@ -331,6 +337,12 @@ isOneToOne: false
 isOneToOne: false
       referencedRelation: "mcp_executions"
       referencedColumns: ["id"]
+    },{
+      foreignKeyName: "mcp_feedback_execution_id_fkey"
+      columns: ["execution_id"]
+isOneToOne: false
+      referencedRelation: "tool_call_costs"
+      referencedColumns: ["execution_id"]
     }
                   ]
                 },"mcp_grants": {
@@ -641,14 +653,14 @@ isOneToOne: false
                   ]
                 },"usage_events": {
                   Row: {
-                    "agent_slug": string | null,"cached_input_tokens": number,"cost_micro_usd": number | null,"created_at": string,"execution_id": string | null,"id": number,"input_tokens": number,"key_source": string,"model": string,"output_tokens": number,"provider_id": string | null,"task_id": string | null,"user_id": string | null
+                    "agent_slug": string | null,"cached_input_tokens": number,"cost_micro_usd": number | null,"created_at": string,"execution_id": string | null,"id": number,"input_tokens": number,"key_source": string,"model": string,"output_tokens": number,"provider_id": string | null,"step_seq": number | null,"task_id": string | null,"user_id": string | null
                   }
                   ComputedFields: never
                   Insert: {
-                    "agent_slug"?: string | null,"cached_input_tokens"?: number,"cost_micro_usd"?: number | null,"created_at"?: string,"execution_id"?: string | null,"id"?: never,"input_tokens": number,"key_source": string,"model": string,"output_tokens": number,"provider_id"?: string | null,"task_id"?: string | null,"user_id"?: string | null
+                    "agent_slug"?: string | null,"cached_input_tokens"?: number,"cost_micro_usd"?: number | null,"created_at"?: string,"execution_id"?: string | null,"id"?: never,"input_tokens": number,"key_source": string,"model": string,"output_tokens": number,"provider_id"?: string | null,"step_seq"?: number | null,"task_id"?: string | null,"user_id"?: string | null
                   }
                   Update: {
-                    "agent_slug"?: string | null,"cached_input_tokens"?: number,"cost_micro_usd"?: number | null,"created_at"?: string,"execution_id"?: string | null,"id"?: never,"input_tokens"?: number,"key_source"?: string,"model"?: string,"output_tokens"?: number,"provider_id"?: string | null,"task_id"?: string | null,"user_id"?: string | null
+                    "agent_slug"?: string | null,"cached_input_tokens"?: number,"cost_micro_usd"?: number | null,"created_at"?: string,"execution_id"?: string | null,"id"?: never,"input_tokens"?: number,"key_source"?: string,"model"?: string,"output_tokens"?: number,"provider_id"?: string | null,"step_seq"?: number | null,"task_id"?: string | null,"user_id"?: string | null
                   }
                   Relationships: [
                     {
@@ -716,7 +728,7 @@ isOneToOne: false
           Views: {
             "agent_tool_usage": {
                   Row: {
-                    "agent_slug": string | null,"call_count": number | null,"cost_micro_usd": number | null,"day": string | null,"down_count": number | null,"first_try_success_rate": number | null,"mcp_name": string,"p50_ms": number | null,"p95_ms": number | null,"p99_ms": number | null,"success_count": number | null,"success_rate": number | null,"tool_name": string,"unpriced_model_call_count": number | null,"up_count": number | null
+                    "agent_cost_micro_usd": number | null,"agent_slug": string | null,"call_count": number | null,"cost_micro_usd": number | null,"day": string | null,"down_count": number | null,"first_try_success_rate": number | null,"mcp_name": string,"model_call_count": number | null,"p50_ms": number | null,"p95_ms": number | null,"p99_ms": number | null,"success_count": number | null,"success_rate": number | null,"tool_name": string,"unpriced_model_call_count": number | null,"up_count": number | null
                   }
                   ComputedFields: never
                   Relationships: [
@@ -724,7 +736,7 @@ isOneToOne: false
                   ]
                 },"agent_usage": {
                   Row: {
-                    "agent_slug": string | null,"cached_input_tokens": number | null,"call_count": number | null,"cost_micro_usd": number | null,"day": string | null,"input_tokens": number | null,"key_source": string,"model": string,"output_tokens": number | null,"provider": string | null,"task_count": number | null,"unpriced_call_count": number | null
+                    "agent_slug": string | null,"cached_input_tokens": number | null,"call_count": number | null,"call_count_in_tools": number | null,"cost_in_tools_micro_usd": number | null,"cost_micro_usd": number | null,"day": string | null,"input_tokens": number | null,"key_source": string,"model": string,"output_tokens": number | null,"provider": string | null,"task_count": number | null,"unpriced_call_count": number | null
                   }
                   ComputedFields: never
                   Relationships: [
@@ -790,9 +802,17 @@ isOneToOne: false
       referencedColumns: ["id"]
     }
                   ]
+                },"tool_call_costs": {
+                  Row: {
+                    "agent_cost_micro_usd": number | null,"cost_micro_usd": number | null,"execution_id": string,"model_call_count": number | null,"unpriced_model_call_count": number | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
                 },"tool_usage": {
                   Row: {
-                    "average_score": number | null,"call_count": number | null,"cost_micro_usd": number | null,"day": string | null,"down_count": number | null,"error_count": number | null,"mcp_name": string,"model_call_count": number | null,"p50_ms": number | null,"p95_ms": number | null,"p99_ms": number | null,"success_count": number | null,"success_rate": number | null,"timeout_count": number | null,"tool_name": string,"tool_version": string | null,"unpriced_model_call_count": number | null,"up_count": number | null
+                    "agent_cost_micro_usd": number | null,"average_score": number | null,"call_count": number | null,"cost_micro_usd": number | null,"day": string | null,"down_count": number | null,"error_count": number | null,"mcp_name": string,"model_call_count": number | null,"p50_ms": number | null,"p95_ms": number | null,"p99_ms": number | null,"success_count": number | null,"success_rate": number | null,"timeout_count": number | null,"tool_name": string,"tool_version": string | null,"unpriced_model_call_count": number | null,"up_count": number | null
                   }
                   ComputedFields: never
                   Relationships: [

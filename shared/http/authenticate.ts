@@ -78,9 +78,15 @@ function foreignUser(): SwarmError {
 
 type AuthFailure = NonNullable<Awaited<ReturnType<VerifyAuth>>["error"]>;
 
+/** Where the library's own words speak of its settings. */
+const REASONS: Readonly<Record<string, string>> = {
+  MISSING_CREDENTIALS: "it carries no credential",
+  INVALID_API_KEY: "the key in `apikey` lets nobody in here",
+};
+
 function refusal(error: AuthFailure): SwarmError {
   const code = error.status === 401 ? "UNAUTHORIZED" : "CONFIG_INVALID";
-  const reason = error.message.replace(/^\[@supabase\/server\]\s*/, "");
+  const reason = REASONS[error.code] ?? error.message.replace(/^\[@supabase\/server\]\s*/, "");
   return new SwarmError(code, `Cannot authenticate the request: ${reason}`, {
     cause: error,
     hint: "Send a user's access token as `Authorization: Bearer …` with the publishable key in " +

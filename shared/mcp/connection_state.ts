@@ -14,6 +14,7 @@ export const connectionStateSchema = z.object({
     id: z.string().nullable(),
     capabilities: jsonObject.optional(),
     instructions: z.string().optional(),
+    serverInfo: jsonObject.optional(),
   }).nullable(),
 });
 

@@ -7,6 +7,7 @@ import type { JsonObject, JsonValue } from "../json.ts";
 import type { Logger } from "../log/logger.ts";
 import type { ToolDefinition } from "../tools/tool_definition.ts";
 import type { ToolCaller, ToolLogLevel } from "../tools/tool_port.ts";
+import type { ModelUse } from "../tools/tool_server.ts";
 
 /** What a tool, resource or prompt of an internal server works with, for one call. */
 export interface ToolContext {
@@ -49,8 +50,8 @@ export interface ToolContext {
     work: (sql: TransactionSql) => Promise<T>,
     options?: RunAsCallerOptions,
   ): Promise<T>;
-  /** Notes for the ledger which model the tool used. */
-  usedModel(model: { readonly provider: string; readonly model: string }): void;
+  /** Books a model that the tool has used on the call, whatever comes of it. */
+  usedModel(use: ModelUse): void;
 }
 
 /** How {@linkcode ToolContext.runAsCaller} runs. */
@@ -242,6 +243,8 @@ export interface InternalServer {
   /** How to use the server, for the client's model. */
   readonly instructions?: string;
   readonly tools: readonly InternalTool[];
+  /** Its tools work inside a task alone: nobody else is shown them. */
+  readonly isForTasksOnly?: boolean;
   readonly resources?: readonly InternalResource[];
   readonly resourceTemplates?: readonly InternalResourceTemplate[];
   readonly prompts?: readonly InternalPrompt[];

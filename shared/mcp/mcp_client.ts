@@ -111,6 +111,7 @@ function negotiatedState(
   if (discovery !== undefined) return { protocol, discovery, session: null };
   const capabilities = client.getServerCapabilities() as unknown as JsonObject | undefined;
   const instructions = client.getInstructions();
+  const serverInfo = client.getServerVersion() as unknown as JsonObject | undefined;
   return {
     protocol,
     discovery: null,
@@ -118,6 +119,7 @@ function negotiatedState(
       id: transport.sessionId ?? null,
       ...(capabilities === undefined ? {} : { capabilities }),
       ...(instructions === undefined ? {} : { instructions }),
+      ...(serverInfo === undefined ? {} : { serverInfo }),
     },
   };
 }

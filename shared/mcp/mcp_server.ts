@@ -24,6 +24,7 @@ import { listMcpTools } from "./list_mcp_tools.ts";
 import { type ConnectedClient, connectMcpClient } from "./mcp_client.ts";
 import { answerOfFailure, asksMoreOf, errorOfFailure, errorOfRelay } from "./mcp_failure.ts";
 import { createMcpFetch, emptyTrace, type RequestTrace } from "./mcp_fetch.ts";
+import { META_PREFIX } from "./meta_keys.ts";
 import { answerOfResult, metaOf } from "./tool_result.ts";
 
 /** What a connection to an MCP server is opened with. */
@@ -45,6 +46,9 @@ export interface McpServerOptions {
 
 /** Where a request of the stateless protocol says what may be logged. */
 const LOG_LEVEL_KEY = "io.modelcontextprotocol/logLevel";
+const SERVER_INFO_KEY = "io.modelcontextprotocol/serverInfo";
+/** Longer ones say nothing that is of use. */
+const MAX_VERSION_CHARACTERS = 100;
 
 /** Statuses with which a server says that it does not know what was remembered of it. */
 const FORGOTTEN_STATUSES: ReadonlySet<number> = new Set([400, 404, 405]);
@@ -65,12 +69,16 @@ export function openMcpServer(options: McpServerOptions): ToolServer {
 function featuresOf({ discovery, session }: ConnectionState): ServerFeatures {
   const capabilities = asJsonObject(discovery?.capabilities ?? session?.capabilities);
   const instructions = discovery?.instructions ?? session?.instructions;
+  const { version } = asJsonObject(
+    asJsonObject(discovery?._meta)[SERVER_INFO_KEY] ?? session?.serverInfo,
+  );
   return {
     hasResources: capabilities.resources !== undefined,
     hasPrompts: capabilities.prompts !== undefined,
     hasCompletions: capabilities.completions !== undefined,
     hasLogging: capabilities.logging !== undefined,
     instructions: typeof instructions === "string" ? instructions : null,
+    version: typeof version === "string" ? version.slice(0, MAX_VERSION_CHARACTERS) : null,
   };
 }
 
@@ -292,7 +300,7 @@ function toParams(call: ServerCall) {
     arguments: args as Record<string, unknown>,
     ...answersOf(input),
     _meta: {
-      "supaswarm/idempotencyKey": idempotencyKey,
+      [`${META_PREFIX}idempotency_key`]: idempotencyKey,
       ...(logs === null ? {} : { [LOG_LEVEL_KEY]: logs.level }),
       ...toTraceHeaders(call),
     },

@@ -64,6 +64,7 @@ export function openInternalServer(options: InternalServerOptions): ToolServer {
       hasCompletions: server.complete !== undefined,
       hasLogging: server.logsForCallers === true,
       instructions: server.instructions ?? null,
+      version: null,
     }),
   };
 }
@@ -78,7 +79,6 @@ async function callTool(
   if (tool === undefined) {
     throw new SwarmError("TOOL_NOT_FOUND", `There is no tool '${name}'`);
   }
-  let model: Answered["usedModel"];
   const timed = await withDeadline(call.timeoutMs, signal, async (deadline) => {
     const context = createContext(options, {
       caller: call.caller,
@@ -86,7 +86,6 @@ async function callTool(
       signal: deadline,
       timeoutMs: call.timeoutMs,
       call,
-      onModel: (used) => model = used,
     });
     return await runTool(tool, call.arguments, context);
   });
@@ -94,10 +93,7 @@ async function callTool(
     const message = `'${name}' of '${options.server.name}' took longer than ${call.timeoutMs} ms`;
     return { kind: "lost", cause: "timeout", message };
   }
-  const answer = timed.value;
-  return answer.kind === "answered" && model !== undefined
-    ? { ...answer, usedModel: model }
-    : answer;
+  return timed.value;
 }
 
 async function runTool(
@@ -186,12 +182,11 @@ interface ContextOptions {
   readonly timeoutMs: number;
   /** Absent for resources and prompts. */
   readonly call?: ServerCall;
-  readonly onModel?: (model: { readonly provider: string; readonly model: string }) => void;
 }
 
 function createContext(
   { sql, supabaseUrl, secretKey, fetch, log }: InternalServerOptions,
-  { caller, input, signal, timeoutMs, call, onModel }: ContextOptions,
+  { caller, input, signal, timeoutMs, call }: ContextOptions,
 ): ToolContext {
   const endsAtMs = performance.now() + timeoutMs;
   const executionId = call?.executionId ?? crypto.randomUUID();
@@ -222,7 +217,7 @@ function createContext(
       const leftMs = Math.max(1, endsAtMs - performance.now() - STATEMENT_GRACE_MS);
       return runAsUser(sql, userTransaction(caller, signal, leftMs, options), work);
     },
-    usedModel: (model) => onModel?.(model),
+    usedModel: (use) => call?.onModelUse(use),
   };
 }
 

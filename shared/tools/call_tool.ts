@@ -49,6 +49,7 @@ export async function callTool(
     record: null,
     redactor: createRedactor([ports.secretKey]),
     contact: "none",
+    modelUses: [],
   };
   let answer: ServerAnswer;
   try {

@@ -17,23 +17,19 @@ const MAX_ERROR_CHARACTERS = 8_000;
 export async function endAnswered(call: RunningCall, raw: Answered): Promise<AnsweredCall> {
   const answer = raw.isError ? capError(raw) : raw;
   const { redactor } = call;
-  const { usedModel } = answer;
   const failures = await recordEnding(
     call,
-    {
-      ...(answer.isError
-        ? {
-          kind: "failure",
-          message: answer.text || "The tool reported an error",
-          ...(answer.errorCode === undefined ? {} : { code: answer.errorCode }),
-        }
-        : {
-          kind: "success",
-          text: answer.text,
-          ...(answer.structured === undefined ? {} : { structured: answer.structured }),
-        }),
-      ...(usedModel === undefined ? {} : { usedModel }),
-    },
+    answer.isError
+      ? {
+        kind: "failure",
+        message: answer.text || "The tool reported an error",
+        ...(answer.errorCode === undefined ? {} : { code: answer.errorCode }),
+      }
+      : {
+        kind: "success",
+        text: answer.text,
+        ...(answer.structured === undefined ? {} : { structured: answer.structured }),
+      },
   );
   const { content = [textBlock(answer.text)], structured, meta } = answer;
   const outcome: AnsweredCall = {
@@ -44,7 +40,7 @@ export async function endAnswered(call: RunningCall, raw: Answered): Promise<Ans
     ...(meta === undefined ? {} : { meta: redactor.json(meta) as JsonObject }),
     isError: answer.isError,
     status: httpStatusOf(answer.errorCode),
-    ...idsOf(call),
+    ...trailOf(call),
     ...externalPart(call, answer.isError ? failureOf(answer) : undefined),
   };
   return answer.isError ? withFailure(call, outcome, answer, failures) : outcome;
@@ -137,7 +133,7 @@ export async function endLost(
   }
   await recordEnding(call, { kind: "failure", message, code: "TOOL_OUTCOME_UNKNOWN", isTimeout });
   const external = externalPart(call, { code: "TOOL_OUTCOME_UNKNOWN", words: originalError });
-  return { kind: "unknown", message: call.redactor.text(message), ...idsOf(call), ...external };
+  return { kind: "unknown", message: call.redactor.text(message), ...trailOf(call), ...external };
 }
 
 /** Records a call that goes on when its caller has answered. */
@@ -153,7 +149,7 @@ export async function endAsking(
     // Signed by its tool: a change would break it, and it is the caller's to send back alone.
     ...(requestState === undefined ? {} : { requestState }),
     ...(meta === undefined ? {} : { meta: redactor.json(meta) as JsonObject }),
-    ...idsOf(call),
+    ...trailOf(call),
     ...externalPart(call),
   };
 }
@@ -232,6 +228,7 @@ function withTrail(error: SwarmError, call: RunningCall): SwarmError {
   });
 }
 
-function idsOf({ executionId, feedbackToken }: RunningCall) {
-  return { executionId, feedbackToken };
+function trailOf({ executionId, feedbackToken, record }: RunningCall) {
+  const version = record?.cached?.version ?? null;
+  return { executionId, feedbackToken, ...(version === null ? {} : { toolVersion: version }) };
 }

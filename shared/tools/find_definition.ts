@@ -1,6 +1,7 @@
 import { SwarmError } from "../errors/swarm_error.ts";
 import { nearestNames } from "../nearest_names.ts";
 import { definitionDifference, definitionHash } from "./definition_pin.ts";
+import { findByName } from "./find_by_name.ts";
 import { loadInternalServer } from "./internal_tools.ts";
 import type { ToolDefinition } from "./tool_definition.ts";
 import type { CallRecord } from "./tool_store.ts";
@@ -27,18 +28,13 @@ export async function findTool(record: CallRecord, toolName: string): Promise<Fo
     if (cached === null) throw unknownTool(record.tool.slug, toolName, record.tool_names);
     return { definition: cached.schema, scopes: [], isCacheOutdated: false };
   }
-  const tool = internal.tools.find(({ definition }) => namesOf(definition).includes(toolName));
-  if (tool === undefined) {
-    const names = internal.tools.map(({ definition }) => definition.name);
-    throw unknownTool(record.tool.slug, toolName, names);
+  const definitions = internal.tools.map(({ definition }) => definition);
+  const definition = findByName(toolName, definitions);
+  if (definition === undefined) {
+    throw unknownTool(record.tool.slug, toolName, definitions.map(({ name }) => name));
   }
-  const { definition, scopes } = tool;
+  const scopes = internal.tools.find((tool) => tool.definition === definition)?.scopes ?? [];
   return { definition, scopes, isCacheOutdated: cached?.hash !== definitionHash(definition) };
-}
-
-/** The names under which a tool can be called: its own, and its catalogue keys. */
-function namesOf({ name, version }: ToolDefinition): string[] {
-  return version === undefined ? [name] : [name, `${name}@${version}`, `${name}_v${version}`];
 }
 
 /**

@@ -3,15 +3,14 @@ import { ERROR_CODES, type ErrorCode } from "../errors/codes.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import { toStorableJson } from "../storable_json.ts";
 import { type RunningCall, toolNameOf } from "./running_call.ts";
+import type { ModelUse } from "./tool_server.ts";
 
 /** Most characters of a request or response that the ledger keeps, as JSON. */
 const MAX_STORED_CHARACTERS = 32 * 1024;
 const HEAD_CHARACTERS = 1_000;
 
 /** How a call ended, before redaction. */
-export type CallEnding = (Success | Failure | Asking) & {
-  readonly usedModel?: { readonly provider: string; readonly model: string };
-};
+export type CallEnding = Success | Failure | Asking;
 
 interface Success {
   readonly kind: "success";
@@ -57,13 +56,25 @@ export function ledgerEntry(
     task_id: caller.taskId,
     step_seq: request.stepSeq,
     attempt: request.attempt,
-    llm_provider: ending.usedModel?.provider ?? null,
-    llm_model: ending.usedModel?.model ?? null,
+    llm_provider: call.modelUses.at(-1)?.provider ?? null,
+    llm_model: call.modelUses.at(-1)?.model ?? null,
+    model_uses: call.modelUses.map(toUsage),
     request_data: cap(parameters),
     execution_time_ms: Math.round(durationMs),
     contact: call.contact,
     ...columnsOf(ending, clean),
     parameters: ending.kind === "success" ? parameters : null,
+  };
+}
+
+function toUsage(use: ModelUse): JsonObject {
+  return {
+    provider: use.provider,
+    model: use.model,
+    key_source: use.keySource,
+    input_tokens: use.inputTokens,
+    cached_input_tokens: use.cachedInputTokens ?? 0,
+    output_tokens: use.outputTokens,
   };
 }
 

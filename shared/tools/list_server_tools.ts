@@ -1,3 +1,4 @@
+import { SwarmError } from "../errors/swarm_error.ts";
 import type { JsonObject } from "../json.ts";
 import { insufficientScope, missingScopes, scopesOf } from "./admit_call.ts";
 import { definitionDifference, definitionHash } from "./definition_pin.ts";
@@ -39,6 +40,8 @@ export async function listServerTools(
   if (row === undefined) throw unknownServer(slug);
   const { server, scopes: granted } = row;
   const isInTask = caller.taskId !== null;
+  const internal = await loadInternalServer(server.tool);
+  if (internal?.isForTasksOnly === true && !isInTask) throw forTasksOnly(slug);
   const missing = missingScopes(scopesOf(server.tool, [], isInTask), granted);
   if (missing.length > 0) throw insufficientScope(`list the tools of '${slug}'`, missing);
 
@@ -66,6 +69,16 @@ export async function listServerTools(
       ? {}
       : { listingError: { code: listingError.code, message: listingError.message } }),
   };
+}
+
+function forTasksOnly(slug: string): SwarmError {
+  return new SwarmError(
+    "TOOL_NOT_FOUND",
+    `The tool server '${slug}' is for agents in a task alone`,
+    {
+      hint: "Give it to an agent with agent_tools.",
+    },
+  );
 }
 
 /** The code of an internal server is at hand, so its cached list is never an old one. */
@@ -130,6 +143,7 @@ function toListed(
     isShape: tool.is_shape,
     successCount: tool.success_count,
     lastSuccessfulCall: tool.last_successful_call,
+    lastUpdated: tool.last_updated,
   };
 }
 

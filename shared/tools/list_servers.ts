@@ -32,6 +32,7 @@ async function callableTools(
 ): Promise<number | null> {
   const isInTask = caller.taskId !== null;
   const internal = await loadInternalServer(server.tool);
+  if (internal?.isForTasksOnly === true && !isInTask) return 0;
   const ofTools = internal === null
     ? server.tool_scopes
     : internal.tools.map(({ scopes }) => scopes);

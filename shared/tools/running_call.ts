@@ -1,6 +1,7 @@
 import type { Redactor } from "../secrets/redact.ts";
 import type { ToolServerPorts } from "./open_tool_server.ts";
 import type { ToolCaller, ToolCallRequest } from "./tool_port.ts";
+import type { ModelUse } from "./tool_server.ts";
 import type { CallRecord } from "./tool_store.ts";
 
 /** A call on its way through the gateway. */
@@ -19,6 +20,8 @@ export interface RunningCall {
   redactor: Redactor;
   /** Whether somebody else's server was asked, and answered; decides about its health. */
   contact: "none" | "answered" | "failed";
+  /** Models that the tool used, in all its tries. */
+  readonly modelUses: ModelUse[];
 }
 
 /** The tool's own name, whichever of its names was called. */

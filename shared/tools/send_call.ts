@@ -64,6 +64,7 @@ async function tryOnce(
       onProgress: request.onProgress ?? null,
       logs: request.logs ?? null,
       input: inputOf(request),
+      onModelUse: (use) => call.modelUses.push(use),
     }, signal);
     return { kind: "answer", answer };
   } catch (error) {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { CLOSED_SETS } from "../db/database.types.ts";
+import { describeIssues } from "../describe_issues.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { jsonObject, jsonValue } from "../json_schema.ts";
 
@@ -164,9 +165,7 @@ export function parseToolConfig(slug: string, type: ToolType, config: unknown): 
 function parse<T>(slug: string, schema: z.ZodType<T>, config: unknown): T {
   const result = schema.safeParse(config);
   if (result.success) return result.data;
-  const issues = result.error.issues.map(({ path, message }) =>
-    path.length === 0 ? message : `${path.join(".")}: ${message}`
-  );
+  const issues = describeIssues(result.error);
   throw new SwarmError(
     "TOOL_CONFIG_INVALID",
     `Cannot use the tool '${slug}': its config is invalid (${issues.join("; ")})`,

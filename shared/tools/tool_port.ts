@@ -130,6 +130,8 @@ export interface ListedTool {
   readonly isShape: boolean;
   readonly successCount: number;
   readonly lastSuccessfulCall: string | null;
+  /** When the definition last changed. */
+  readonly lastUpdated: string;
 }
 
 /** A tool left out of a list because its definition is broken. */
@@ -163,6 +165,8 @@ export interface ServerFeatures {
   readonly hasLogging: boolean;
   /** How to use the server, for the client's model. */
   readonly instructions: string | null;
+  /** Of the server's program, where it tells; null for what is part of the product. */
+  readonly version: string | null;
 }
 
 /** All that is known of a server for one caller. */
@@ -261,6 +265,8 @@ interface CallTrail {
   /** `mcp_executions.id`. */
   readonly executionId: string;
   readonly feedbackToken: string;
+  /** Of the tool that ran; absent where it has none. */
+  readonly toolVersion?: string;
   /** Only of a call of a server that is not part of the product. */
   readonly external?: ExternalCall;
 }

@@ -1,4 +1,5 @@
 import type { ContentBlock } from "../content_block.ts";
+import type { CLOSED_SETS } from "../db/database.types.ts";
 import type { ErrorCode } from "../errors/codes.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import type { ToolDefinition } from "./tool_definition.ts";
@@ -38,6 +39,21 @@ export interface ServerCall {
   readonly onProgress: ((progress: ToolProgress) => void) | null;
   readonly logs: ToolLogSink | null;
   readonly input: CallInput;
+  /** Told of each model that the tool itself used, once that has answered. */
+  readonly onModelUse: (use: ModelUse) => void;
+}
+
+/** A model that a tool used, as it is booked on the call. */
+export interface ModelUse {
+  /** `llm_providers.name`. */
+  readonly provider: string;
+  readonly model: string;
+  /** Whose key paid. */
+  readonly keySource: (typeof CLOSED_SETS.usage_events.key_source)[number];
+  readonly inputTokens: number;
+  /** Part of `inputTokens`. @default 0 */
+  readonly cachedInputTokens?: number;
+  readonly outputTokens: number;
 }
 
 /** What the caller can be asked, and has answered. */
@@ -74,8 +90,6 @@ export interface Answered {
   readonly originalError?: string;
   /** The server's tools are not the ones that were cached. */
   readonly isDefinitionStale?: boolean;
-  /** The model that the tool itself used. */
-  readonly usedModel?: { readonly provider: string; readonly model: string };
 }
 
 /** The tool asks its caller something before it goes on. */
@@ -129,4 +143,5 @@ export const TOOLS_ONLY: ServerFeatures = {
   hasCompletions: false,
   hasLogging: false,
   instructions: null,
+  version: null,
 };

@@ -120,6 +120,7 @@ const listingSchema = serverSchema.extend({
     is_shape: z.boolean(),
     success_count: z.number(),
     last_successful_call: z.string().nullable(),
+    last_updated: z.string(),
   })),
 });
 

@@ -213,6 +213,7 @@ create table public.usage_events (
   id bigint generated always as identity primary key,
   user_id uuid references auth.users (id) on delete set null,
   task_id uuid references public.tasks (id) on delete set null,
+  step_seq int,
   agent_slug text,
   execution_id uuid,
   provider_id uuid references public.llm_providers (id) on delete set null,
@@ -225,9 +226,11 @@ create table public.usage_events (
   created_at timestamptz not null default now()
 );
 create index usage_events_user_id_idx on public.usage_events (user_id, created_at desc);
-create index usage_events_task_id_idx on public.usage_events (task_id);
+create index usage_events_task_id_idx on public.usage_events (task_id, step_seq);
 create index usage_events_provider_id_idx on public.usage_events (provider_id);
 comment on table public.usage_events is 'One row for each model call, whoever made it.';
+comment on column public.usage_events.step_seq is 'Of the task''s transcript: the model call, or the tool call inside which a model was called.';
+comment on column public.usage_events.execution_id is 'The tool call inside which the model was called; null for the agent''s own calls. Stays when the call is forgotten.';
 comment on column public.usage_events.agent_slug is 'Who called; stays when the task is deleted.';
 comment on column public.usage_events.key_source is 'Whose key paid: the user''s own, the organisation''s, or none was needed.';
 comment on column public.usage_events.cost_micro_usd is 'Millionths of a US dollar; null when the model has no price.';

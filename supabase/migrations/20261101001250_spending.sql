@@ -84,7 +84,7 @@ comment on function private.assert_budget_allows_model_call(public.tasks) is
   'Raises BUDGET_EXCEEDED or PRICE_UNKNOWN before a model call that the job''s budget does not allow.';
 revoke all on function private.assert_budget_allows_model_call(public.tasks) from public;
 
-create function private.record_usage(p_task public.tasks, p_usage jsonb)
+create function private.record_usage(p_usage jsonb)
 returns void
 language plpgsql
 volatile
@@ -92,37 +92,50 @@ security invoker
 set search_path = ''
 as $$
 declare
-  v_provider_id uuid := (p_usage ->> 'provider_id')::uuid;
-  v_input bigint := coalesce((p_usage ->> 'input_tokens')::bigint, 0);
-  v_cached bigint := coalesce((p_usage ->> 'cached_input_tokens')::bigint, 0);
-  v_output bigint := coalesce((p_usage ->> 'output_tokens')::bigint, 0);
-  v_price public.model_prices := private.price_at(v_provider_id, p_usage ->> 'model');
-  v_cost bigint := round((
-    (v_input - v_cached) * v_price.input_micro_usd_per_mtok::numeric
-    + v_cached * v_price.cached_input_micro_usd_per_mtok
-    + v_output * v_price.output_micro_usd_per_mtok
-  ) / 1000000);
+  v_used public.usage_events := jsonb_populate_record(null::public.usage_events, p_usage);
+  v_price public.model_prices := private.price_at(v_used.provider_id, v_used.model);
+  v_master_task_id uuid;
 begin
+  v_used.input_tokens := coalesce(v_used.input_tokens, 0);
+  v_used.cached_input_tokens := coalesce(v_used.cached_input_tokens, 0);
+  v_used.output_tokens := coalesce(v_used.output_tokens, 0);
+  v_used.cost_micro_usd := round((
+    (v_used.input_tokens - v_used.cached_input_tokens) * v_price.input_micro_usd_per_mtok::numeric
+    + v_used.cached_input_tokens * v_price.cached_input_micro_usd_per_mtok
+    + v_used.output_tokens * v_price.output_micro_usd_per_mtok
+  ) / 1000000);
+
   insert into public.usage_events (
-    user_id, task_id, agent_slug, provider_id, model, key_source,
+    user_id, task_id, step_seq, agent_slug, execution_id, provider_id, model, key_source,
     input_tokens, cached_input_tokens, output_tokens, cost_micro_usd
   )
   values (
-    p_task.created_by, p_task.id, p_task.agent_slug, v_provider_id, p_usage ->> 'model', p_usage ->> 'key_source',
-    v_input, v_cached, v_output, v_cost
+    v_used.user_id, v_used.task_id, v_used.step_seq, v_used.agent_slug, v_used.execution_id,
+    v_used.provider_id, v_used.model, v_used.key_source,
+    v_used.input_tokens, v_used.cached_input_tokens, v_used.output_tokens, v_used.cost_micro_usd
   );
+  if v_used.task_id is null then
+    return;
+  end if;
   update public.tasks
-  set input_tokens = input_tokens + v_input,
-      output_tokens = output_tokens + v_output,
-      cost_micro_usd = case when v_cost is null then cost_micro_usd else coalesce(cost_micro_usd, 0) + v_cost end
-  where id = p_task.id;
+  set input_tokens = input_tokens + v_used.input_tokens,
+      output_tokens = output_tokens + v_used.output_tokens,
+      cost_micro_usd = case
+        when v_used.cost_micro_usd is null then cost_micro_usd
+        else coalesce(cost_micro_usd, 0) + v_used.cost_micro_usd
+      end
+  where id = v_used.task_id
+  returning master_task_id into v_master_task_id;
   update private.job_totals
-  set input_tokens = input_tokens + v_input,
-      output_tokens = output_tokens + v_output,
-      cost_micro_usd = case when v_cost is null then cost_micro_usd else coalesce(cost_micro_usd, 0) + v_cost end
-  where master_task_id = p_task.master_task_id;
+  set input_tokens = input_tokens + v_used.input_tokens,
+      output_tokens = output_tokens + v_used.output_tokens,
+      cost_micro_usd = case
+        when v_used.cost_micro_usd is null then cost_micro_usd
+        else coalesce(cost_micro_usd, 0) + v_used.cost_micro_usd
+      end
+  where master_task_id = v_master_task_id;
 end;
 $$;
-comment on function private.record_usage(public.tasks, jsonb) is
-  'Books a model call''s tokens and cost on the ledger, the task and the job.';
-revoke all on function private.record_usage(public.tasks, jsonb) from public;
+comment on function private.record_usage(jsonb) is
+  'Books a model call (columns of usage_events by name) at the price that is valid now; one inside a task also on the task and its job.';
+revoke all on function private.record_usage(jsonb) from public;

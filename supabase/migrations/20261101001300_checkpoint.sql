@@ -107,7 +107,8 @@ begin
     continue when not found;
 
     if v_step.usage is not null then
-      perform private.record_usage(p_task, v_step.usage);
+      perform private.record_usage(v_step.usage || jsonb_build_object(
+        'user_id', p_task.created_by, 'task_id', p_task.id, 'step_seq', v_step.seq, 'agent_slug', p_task.agent_slug));
     end if;
     if v_step.data is not null or v_step.storage_path is not null then
       update public.tasks

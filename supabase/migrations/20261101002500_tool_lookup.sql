@@ -361,7 +361,8 @@ begin
         'successful_parameters', coalesce(own.successful_parameters, shared.successful_parameters, '[]'),
         'is_shape', own.id is null,
         'success_count', coalesce(own.success_count, shared.success_count, 0),
-        'last_successful_call', coalesce(own.last_successful_call, shared.last_successful_call)
+        'last_successful_call', coalesce(own.last_successful_call, shared.last_successful_call),
+        'last_updated', cached.last_updated
       ) order by cached.tool_name), '[]')
       from public.mcp_tools_cache cached
       left join public.mcp_tools_cache own

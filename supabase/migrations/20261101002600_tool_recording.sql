@@ -32,6 +32,28 @@ comment on function private.failures_in_a_row(uuid, uuid, text) is
   'How often a tool failed for a user outside tasks since it last worked, at most twenty times and within an hour.';
 revoke all on function private.failures_in_a_row(uuid, uuid, text) from public;
 
+create function private.record_tool_usage(p_execution public.mcp_executions, p_uses jsonb)
+returns void
+language sql
+volatile
+security invoker
+set search_path = ''
+as $$
+  select private.record_usage(used.value || jsonb_build_object(
+    'user_id', (record_tool_usage.p_execution).user_id,
+    'task_id', (record_tool_usage.p_execution).task_id,
+    'step_seq', (record_tool_usage.p_execution).step_seq,
+    'execution_id', (record_tool_usage.p_execution).id,
+    'agent_slug', (
+      select agent.slug from public.agents agent where agent.id = (record_tool_usage.p_execution).agent_id),
+    'provider_id', (select provider.id from public.llm_providers provider where provider.name = used.value ->> 'provider')
+  ))
+  from jsonb_array_elements(record_tool_usage.p_uses) as used (value);
+$$;
+comment on function private.record_tool_usage(public.mcp_executions, jsonb) is
+  'Books the models that a tool call used: [{provider (llm_providers.name), model, key_source, input_tokens, cached_input_tokens, output_tokens}].';
+revoke all on function private.record_tool_usage(public.mcp_executions, jsonb) from public;
+
 create function private.record_execution(p_execution jsonb)
 returns int
 language plpgsql
@@ -59,6 +81,11 @@ begin
     end;
   end if;
 
+  -- Whatever came of the call, its models have been paid for.
+  if p_execution -> 'model_uses' <> '[]' then
+    perform private.record_tool_usage(v_execution, p_execution -> 'model_uses');
+  end if;
+
   if v_execution.connection_id is null then
     return v_failures;
   end if;
@@ -80,5 +107,5 @@ begin
 end;
 $$;
 comment on function private.record_execution(jsonb) is
-  'Writes one call into mcp_executions (columns by name), its failure {error_type, error_code, error_details} if it has one, the connection''s health by contact (answered or failed), and on success the arguments under parameters into the tool cache. Returns how often the tool has now failed in a row, 0 after a success. Called by the gateway after each call.';
+  'Writes one call into mcp_executions (columns by name), its failure {error_type, error_code, error_details} if it has one, the models it used under model_uses (as record_tool_usage() takes them), the connection''s health by contact (answered or failed), and on success the arguments under parameters into the tool cache. Returns how often the tool has now failed in a row, 0 after a success. Called by the gateway after each call.';
 revoke all on function private.record_execution(jsonb) from public;

@@ -76,12 +76,51 @@ create view public.agent_usage with (security_invoker = true) as
     sum(usage.cached_input_tokens)::bigint as cached_input_tokens,
     sum(usage.output_tokens)::bigint as output_tokens,
     sum(usage.cost_micro_usd)::bigint as cost_micro_usd,
-    count(*) filter (where usage.cost_micro_usd is null) as unpriced_call_count
+    count(*) filter (where usage.cost_micro_usd is null) as unpriced_call_count,
+    count(*) filter (where usage.execution_id is not null) as call_count_in_tools,
+    (sum(usage.cost_micro_usd) filter (where usage.execution_id is not null))::bigint as cost_in_tools_micro_usd
   from public.usage_events as usage
   left join public.llm_providers as provider on provider.id = usage.provider_id
   group by 1, 2, 3, 4, 5;
 comment on view public.agent_usage is
-  'Model calls, tokens and cost by UTC day, agent, model and whose key paid. Users see their own, the service all.';
+  'Model calls, tokens and cost by UTC day, agent, model and whose key paid: the agent''s own calls and, of these again by themselves, those inside the tools that it called. Users see their own, the service all.';
+
+create view public.tool_call_costs with (security_invoker = true) as
+  select
+    execution.id as execution_id,
+    coalesce(inside.model_call_count, 0) as model_call_count,
+    inside.cost_micro_usd,
+    coalesce(inside.unpriced_model_call_count, 0) as unpriced_model_call_count,
+    asking.cost_micro_usd as agent_cost_micro_usd
+  from public.mcp_executions as execution
+  left join (
+    select
+      usage.execution_id,
+      count(*) as model_call_count,
+      sum(usage.cost_micro_usd) as cost_micro_usd,
+      count(*) filter (where usage.cost_micro_usd is null) as unpriced_model_call_count
+    from public.usage_events as usage
+    where usage.execution_id is not null
+    group by usage.execution_id
+  ) as inside on inside.execution_id = execution.id
+  left join lateral (
+    select usage.cost_micro_usd / turn.call_count as cost_micro_usd
+    from (
+      select step.task_id, step.seq, case
+        when jsonb_typeof(step.output -> 'tool_calls') = 'array'
+          then greatest(1, jsonb_array_length(step.output -> 'tool_calls'))
+        else 1
+      end as call_count
+      from public.task_steps as step
+      where step.task_id = execution.task_id and step.seq < execution.step_seq and step.kind = 'model'
+      order by step.seq desc
+      limit 1
+    ) as turn
+    join public.usage_events as usage
+      on usage.task_id = turn.task_id and usage.step_seq = turn.seq and usage.execution_id is null
+  ) as asking on true;
+comment on view public.tool_call_costs is
+  'What each tool call cost: the models inside the tool (cost_micro_usd), and the turn in which the agent''s own model asked for it, shared evenly by the calls of that turn (agent_cost_micro_usd). Null: no such model call, or none with a price. Users see their own, the service all.';
 
 create view public.tool_usage with (security_invoker = true) as
   with called as (
@@ -94,21 +133,13 @@ create view public.tool_usage with (security_invoker = true) as
       execution.execution_time_ms,
       feedback.rating,
       feedback.rating_score,
-      coalesce(cost.model_call_count, 0) as model_call_count,
+      cost.model_call_count,
       cost.cost_micro_usd,
-      coalesce(cost.unpriced_model_call_count, 0) as unpriced_model_call_count
+      cost.unpriced_model_call_count,
+      cost.agent_cost_micro_usd
     from public.mcp_executions as execution
+    join public.tool_call_costs as cost on cost.execution_id = execution.id
     left join public.mcp_feedback as feedback on feedback.execution_id = execution.id
-    left join (
-      select
-        usage.execution_id,
-        count(*) as model_call_count,
-        sum(usage.cost_micro_usd) as cost_micro_usd,
-        count(*) filter (where usage.cost_micro_usd is null) as unpriced_model_call_count
-      from public.usage_events as usage
-      where usage.execution_id is not null
-      group by usage.execution_id
-    ) as cost on cost.execution_id = execution.id
   )
   select
     day,
@@ -128,11 +159,12 @@ create view public.tool_usage with (security_invoker = true) as
     avg(rating_score)::numeric(3, 2) as average_score,
     sum(model_call_count)::bigint as model_call_count,
     sum(cost_micro_usd)::bigint as cost_micro_usd,
-    sum(unpriced_model_call_count)::bigint as unpriced_model_call_count
+    sum(unpriced_model_call_count)::bigint as unpriced_model_call_count,
+    sum(agent_cost_micro_usd)::bigint as agent_cost_micro_usd
   from called
   group by day, mcp_name, tool_name, tool_version;
 comment on view public.tool_usage is
-  'Tool calls by UTC day, tool and version: how many worked, how long they took, how they were graded, and what the models inside them cost (null: no model call, or none with a price). Users see their own, the service all.';
+  'Tool calls by UTC day, tool and version: how many worked, how long they took, how they were graded, and what they cost, as in tool_call_costs. Users see their own, the service all.';
 
 create view public.agent_tool_usage with (security_invoker = true) as
   with called as (
@@ -145,20 +177,14 @@ create view public.agent_tool_usage with (security_invoker = true) as
       execution.attempt,
       execution.execution_time_ms,
       feedback.rating,
+      cost.model_call_count,
       cost.cost_micro_usd,
-      coalesce(cost.unpriced_model_call_count, 0) as unpriced_model_call_count
+      cost.unpriced_model_call_count,
+      cost.agent_cost_micro_usd
     from public.mcp_executions as execution
+    join public.tool_call_costs as cost on cost.execution_id = execution.id
     left join public.agents as agent on agent.id = execution.agent_id
     left join public.mcp_feedback as feedback on feedback.execution_id = execution.id
-    left join (
-      select
-        usage.execution_id,
-        sum(usage.cost_micro_usd) as cost_micro_usd,
-        count(*) filter (where usage.cost_micro_usd is null) as unpriced_model_call_count
-      from public.usage_events as usage
-      where usage.execution_id is not null
-      group by usage.execution_id
-    ) as cost on cost.execution_id = execution.id
   )
   select
     day,
@@ -174,15 +200,17 @@ create view public.agent_tool_usage with (security_invoker = true) as
     percentile_disc(0.99) within group (order by execution_time_ms) as p99_ms,
     count(*) filter (where rating = 'up') as up_count,
     count(*) filter (where rating = 'down') as down_count,
+    sum(model_call_count)::bigint as model_call_count,
     sum(cost_micro_usd)::bigint as cost_micro_usd,
-    sum(unpriced_model_call_count)::bigint as unpriced_model_call_count
+    sum(unpriced_model_call_count)::bigint as unpriced_model_call_count,
+    sum(agent_cost_micro_usd)::bigint as agent_cost_micro_usd
   from called
   group by day, agent_slug, mcp_name, tool_name;
 comment on view public.agent_tool_usage is
-  'Which agents use which tools, and how well, by UTC day; agent_slug is null for calls that no agent made. An agent''s own model calls are in agent_usage. Users see their own, the service all.';
+  'Which agents use which tools, and how well, by UTC day; and at what cost, as in tool_call_costs; agent_slug is null for calls that no agent made. All model calls of an agent are in agent_usage. Users see their own, the service all.';
 
-revoke all on public.queue_health, public.stuck_tasks, public.agent_usage, public.tool_usage, public.agent_tool_usage
+revoke all on public.queue_health, public.stuck_tasks, public.agent_usage, public.tool_call_costs, public.tool_usage, public.agent_tool_usage
   from anon, authenticated, service_role;
-grant select on public.queue_health, public.stuck_tasks, public.agent_usage, public.tool_usage, public.agent_tool_usage
+grant select on public.queue_health, public.stuck_tasks, public.agent_usage, public.tool_call_costs, public.tool_usage, public.agent_tool_usage
   to service_role;
-grant select on public.agent_usage, public.tool_usage, public.agent_tool_usage to authenticated;
+grant select on public.agent_usage, public.tool_call_costs, public.tool_usage, public.agent_tool_usage to authenticated;

@@ -14,6 +14,7 @@ create table public.embedders (
   is_english_only boolean not null default false,
   requires_api_key boolean not null default false,
   api_key_secret_name text,
+  llm_provider text,
   items_per_minute integer check (items_per_minute > 0),
   items_per_day integer check (items_per_day > 0),
   reserved_for_queries integer not null default 0,
@@ -40,6 +41,8 @@ comment on column public.embedders.max_batch_items is 'Most texts in one request
 comment on column public.embedders.similarity_floor is
   'Cosine similarity below which a hit is most likely unrelated; 0 where it was not measured.';
 comment on column public.embedders.api_key_secret_name is 'Name of the key in Vault. Never readable to users.';
+comment on column public.embedders.llm_provider is
+  'llm_providers.name, in whose name queries are booked and by whose model_prices; null: they cost nothing and are not booked.';
 comment on column public.embedders.items_per_minute is 'Texts, not requests, in any minute. Null: no limit of ours.';
 comment on column public.embedders.items_per_day is 'Texts, not requests, between two midnights of quota_time_zone. Null: no limit of ours.';
 comment on column public.embedders.reserved_for_queries is
@@ -53,7 +56,7 @@ revoke all on public.embedders from anon, authenticated, service_role;
 create policy "signed-in users read embedders" on public.embedders
   for select to authenticated using (true);
 grant select (name, api, model, model_dimensions, dimensions, sends_dimensions, window_tokens, max_batch_items,
-  similarity_floor, is_english_only, requires_api_key, items_per_minute, items_per_day, reserved_for_queries, quota_time_zone,
+  similarity_floor, is_english_only, requires_api_key, llm_provider, items_per_minute, items_per_day, reserved_for_queries, quota_time_zone,
   preference, is_active) on public.embedders to authenticated;
 grant select, insert, update, delete on public.embedders to service_role;
 
@@ -84,23 +87,23 @@ execute function private.keep_vector_space();
 -- The floors are measured on documentation: above them lie nine of ten relevant hits.
 insert into public.embedders (
   name, api, base_url, model, model_dimensions, sends_dimensions, window_tokens, max_batch_items, similarity_floor,
-  is_english_only, requires_api_key, api_key_secret_name, items_per_minute, reserved_for_queries, quota_time_zone, preference, is_active
+  is_english_only, requires_api_key, api_key_secret_name, llm_provider, items_per_minute, reserved_for_queries, quota_time_zone, preference, is_active
 )
 values
   ('gemini-embedding-001@768', 'google', null, 'gemini-embedding-001', 768, false, 2048, 100, 0,
-    false, true, 'GOOGLE_API_KEY', 15, 3, 'America/Los_Angeles', 10, true),
+    false, true, 'GOOGLE_API_KEY', 'google', 15, 3, 'America/Los_Angeles', 10, true),
   ('gemini-embedding-2@768', 'google', null, 'gemini-embedding-2', 768, false, 8192, 100, 0,
-    false, true, 'GOOGLE_API_KEY', 15, 3, 'America/Los_Angeles', null, true),
+    false, true, 'GOOGLE_API_KEY', 'google', 15, 3, 'America/Los_Angeles', null, true),
   ('text-embedding-3-small@768', 'openai', null, 'text-embedding-3-small', 768, true, 8192, 100, 0,
-    false, true, 'OPENAI_API_KEY', 500, 50, 'UTC', null, true),
+    false, true, 'OPENAI_API_KEY', 'openai', 500, 50, 'UTC', null, true),
   -- The embedded stack serves this model on loopback, and says where at each start.
   ('minilm-l6-v2+hash384@1', 'openai', 'http://127.0.0.1:9/v1', 'minilm-l6-v2', 384, false, 220, 16, 0.46,
-    true, false, null, null, 0, 'UTC', 20, false),
+    true, false, null, null, null, 0, 'UTC', 20, false),
   -- The platform allows 2 s of CPU a request, which is spent after some ten texts.
   ('gte-small+hash384@1', 'supabase', null, 'gte-small', 384, false, 480, 5, 0,
-    true, false, null, null, 0, 'UTC', 30, true),
+    true, false, null, null, null, 0, 'UTC', 30, true),
   ('hash768@1', 'hash', null, 'hash', 0, false, 480, 256, 0.2,
-    false, false, null, null, 0, 'UTC', null, true);
+    false, false, null, null, null, 0, 'UTC', null, true);
 
 create function private.default_embedder()
 returns text
@@ -124,7 +127,7 @@ revoke all on function private.default_embedder() from public;
 create function private.resolve_embedder(p_name text)
 returns table (
   name text, api text, base_url text, model text, model_dimensions integer, sends_dimensions boolean, window_tokens integer,
-  max_batch_items integer, similarity_floor real, is_english_only boolean, quota_time_zone text, secret text
+  max_batch_items integer, similarity_floor real, is_english_only boolean, quota_time_zone text, llm_provider text, secret text
 )
 language plpgsql
 stable
@@ -156,7 +159,7 @@ begin
   end if;
   return query select v_embedder.name, v_embedder.api, v_embedder.base_url, v_embedder.model, v_embedder.model_dimensions,
     v_embedder.sends_dimensions, v_embedder.window_tokens, v_embedder.max_batch_items, v_embedder.similarity_floor, v_embedder.is_english_only,
-    v_embedder.quota_time_zone, v_secret;
+    v_embedder.quota_time_zone, v_embedder.llm_provider, v_secret;
 end;
 $$;
 comment on function private.resolve_embedder(text) is

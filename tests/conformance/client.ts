@@ -117,6 +117,7 @@ async function call(
     onProgress: null,
     logs: null,
     input,
+    onModelUse: () => {},
   }, signal);
 }
 

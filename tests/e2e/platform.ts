@@ -22,17 +22,19 @@ export interface PlatformOptions {
   readonly projectRoot?: string;
   /** @default "pglite" */
   readonly db?: "pglite" | "native";
+  /** Where keys and data are kept, for tests that need the keys. @default nowhere */
+  readonly dataDir?: string;
 }
 
-/** Boots an ephemeral platform on any free port. */
+/** Boots a platform on any free port, an ephemeral one unless it is given a folder. */
 export async function bootPlatform(options: PlatformOptions = {}): Promise<Platform> {
-  const { env = {}, projectRoot = PROJECT_ROOT, db = "pglite" } = options;
+  const { env = {}, projectRoot = PROJECT_ROOT, db = "pglite", dataDir = "" } = options;
   const logLines: string[] = [];
   const stack = await startStack({
     db,
     port: 0,
-    ephemeral: true,
-    dataDir: "",
+    ephemeral: dataDir === "",
+    dataDir,
     projectRoot,
     watch: false,
     env,

@@ -5,6 +5,8 @@ import { bootMcpPlatform } from "../mcp/mcp_platform.ts";
 import { DENO_RUN } from "./foreign_server.ts";
 
 const TOOL = "list_agents";
+/** A call of a tool with an output schema that is refused. */
+const UNFIT = { name: "get_task", arguments: { task_id: "none" } };
 
 Deno.test("clients that nobody here wrote use the endpoint as a signed-in user", async (t) => {
   await using platform = await bootMcpPlatform();
@@ -27,9 +29,13 @@ Deno.test("clients that nobody here wrote use the endpoint as a signed-in user",
     await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }));
     const { tools } = await client.listTools();
     const result = await client.callTool({ name: TOOL, arguments: {} });
+    // It holds the structure of errors against the tool's schema, too.
+    const refused = await client.callTool(UNFIT);
     await client.close();
     assert.ok(tools.some(({ name }: { name: string }) => name === TOOL));
     assert.ok(result.isError !== true && result.structuredContent !== undefined);
+    assert.equal(refused.isError, true);
+    assert.match(JSON.stringify(refused.content), /task_id/);
   });
 
   await t.step("@ai-sdk/mcp", async () => {

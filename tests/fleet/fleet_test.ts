@@ -1,10 +1,14 @@
 import assert from "node:assert/strict";
 import { z } from "zod";
+import { waitFor } from "../../scripts/wait_for.ts";
 import { asJsonObject, type JsonObject } from "../../shared/json.ts";
 import { jsonObject } from "../../shared/json_schema.ts";
 import { FOREIGN_SERVERS, loadMcpServer } from "../deps.ts";
-import { addTool } from "../e2e/operator.ts";
+import { created, knock } from "../e2e/create_task_door.ts";
+import { addAgent, addTool } from "../e2e/operator.ts";
+import { completeWithResults, scriptTurns } from "../e2e/script.ts";
 import { bootMcpPlatform } from "../mcp/mcp_platform.ts";
+import { errorOf } from "../mcp/raw_message.ts";
 import { DENO_RUN, startForeignServer } from "./foreign_server.ts";
 
 const { everything, filesystem, mcpProxy, memory, sequentialThinking, supergateway } =
@@ -41,15 +45,16 @@ Deno.test("a fleet of servers that nobody here wrote", async (t) => {
   for (const server of started) servers.use(server);
 
   await using platform = await bootMcpPlatform();
-  const { sql, service } = platform;
+  const { sql, service, stack } = platform;
   const urls = {
     everything: everythingServer.url,
     files: filesServer.url,
     memory: memoryServer.url,
     thinking: thinkingServer.url,
   };
+  const toolIds = new Map<string, string>();
   for (const [slug, mcp_url] of Object.entries(urls)) {
-    await addTool(sql, { slug, type: "mcp_server", config: { mcp_url } });
+    toolIds.set(slug, await addTool(sql, { slug, type: "mcp_server", config: { mcp_url } }));
   }
 
   const listAll = async () => {
@@ -63,8 +68,6 @@ Deno.test("a fleet of servers that nobody here wrote", async (t) => {
     const { last } = await service({ path: `/${server}`, method: "tools/call", params });
     return asJsonObject(last.result);
   };
-  const errorOf = (result: JsonObject) =>
-    asJsonObject(asJsonObject(result.structuredContent).error);
   const graph = () => call("memory", "read_graph", {});
   const elapsedMs = async (work: () => Promise<unknown>) => {
     const beganAtMs = performance.now();
@@ -106,6 +109,47 @@ Deno.test("a fleet of servers that nobody here wrote", async (t) => {
     assert.match(JSON.stringify(read.content), /a note/);
     assert.match(JSON.stringify((await graph()).content), /Ada/);
     assert.match(JSON.stringify(thought.content), /thoughtNumber/);
+  });
+
+  await t.step("an agent's task uses them for its owner, without a scope of theirs", async () => {
+    const ids = [toolIds.get("files") ?? "", toolIds.get("thinking") ?? ""];
+    await addAgent(sql, { slug: "fleet-reader", tools: ids.map((id) => ({ id })) });
+    stack.models.addAgent(scriptTurns(
+      "fleet-reader",
+      {
+        toolCalls: [
+          { name: "files__read_text_file", arguments: { path: `${folder}/note.txt` } },
+          {
+            name: "thinking__sequentialthinking",
+            arguments: {
+              thought: "a",
+              thoughtNumber: 1,
+              totalThoughts: 1,
+              nextThoughtNeeded: false,
+            },
+          },
+        ],
+      },
+      completeWithResults,
+    ));
+    const { id: userId, headers } = await platform.addUser("ada");
+    const body = { agent: "fleet-reader", input: "Read the note" };
+    const { task_id } = created(await knock(platform.project, { headers, body }));
+    const output = await waitFor(async () => {
+      const [task] = await sql`
+        select output from public.tasks where id = ${task_id}::uuid and status = 'completed'`;
+      return task === undefined ? undefined : JSON.stringify(task.output);
+    }, { what: "the task", timeoutMs: 60_000, intervalMs: 200 });
+
+    assert.match(output, /a note/);
+    assert.match(output, /thoughtNumber/);
+    const calls = await sql`
+      select mcp_name, user_id::text, status from public.mcp_executions
+      where task_id = ${task_id}::uuid order by mcp_name`;
+    assert.deepEqual(calls.map((row) => ({ ...row })), [
+      { mcp_name: "files", user_id: userId, status: "success" },
+      { mcp_name: "thinking", user_id: userId, status: "success" },
+    ]);
   });
 
   await t.step("a killed server is named, and delays nobody else", async () => {

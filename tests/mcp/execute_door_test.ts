@@ -125,6 +125,29 @@ Deno.test("mcp-execute keeps to its contract", async (t) => {
     }
   });
 
+  await t.step(
+    "the third failure in a row says so, with the error's own code and words",
+    async () => {
+      const failing = { ...picture, tool_name: "fail", parameters: {} };
+      const dead = { server: "dead", tool_name: "anything", parameters: {} };
+      for (const call of [failing, failing, failing, dead, dead]) await post(call);
+      const reported = answerSchema.parse((await post(failing)).body);
+      const unreachable = await post(dead);
+
+      const told = asJsonObject(reported.structuredContent?.error);
+      assert.deepEqual([reported.error_code, told.code], ["EXCEEDED_RETRIES", "EXCEEDED_RETRIES"]);
+      assert.ok((reported.consecutive_failures ?? 0) > 3);
+      assert.equal(told.message, "No ink left");
+      assert.match(String(told.hint), /do not call it again in the same way/);
+      const { code, message, details } = refused(unreachable);
+      assert.deepEqual([unreachable.status, code], [422, "EXCEEDED_RETRIES"]);
+      assert.match(message, /'dead' cannot be used now.*mcp_url/);
+      assert.doesNotMatch(message, /EXCEEDED_RETRIES/);
+      const { error_code, consecutive_failures } = jsonObject.parse(details);
+      assert.deepEqual([error_code, consecutive_failures], ["TOOL_UNAVAILABLE", 3]);
+    },
+  );
+
   await t.step("too many calls: 429 that says when to come again", async () => {
     await sql`
       insert into public.mcp_policies (mcp_name, tool_name, calls_per_minute, burst_calls)
@@ -177,6 +200,19 @@ Deno.test("mcp-execute keeps to its contract", async (t) => {
     assert.ok(!ofBob.some(({ slug }) => slug === "swarm" || slug === "dead"));
   });
 
+  await t.step("a server for tasks alone is shown at no door", async () => {
+    const { servers } = serversSchema.parse((await get("", service)).body);
+    const alone = await get("?server=artifacts", service);
+    const { last } = await platform.service({ method: "tools/list" });
+    const direct = await platform.service({ path: "/artifacts", method: "tools/list" });
+
+    assert.ok(!servers.some(({ slug }) => slug === "artifacts"));
+    assert.deepEqual([alone.status, refused(alone).code], [404, "TOOL_NOT_FOUND"]);
+    assert.match(refused(alone).message, /in a task alone/);
+    assert.doesNotMatch(JSON.stringify(last.result), /artifacts__/);
+    assert.equal(direct.status, 404);
+  });
+
   await t.step(
     "a server's tools come with what worked: one's own values, others' shapes",
     async () => {
@@ -188,7 +224,14 @@ Deno.test("mcp-execute keeps to its contract", async (t) => {
       const [mine, theirs] = [own, others].map(({ tools }) =>
         tools.find(({ name }) => name === "picture")
       );
-      assert.equal(own.info.name, "notes (Enhanced)");
+      assert.deepEqual([own.info.name, own.info.version], ["notes (Enhanced)", "3.2.1"]);
+      assert.deepEqual(own.info.capabilities, {
+        tools: true,
+        resources: true,
+        prompts: true,
+        logging: false,
+      });
+      assert.ok(mine?.last_updated && mine.last_successful_call);
       assert.equal(own.connection.status, "healthy");
       assert.deepEqual([mine?.is_shape, mine?.successful_parameters], [false, [{ of: "cat" }]]);
       assert.ok(mine?.inputSchema.properties);

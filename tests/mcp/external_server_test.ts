@@ -5,6 +5,7 @@ import { waitFor } from "../../scripts/wait_for.ts";
 import { addTool } from "../e2e/operator.ts";
 import { startExternalServer } from "./external_server.ts";
 import { bootMcpPlatform, grantScopes } from "./mcp_platform.ts";
+import { errorOf } from "./raw_message.ts";
 import { connectSdkClient } from "./sdk_client.ts";
 
 const NOTES = "/notes";
@@ -34,7 +35,7 @@ Deno.test("a registered server is passed through as it is", async (t) => {
     ]);
     assert.equal(instructions, "Look before you write.");
     const info = asJsonObject(asJsonObject(_meta)["io.modelcontextprotocol/serverInfo"]);
-    assert.equal(info.name, "notes (Enhanced)");
+    assert.deepEqual([info.name, info.version], ["notes (Enhanced)", "3.2.1"]);
   });
 
   await t.step("a result comes through with every block, its structure and its _meta", async () => {
@@ -107,13 +108,21 @@ Deno.test("a registered server is passed through as it is", async (t) => {
     assert.ok(!names.includes("dead__"));
   });
 
+  await t.step("the list of a dead server alone says why there is none", async () => {
+    for (const era of ["modern", "legacy"] as const) {
+      const { last } = await send({ path: "/dead", method: "tools/list", era });
+
+      assert.equal(last.error?.code, -32603);
+      assert.match(last.error?.message ?? "", /'dead' cannot be used now/);
+    }
+  });
+
   await t.step("a call of a dead server is a result that says so", async () => {
     const params = { name: "anything", arguments: {} };
     const { status, last } = await send({ path: "/dead", method: "tools/call", params });
 
-    const { isError, structuredContent } = last.result ?? {};
-    assert.deepEqual([status, isError], [200, true]);
-    const { code, message } = asJsonObject(asJsonObject(structuredContent).error);
+    assert.deepEqual([status, last.result?.isError], [200, true]);
+    const { code, message } = errorOf(last.result);
     assert.equal(code, "TOOL_UNAVAILABLE");
     assert.match(String(message), /dead/);
   });

@@ -6,6 +6,7 @@ import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import { knock } from "../e2e/create_task_door.ts";
 import { type SeenRequest, startMcpServer } from "../tools/mcp_fixture.ts";
 import { bootMcpPlatform } from "./mcp_platform.ts";
+import { errorOf } from "./raw_message.ts";
 import { connectSdkClient } from "./sdk_client.ts";
 
 const TOKEN = "tok_c4n4ry_wrapped_0123456789";
@@ -217,7 +218,7 @@ Deno.test("a server of external-mcps.yaml, wrapped", async (t) => {
       const overHttp = status === 200
         ? { ...asJsonObject(asJsonObject(answer.http.structuredContent).error) }
         : asJsonObject(answer.http.error);
-      const overMcp = asJsonObject(asJsonObject(answer.mcp.structuredContent).error);
+      const overMcp = errorOf(answer.mcp);
       for (const error of [overHttp, overMcp]) {
         assert.equal(error.code, code);
         assert.match(String(error.message), message);

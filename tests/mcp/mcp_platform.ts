@@ -42,8 +42,11 @@ export async function grantScopes(
   sql: Sql,
   userId: string,
   scopes: readonly string[],
+  clientId: string | null = null,
 ): Promise<void> {
   await sql`
-    insert into public.mcp_grants (user_id, scopes)
-    select ${userId}::uuid, array(select jsonb_array_elements_text(${sql.json([...scopes])}))`;
+    insert into public.mcp_grants (user_id, client_id, scopes)
+    select ${userId}::uuid, ${clientId}::text, array(select jsonb_array_elements_text(${
+    sql.json([...scopes])
+  }))`;
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { asJsonObject, type JsonObject } from "../../shared/json.ts";
 import { bootMcpPlatform } from "./mcp_platform.ts";
-import { MODERN, type RawAnswer } from "./raw_message.ts";
+import { errorOf, MODERN, type RawAnswer } from "./raw_message.ts";
 import { connectSdkClient } from "./sdk_client.ts";
 
 const SWARM = "/swarm";
@@ -120,7 +120,7 @@ Deno.test("the MCP endpoint keeps to the protocol", async (t) => {
     const { last } = await send({ path: SWARM, method: "tools/call", params });
 
     assert.equal(last.result?.isError, true);
-    const { code, message } = asJsonObject(asJsonObject(last.result?.structuredContent).error);
+    const { code, message } = errorOf(last.result);
     assert.equal(code, "TOOL_ARGUMENTS_INVALID");
     assert.match(String(message), /task_id/);
     assert.ok(asJsonObject(last.result?._meta).execution_id);

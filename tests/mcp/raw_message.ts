@@ -94,3 +94,9 @@ function parseMessages(response: Response, text: string): RpcMessage[] {
   return text.split("\n").filter((line) => line.startsWith("data: "))
     .map((line) => rpcSchema.parse(JSON.parse(line.slice(6))));
 }
+
+/** What the product says of a call that failed. */
+export function errorOf(result: JsonObject | undefined): JsonObject {
+  const meta = jsonObject.safeParse(result?._meta).data ?? {};
+  return jsonObject.safeParse(meta["dev.supaswarm/error"]).data ?? {};
+}

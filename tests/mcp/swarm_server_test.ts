@@ -6,6 +6,7 @@ import { waitFor } from "../../scripts/wait_for.ts";
 import { addAgent } from "../e2e/operator.ts";
 import { call, complete, newestResults, scriptTurns } from "../e2e/script.ts";
 import { bootMcpPlatform, type McpUser } from "./mcp_platform.ts";
+import { errorOf } from "./raw_message.ts";
 import { connectSdkClient } from "./sdk_client.ts";
 
 const createdSchema = z.object({ task_id: z.guid(), status: z.string(), is_new: z.boolean() });
@@ -209,7 +210,7 @@ async function attempt(user: McpUser, tool: string, args: JsonObject): Promise<J
     params: { name: tool, arguments: args },
   });
   assert.equal(last.result?.isError, true, JSON.stringify(last));
-  return asJsonObject(asJsonObject(last.result?.structuredContent).error);
+  return errorOf(last.result);
 }
 
 function idsOf(tasks: unknown): string[] {

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { SwarmError } from "../../shared/errors/swarm_error.ts";
-import { createEmbedder } from "../../shared/quoth/embedders/create_embedder.ts";
+import {
+  createEmbedder,
+  type EmbeddingUsage,
+} from "../../shared/quoth/embedders/create_embedder.ts";
 import {
   close,
   type RawAnswer,
@@ -296,6 +299,31 @@ Deno.test("an account without credit is no limit that passes", async () => {
     await assert.rejects(embedder.embedQuery("how?", NEVER), { code: "EMBEDDER_REFUSED" });
   } finally {
     await server.stop();
+  }
+});
+
+Deno.test("what a request used is told as counted, else estimated, where somebody is paid", async () => {
+  for (const wire of WIRES) {
+    const body = JSON.parse(wire.vectors([axis(1)]));
+    const answers = [{ ...body, ...wire.usage(9) }, { ...body, ...wire.usage(-1) }, body, body];
+    const server = startRawServer((connection, number) =>
+      respond(connection, { body: JSON.stringify(answers[number - 1]) })
+    );
+    const used: EmbeddingUsage[] = [];
+    const onUsage = (usage: EmbeddingUsage) => used.push(usage);
+    const settings = { api: wire.api, base_url: server.origin };
+    try {
+      const paid = embedderOf({ ...settings, llm_provider: "acme" }, { onUsage });
+      const free = embedderOf(settings, { onUsage });
+      for (const embedder of [paid, paid, paid, free]) await embedder.embedQuery("12345678", NEVER);
+
+      assert.deepEqual(
+        used,
+        [9, 2, 2].map((inputTokens) => ({ provider: "acme", model: "model-1", inputTokens })),
+      );
+    } finally {
+      await server.stop();
+    }
   }
 });
 

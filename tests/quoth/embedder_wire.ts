@@ -1,5 +1,9 @@
+import type { JsonObject } from "../../shared/json.ts";
 import { createGuardedFetch } from "../../shared/net/guarded_fetch.ts";
-import { createEmbedder } from "../../shared/quoth/embedders/create_embedder.ts";
+import {
+  createEmbedder,
+  type EmbedderPorts,
+} from "../../shared/quoth/embedders/create_embedder.ts";
 import type { EmbedderConfig } from "../../shared/quoth/embedders/embedder_config.ts";
 import type { Embedder } from "../../shared/quoth/embedders/embedder_port.ts";
 
@@ -14,6 +18,8 @@ export interface EmbeddingWire {
   readonly api: "google" | "openai";
   /** The answer's body with these vectors, in order. */
   vectors(vectors: readonly (readonly number[])[]): string;
+  /** What an answer says of that many tokens. */
+  usage(tokens: number): JsonObject;
   /** The texts of a request's body. */
   texts(body: string): string[];
   /** The body of an error with these words. */
@@ -24,6 +30,7 @@ export const WIRES: readonly EmbeddingWire[] = [
   {
     api: "google",
     vectors: (vectors) => JSON.stringify({ embeddings: vectors.map((values) => ({ values })) }),
+    usage: (tokens) => ({ usageMetadata: { promptTokenCount: tokens } }),
     texts: (body) =>
       JSON.parse(body).requests.map((request: { content: { parts: { text: string }[] } }) =>
         request.content.parts.map(({ text }) => text).join("")
@@ -37,6 +44,7 @@ export const WIRES: readonly EmbeddingWire[] = [
       JSON.stringify({
         data: vectors.map((embedding, index) => ({ index, embedding })).toReversed(),
       }),
+    usage: (tokens) => ({ usage: { prompt_tokens: tokens, total_tokens: tokens } }),
     texts: (body) => JSON.parse(body).input,
     error: (message) => JSON.stringify({ error: { message, type: "invalid_request_error" } }),
   },
@@ -56,6 +64,7 @@ export function configOf(overrides: Partial<EmbedderConfig> = {}): EmbedderConfi
     similarity_floor: 0,
     is_english_only: false,
     quota_time_zone: "America/Los_Angeles",
+    llm_provider: null,
     secret: KEY,
     ...overrides,
   };
@@ -64,14 +73,16 @@ export function configOf(overrides: Partial<EmbedderConfig> = {}): EmbedderConfi
 /** An embedder that reaches loopback, as in the embedded stack. */
 export function embedderOf(
   overrides: Partial<EmbedderConfig>,
-  options: { readonly requestTimeoutMs?: number } = {},
+  options: { readonly requestTimeoutMs?: number } & Pick<EmbedderPorts, "onUsage"> = {},
 ): Embedder {
+  const { onUsage, ...transport } = options;
   return createEmbedder(configOf(overrides), {
     transport: {
       fetch: createGuardedFetch({ allowLoopback: true }),
       nowMs: () => NOW_MS,
-      ...options,
+      ...transport,
     },
+    ...(onUsage === undefined ? {} : { onUsage }),
   });
 }
 

@@ -5,7 +5,7 @@ import { waitFor } from "../../scripts/wait_for.ts";
 import { asJsonObject, type JsonObject } from "../../shared/json.ts";
 import { estimateTokens } from "../../shared/quoth/markdown/token_meter.ts";
 import { bootMcpPlatform, type McpPlatform, type McpUser } from "../mcp/mcp_platform.ts";
-import { rawClient } from "../mcp/raw_message.ts";
+import { errorOf, type rawClient } from "../mcp/raw_message.ts";
 import { created, knock } from "../e2e/create_task_door.ts";
 import { addAgent } from "../e2e/operator.ts";
 import { call as toolCall, completeWithResults, scriptTurns } from "../e2e/script.ts";
@@ -326,7 +326,7 @@ async function use(send: Send, name: string, args: JsonObject): Promise<JsonObje
 async function attempt(send: Send, name: string, args: JsonObject): Promise<Refusal> {
   const result = await call(send, name, args);
   assert.equal(result.isError, true, JSON.stringify(result));
-  const error = asJsonObject(asJsonObject(result.structuredContent).error);
+  const error = errorOf(result);
   const own = error.code === "EXCEEDED_RETRIES" ? asJsonObject(error.details).error_code : null;
   return { code: String(own ?? error.code), text: JSON.stringify(result) };
 }

@@ -121,6 +121,10 @@ export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
     service: "writes",
   },
   mcp_feedback: { usersRead: "user_id = $1", service: "reads" },
+  tool_call_costs: {
+    usersRead: "execution_id in (select id from public.mcp_executions where user_id = $1)",
+    service: "reads",
+  },
   tool_usage: OF_OWN_CALLS,
   agent_tool_usage: OF_OWN_CALLS,
 };

@@ -11,10 +11,17 @@ import {
 } from "../../shared/mcp/internal_server.ts";
 import { openInternalServer } from "../../shared/mcp/open_internal_server.ts";
 import type { ToolCaller, ToolProgress } from "../../shared/tools/tool_port.ts";
-import type { ServerCall } from "../../shared/tools/tool_server.ts";
+import type { ModelUse, ServerCall } from "../../shared/tools/tool_server.ts";
 import { noAbort, nobody, openToolFixture, SECRET_KEY } from "./tool_fixture.ts";
 
 const READ = { readOnlyHint: true } as const;
+const USED: ModelUse = {
+  provider: "p",
+  model: "m",
+  keySource: "organisation",
+  inputTokens: 3,
+  outputTokens: 1,
+};
 const base = { title: "A tool", description: "Does it", version: "1", scopes: [] };
 
 const server: InternalServer = {
@@ -30,7 +37,7 @@ const server: InternalServer = {
       output: z.strictObject({ twice: z.int() }),
       run: ({ n }, context) => {
         context.progress(1, 2, "half");
-        context.usedModel({ provider: "p", model: "m" });
+        context.usedModel(USED);
         return Promise.resolve({ twice: n * 2 });
       },
     }),
@@ -148,6 +155,7 @@ Deno.test("what an internal server declares becomes answers", async (t) => {
     log: (_level, event) => logged.push(event),
   });
   const progress: ToolProgress[] = [];
+  const used: ModelUse[] = [];
 
   function call(name: string, args: JsonObject = {}, parts: Partial<ServerCall> = {}) {
     const tool = server.tools.find(({ definition }) => definition.name === name);
@@ -164,6 +172,7 @@ Deno.test("what an internal server declares becomes answers", async (t) => {
       onProgress: (done) => progress.push(done),
       logs: null,
       input: NO_INPUT,
+      onModelUse: (use) => used.push(use),
       ...parts,
     }, noAbort());
   }
@@ -174,7 +183,7 @@ Deno.test("what an internal server declares becomes answers", async (t) => {
     assert.ok(answer.kind === "answered" && !answer.isError);
     assert.deepEqual(answer.structured, { twice: 4 });
     assert.equal(answer.text, '{"twice":4}');
-    assert.deepEqual(answer.usedModel, { provider: "p", model: "m" });
+    assert.deepEqual(used, [USED]);
     assert.deepEqual(progress, [{ done: 1, total: 2, message: "half" }]);
   });
 

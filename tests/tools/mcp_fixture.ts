@@ -8,6 +8,8 @@ export interface SeenRequest {
   readonly httpMethod: string;
   /** The JSON-RPC method, if the body named one. */
   readonly method: string | undefined;
+  /** Of a list, the page that is asked for; absent for the first. */
+  readonly cursor?: string | undefined;
   /** What the request says beside its parameters. */
   readonly meta?: Readonly<Record<string, unknown>>;
 }
@@ -54,6 +56,7 @@ export async function startMcpServer(options: McpFixtureOptions = {}): Promise<M
       headers: request.headers,
       httpMethod: request.method,
       method: body.method,
+      cursor: body.params?.cursor,
       meta: body.params?._meta ?? {},
     };
     seen.push(entry);

@@ -212,7 +212,13 @@ async function scenarios(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
 
       assert.ok(outcome.kind === "answered" && outcome.errorCode === "TOOL_UNAVAILABLE");
       assert.equal(outcome.status, 502);
-      assert.equal(server.seen.filter(({ method }) => method === "tools/call").length, 3);
+      const keys = server.seen.filter(({ method }) => method === "tools/call")
+        .map(({ meta }) => meta?.["dev.supaswarm/idempotency_key"]);
+      assert.equal(keys.length, 3);
+      assert.ok(
+        typeof keys[0] === "string" && new Set(keys).size === 1,
+        "told apart from new calls",
+      );
     } finally {
       await server.stop();
     }
@@ -375,6 +381,36 @@ async function scenarios(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
       assert.equal(unavailable.length, 2);
       assert.match(unavailable[0]?.message ?? "", /'broken' .* left out/);
       assert.match(unavailable[1]?.message ?? "", /refers to 'https:\/\/example\.com\/a'/);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  await t.step("a list is read to its last page, whatever is broken on one of them", async () => {
+    const pages: Readonly<Record<string, readonly unknown[]>> = {
+      first: [{ name: "one", inputSchema: { type: "object" } }, { name: "broken" }],
+      "": [{ name: "two", inputSchema: { type: "object" } }, { inputSchema: {} }],
+      last: [{ name: "three", inputSchema: { type: "object" } }],
+    };
+    // An empty string is a cursor like any other.
+    const next: Readonly<Record<string, string>> = { first: "", "": "last" };
+    const { server, caller } = await setUp({
+      intercept: async ({ method, cursor = "first" }, answer) => {
+        if (method !== "tools/list") return await answer();
+        const body = await (await answer()).json();
+        body.result.tools = pages[cursor];
+        body.result.nextCursor = next[cursor];
+        return Response.json(body);
+      },
+    });
+    try {
+      const { tools, unavailable } = await gateway.listAgentTools(caller, noAbort());
+
+      assert.deepEqual(tools.map(({ toolName }) => toolName), ["one", "three", "two"]);
+      const reasons = unavailable.map(({ message }) => message);
+      assert.equal(reasons.length, 2);
+      assert.match(reasons[0] ?? "", /'broken' .* left out: inputSchema/);
+      assert.match(reasons[1] ?? "", /without a name/);
     } finally {
       await server.stop();
     }

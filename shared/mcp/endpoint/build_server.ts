@@ -1,4 +1,5 @@
 import type { McpServer, ServerCapabilities } from "@modelcontextprotocol/server";
+import { SwarmError } from "../../errors/swarm_error.ts";
 import type { JsonObject } from "../../json.ts";
 import type { ServerFeatures } from "../../tools/tool_port.ts";
 import { handleCall } from "./call_handler.ts";
@@ -6,8 +7,9 @@ import type { Exchange, McpSdk } from "./exchange.ts";
 import { toListedTool } from "./list_handler.ts";
 import { addDiscoveryMeta } from "./discovery_meta.ts";
 import { acceptSubscriptions, registerRelays, relayedMethods } from "./relay_handlers.ts";
+import { toProtocolError } from "./protocol_error.ts";
 import { endpointIdentity } from "./server_identity.ts";
-import type { DescribedServer, FoundTool } from "./tool_directory.ts";
+import type { DescribedServer, FoundTool, WireTool } from "./tool_directory.ts";
 
 /** What a caller may use differs, so a list is for that caller's cache alone. */
 const CACHE_HINT = { ttlMs: 60_000, cacheScope: "private" } as const;
@@ -45,7 +47,7 @@ export function buildServer(
   if (called?.kind === "tool") mirrorHeaders(mcp, called.tool.inputSchema);
   mcp.server.setRequestHandler("tools/list", async ({ params }) => {
     if (params?.cursor !== undefined) throw noSuchPage(sdk);
-    const tools = await exchange.directory.list();
+    const tools = await listedTools(sdk, exchange);
     return { tools: tools.map(toListedTool) };
   });
   mcp.server.setRequestHandler("tools/call", async (request, context) => {
@@ -70,6 +72,14 @@ export function buildServer(
         throw new Error("The handler of tools/call stands before this one");
       });
     }
+  }
+}
+
+async function listedTools(sdk: McpSdk, { directory }: Exchange): Promise<readonly WireTool[]> {
+  try {
+    return await directory.list();
+  } catch (error) {
+    throw error instanceof SwarmError ? toProtocolError(sdk, error) : error;
   }
 }
 

@@ -15,7 +15,13 @@ import type {
   ToolProgress,
 } from "../../tools/tool_port.ts";
 import { inputOffer } from "./input_offer.ts";
-import { resultOfAnswer, resultOfRefusal, resultOfUnknown, toSdkResult } from "./call_result.ts";
+import {
+  resultOfAnswer,
+  resultOfRefusal,
+  resultOfUnknown,
+  type ResultOptions,
+  toSdkResult,
+} from "./call_result.ts";
 import type { Exchange, McpSdk } from "./exchange.ts";
 import type { FoundTool } from "./tool_directory.ts";
 
@@ -35,6 +41,7 @@ export async function handleCall(
   const found = await exchange.directory.find(params.name);
   if (found.kind === "unknown") throw unknownTool(sdk, params.name, found.nearest);
   const request = toRequest(exchange, found, params, context);
+  const options = resultOptions(found);
   let outcome: ToolCallOutcome;
   try {
     const call = exchange.gateway.call(request, context.mcpReq.signal);
@@ -42,20 +49,23 @@ export async function handleCall(
     outcome = await call;
   } catch (error) {
     context.mcpReq.signal.throwIfAborted();
-    if (error instanceof SwarmError) return toSdkResult(resultOfRefusal(error));
+    if (error instanceof SwarmError) return toSdkResult(resultOfRefusal(error, options));
     throw error;
   }
   switch (outcome.kind) {
     case "unknown":
-      return toSdkResult(resultOfUnknown(outcome));
+      return toSdkResult(resultOfUnknown(outcome, options));
     case "input_required":
       return toInputRequired(outcome);
-    case "answered": {
+    case "answered":
       throwProtocolError(sdk, outcome, context.mcpReq.envelope !== undefined);
-      const version = found.kind === "tool" ? found.tool.version : null;
-      return toSdkResult(resultOfAnswer(outcome, version));
-    }
+      return toSdkResult(resultOfAnswer(outcome, options));
   }
+}
+
+/** Of a tool that cannot be listed now the client may know a schema from before. */
+function resultOptions(found: FoundTool): ResultOptions {
+  return { hasOutputSchema: found.kind !== "tool" || found.tool.outputSchema !== undefined };
 }
 
 function throwProtocolError(

@@ -4,7 +4,7 @@ import type { SwarmError } from "../../errors/swarm_error.ts";
 import type { JsonObject, JsonValue } from "../../json.ts";
 import { isJsonObject } from "../../json.ts";
 import type { AnsweredCall, UnknownCall } from "../../tools/tool_port.ts";
-import { META_PREFIX, underBothNames } from "./meta_keys.ts";
+import { META_PREFIX, underBothNames } from "../meta_keys.ts";
 
 /** A call's result as the Model Context Protocol has it, also of the plain JSON door. */
 export interface ToolCallResult {
@@ -14,9 +14,22 @@ export interface ToolCallResult {
   readonly _meta: JsonObject;
 }
 
-/** The result of a call of a tool of that version (null: it has none) that was answered. */
-export function resultOfAnswer(answer: AnsweredCall, version: string | null): ToolCallResult {
-  const structured = structuredOf(answer);
+/** What is known of the tool whose result it is. */
+export interface ResultOptions {
+  /**
+   * The client may hold the result's structure against a schema, and some do with errors too: what
+   * the product says of a failure then stands in `_meta` alone.
+   */
+  readonly hasOutputSchema: boolean;
+}
+
+/** The result of a call that was answered. */
+export function resultOfAnswer(
+  answer: AnsweredCall,
+  { hasOutputSchema }: ResultOptions,
+): ToolCallResult {
+  const error = errorOf(answer);
+  const structured = structuredOf(answer.structured, error, hasOutputSchema);
   const isEmpty = answer.content.length === 0;
   return {
     content: (isEmpty ? [textBlock(answer.text)] : answer.content) as unknown as JsonValue,
@@ -25,15 +38,18 @@ export function resultOfAnswer(answer: AnsweredCall, version: string | null): To
     _meta: {
       ...answer.meta,
       ...trailOf(answer),
-      ...(version === null ? {} : { [`${META_PREFIX}tool_version`]: version }),
       ...externalMeta(answer),
       ...failureOf(answer),
+      ...errorMeta(error),
     },
   };
 }
 
 /** The result of a call whose answer was lost. */
-export function resultOfUnknown(unknown: UnknownCall): ToolCallResult {
+export function resultOfUnknown(
+  unknown: UnknownCall,
+  { hasOutputSchema }: ResultOptions,
+): ToolCallResult {
   const error = {
     code: "TOOL_OUTCOME_UNKNOWN",
     message: unknown.message,
@@ -41,30 +57,37 @@ export function resultOfUnknown(unknown: UnknownCall): ToolCallResult {
   };
   return {
     content: [{ type: "text", text: `${error.message}. ${error.hint}` }],
-    structuredContent: { error },
+    ...(hasOutputSchema ? {} : { structuredContent: { error } }),
     isError: true,
-    _meta: { ...trailOf(unknown), ...externalMeta(unknown), error_code: error.code },
+    _meta: {
+      ...trailOf(unknown),
+      ...externalMeta(unknown),
+      error_code: error.code,
+      ...errorMeta(error),
+    },
   };
 }
 
 /** The result that tells a caller why the gateway refused. */
-export function resultOfRefusal(refusal: SwarmError): ToolCallResult {
+export function resultOfRefusal(
+  refusal: SwarmError,
+  { hasOutputSchema }: ResultOptions,
+): ToolCallResult {
   const { code, message, hint, retryAfterSeconds } = refusal;
+  const error = {
+    code,
+    message,
+    ...(hint === undefined ? {} : { hint }),
+    ...(refusal.details === undefined ? {} : { details: refusal.details }),
+    ...(retryAfterSeconds === undefined
+      ? {}
+      : { retry_after_ms: Math.ceil(retryAfterSeconds * 1_000) }),
+  };
   return {
     content: [{ type: "text", text: hint === undefined ? message : `${message}. ${hint}` }],
-    structuredContent: {
-      error: {
-        code,
-        message,
-        ...(hint === undefined ? {} : { hint }),
-        ...(refusal.details === undefined ? {} : { details: refusal.details }),
-        ...(retryAfterSeconds === undefined
-          ? {}
-          : { retry_after_ms: Math.ceil(retryAfterSeconds * 1_000) }),
-      },
-    },
+    ...(hasOutputSchema ? {} : { structuredContent: { error } }),
     isError: true,
-    _meta: { error_code: code, ...trailIn(refusal.details) },
+    _meta: { error_code: code, ...trailIn(refusal.details), ...errorMeta(error) },
   };
 }
 
@@ -92,16 +115,19 @@ function trailIn(details: JsonValue | undefined): JsonObject {
 }
 
 function trailOf(
-  { feedbackToken, executionId }: { readonly feedbackToken: string; readonly executionId: string },
+  { feedbackToken, executionId, toolVersion }: AnsweredCall | UnknownCall,
 ): JsonObject {
-  return underBothNames({ feedback_token: feedbackToken, execution_id: executionId });
+  return {
+    ...underBothNames({ feedback_token: feedbackToken, execution_id: executionId }),
+    ...(toolVersion === undefined ? {} : { [`${META_PREFIX}tool_version`]: toolVersion }),
+  };
 }
 
-/** An error of the product is told in one form; what a tool says itself stays as it is. */
-function structuredOf(answer: AnsweredCall): JsonValue | undefined {
-  const { errorCode, errorClass, structured, retryAfterMs } = answer;
-  if (errorCode === undefined) return structured;
-  const error = {
+/** An error of the product, in one form; what a tool says itself stays as it is. */
+function errorOf(answer: AnsweredCall): JsonObject | null {
+  const { errorCode, errorClass, retryAfterMs } = answer;
+  if (errorCode === undefined) return null;
+  return {
     code: errorCode,
     message: messageOf(answer),
     ...(answer.hint === undefined ? {} : { hint: answer.hint }),
@@ -109,13 +135,25 @@ function structuredOf(answer: AnsweredCall): JsonValue | undefined {
     ...(answer.details === undefined ? {} : { details: answer.details }),
     ...(retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs }),
   };
+}
+
+function structuredOf(
+  structured: JsonValue | undefined,
+  error: JsonObject | null,
+  hasOutputSchema: boolean,
+): JsonValue | undefined {
+  if (error === null || hasOutputSchema) return structured;
   return isJsonObject(structured) ? { ...structured, error } : { error };
+}
+
+function errorMeta(error: JsonObject | null): JsonObject {
+  return error === null ? {} : { [`${META_PREFIX}error`]: error };
 }
 
 /** The text of a refusal without its hint, which is told apart. */
 export function messageOf({ text, hint }: AnsweredCall): string {
   return hint !== undefined && text.endsWith(hint)
-    ? text.slice(0, -hint.length).replace(/[.\s]+$/, "")
+    ? text.slice(0, -hint.length).replace(/(\s*EXCEEDED_RETRIES:)?[.\s]+$/, "")
     : text;
 }
 

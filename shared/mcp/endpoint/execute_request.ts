@@ -40,9 +40,9 @@ export function assertMayActFor(request: ExecuteRequest, caller: Caller): void {
   if (given.length === 0) return;
   throw new SwarmError(
     "FORBIDDEN",
-    `Cannot call the tool: ${given.join(" and ")} need a secret key`,
+    `Cannot call the tool with ${given.join(" and ")}: that takes a secret key`,
     {
-      hint: "Leave them out, or call from a server with a secret key.",
+      hint: `Leave out ${given.join(" and ")}, or call from a server with a secret key.`,
     },
   );
 }

@@ -49,7 +49,7 @@ export async function executeTool(
   if (outcome.status !== 200) {
     throw await nameNearestServers(refused(outcome), { server, gateway, caller, signal });
   }
-  const result = resultOfAnswer(outcome, null);
+  const result = resultOfAnswer(outcome, { hasOutputSchema: false });
   return { ...result, ...failureOf(outcome) };
 }
 
@@ -77,9 +77,9 @@ function refused(answer: AnsweredCall): SwarmError {
     ...(hint === undefined ? {} : { hint }),
     ...(retryAfterMs === undefined ? {} : { retryAfterSeconds: retryAfterMs / 1_000 }),
     details: {
+      ...failureOf(answer),
       ...(isJsonObject(details) ? details : details === undefined ? {} : { reason: details }),
       ...(answer.errorClass === undefined ? {} : { class: answer.errorClass }),
-      ...failureOf(answer),
       ...trailOf(answer),
     },
   });

@@ -1,6 +1,6 @@
 import type { Tool } from "@modelcontextprotocol/server";
 import type { JsonObject } from "../../json.ts";
-import { META_PREFIX } from "./meta_keys.ts";
+import { META_PREFIX } from "../meta_keys.ts";
 import type { WireTool } from "./tool_directory.ts";
 
 /** A tool as the endpoint lists it. */

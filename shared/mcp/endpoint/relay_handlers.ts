@@ -4,6 +4,7 @@ import { asJsonObject, type JsonObject } from "../../json.ts";
 import type { RelayMethod, ServerFeatures } from "../../tools/tool_port.ts";
 import type { Exchange, McpSdk } from "./exchange.ts";
 import { inputOffer } from "./input_offer.ts";
+import { toProtocolError } from "./protocol_error.ts";
 
 /** Methods that are passed on for a server with these features. */
 export function relayedMethods(features: ServerFeatures): readonly RelayMethod[] {
@@ -81,19 +82,4 @@ function forThisCallerAlone(result: JsonObject): JsonObject {
 
 function withoutMeta({ _meta, ...params }: JsonObject): JsonObject {
   return params;
-}
-
-function toProtocolError(sdk: McpSdk, error: SwarmError, params: JsonObject): Error {
-  if (error.code === "RESOURCE_NOT_FOUND" && typeof params.uri === "string") {
-    return new sdk.ResourceNotFoundError(params.uri);
-  }
-  if (error.code === "TOOL_ASKS_MORE") {
-    const { required_capabilities: required } = asJsonObject(error.details);
-    const requiredCapabilities = asJsonObject(required);
-    return new sdk.MissingRequiredClientCapabilityError({ requiredCapabilities }, error.message);
-  }
-  const { InvalidParams, InternalError } = sdk.ProtocolErrorCode;
-  const { code, message, hint } = error.toBody();
-  const text = hint === undefined ? message : `${message}. ${hint}`;
-  return new sdk.ProtocolError(error.status < 500 ? InvalidParams : InternalError, text, { code });
 }

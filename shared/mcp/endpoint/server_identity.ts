@@ -2,7 +2,7 @@ import type { JsonObject } from "../../json.ts";
 import type { ServerFeatures, ServerSummary } from "../../tools/tool_port.ts";
 import type { DescribedServer } from "./tool_directory.ts";
 
-/** Of the endpoint; what a tool's own version is stands in its `_meta`. */
+/** Of what is part of the product; what a tool's own version is stands in its `_meta`. */
 const ENDPOINT_VERSION = "1.0.0";
 
 /** What the gateway adds to a server that is not part of the product. */
@@ -34,13 +34,13 @@ export interface ServerInfo {
 export function serverInfoOf(server: ServerSummary, features: ServerFeatures | null): ServerInfo {
   return {
     name: shownName(server),
-    version: ENDPOINT_VERSION,
+    version: features?.version ?? ENDPOINT_VERSION,
     description: server.description,
     capabilities: {
       tools: true,
       resources: features?.hasResources ?? false,
       prompts: features?.hasPrompts ?? false,
-      logging: false,
+      logging: features?.hasLogging ?? false,
     },
     metadata: { server_type: server.type, ...discoveryMeta(server) },
   };

@@ -134,5 +134,6 @@ function fullTool(tool: ListedTool): JsonObject {
     is_shape: tool.isShape,
     success_count: tool.successCount,
     last_successful_call: tool.lastSuccessfulCall,
+    last_updated: tool.lastUpdated,
   };
 }

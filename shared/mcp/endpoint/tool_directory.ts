@@ -1,6 +1,7 @@
 import { SwarmError } from "../../errors/swarm_error.ts";
 import type { Logger } from "../../log/logger.ts";
 import { nearestNames } from "../../nearest_names.ts";
+import { findByName } from "../../tools/find_by_name.ts";
 import type {
   ListedTool,
   ServerFeatures,
@@ -9,7 +10,6 @@ import type {
   ToolCaller,
   ToolGateway,
 } from "../../tools/tool_port.ts";
-import { findByName } from "./find_by_name.ts";
 import { nameNearestServers } from "./name_nearest_servers.ts";
 
 /** Servers asked at the same time. */
@@ -42,7 +42,10 @@ export interface DescribedServer {
 
 /** What one caller finds at one endpoint, for the time of one request. */
 export interface ToolDirectory {
-  /** Tools that the caller may call, sorted by wire name. */
+  /**
+   * Tools that the caller may call, sorted by wire name. Of the endpoint of all, those of servers
+   * that cannot be asked are left out; an endpoint's one server throws why it cannot be asked.
+   */
   list(): Promise<readonly WireTool[]>;
   find(wireName: string): Promise<FoundTool>;
   /** The endpoint's one server; null for the endpoint of all. */
@@ -66,6 +69,7 @@ export interface ToolDirectoryOptions {
 export function createToolDirectory(options: ToolDirectoryOptions): ToolDirectory {
   const { gateway, caller, server, signal, log } = options;
   const listed = new Map<string, Promise<ServerTools | null>>();
+  const faults = new Map<string, SwarmError>();
 
   const toolsOf = (slug: string): Promise<ServerTools | null> => {
     const known = listed.get(slug) ?? ask(slug);
@@ -73,7 +77,7 @@ export function createToolDirectory(options: ToolDirectoryOptions): ToolDirector
     return known;
   };
   return {
-    list: async () => server === null ? await listAll() : wireTools(await toolsOf(server), ""),
+    list: async () => server === null ? await listAll() : await listOne(server),
     find: async (wireName) => server === null ? await findInAll(wireName) : await findIn(wireName),
     describe: async () => server === null ? null : await describe(server),
   };
@@ -88,8 +92,16 @@ export function createToolDirectory(options: ToolDirectoryOptions): ToolDirector
       }
       // One dead server takes nothing from the others.
       log("warn", "mcp.server_left_out", { server: slug, code: error.code });
+      faults.set(slug, error);
       return null;
     }
+  }
+
+  async function listOne(slug: string): Promise<WireTool[]> {
+    const answer = await toolsOf(slug);
+    const fault = faults.get(slug);
+    if (fault !== undefined) throw fault;
+    return wireTools(answer, "");
   }
 
   async function describe(slug: string): Promise<DescribedServer | null> {

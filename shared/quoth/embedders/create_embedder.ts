@@ -4,6 +4,7 @@ import { createEmbedderError } from "./embedder_error.ts";
 import type { Embedder } from "./embedder_port.ts";
 import { type EmbeddingInput, type EmbeddingModel, textsOf } from "./embedding_model.ts";
 import type { EmbeddingTransport } from "./embedding_request.ts";
+import { estimateTokens } from "../markdown/token_meter.ts";
 import { createGoogleModel } from "./google_model.ts";
 import { joinVectors } from "./join_vectors.ts";
 import { hashWords } from "./lexical_hash.ts";
@@ -18,13 +19,24 @@ export interface EmbedderPorts {
   readonly transport: EmbeddingTransport;
   /** @default the edge runtime's own models */
   readonly openBuiltInSession?: OpenBuiltInSession;
+  /** Told what each answered request of a provider that bills used. */
+  readonly onUsage?: (usage: EmbeddingUsage) => void;
+}
+
+/** What one request used. */
+export interface EmbeddingUsage {
+  /** `llm_providers.name`. */
+  readonly provider: string;
+  readonly model: string;
+  /** Of a provider that does not count them, estimated at four characters each. */
+  readonly inputTokens: number;
 }
 
 /** Makes the embedder that a configuration describes; nothing is sent before the first text. */
 export function createEmbedder(config: EmbedderConfig, ports: EmbedderPorts): Embedder {
   const model = createModel(config, ports);
   const embed = (input: EmbeddingInput, signal: AbortSignal) =>
-    model === null ? hashTexts(input) : embedWith(config, model, input, signal);
+    model === null ? hashTexts(input) : embedWith(config, model, { input, ports }, signal);
   return {
     name: config.name,
     dimensions: DIMENSIONS,
@@ -64,11 +76,18 @@ function createModel(config: EmbedderConfig, ports: EmbedderPorts): EmbeddingMod
 async function embedWith(
   config: EmbedderConfig,
   model: EmbeddingModel,
-  input: EmbeddingInput,
+  { input, ports }: { readonly input: EmbeddingInput; readonly ports: EmbedderPorts },
   signal: AbortSignal,
 ): Promise<number[][]> {
   const texts = textsOf(input);
-  const vectors = await model.embed(input, signal);
+  const { vectors, inputTokens } = await model.embed(input, signal);
+  if (config.llm_provider !== null) {
+    ports.onUsage?.({
+      provider: config.llm_provider,
+      model: config.model,
+      inputTokens: inputTokens ?? texts.reduce((sum, text) => sum + estimateTokens(text), 0),
+    });
+  }
   if (vectors.length !== texts.length) {
     throw invalid(config, `it made ${vectors.length} vectors of ${texts.length} texts`);
   }

@@ -15,6 +15,8 @@ export const embedderConfigSchema = z.object({
   similarity_floor: z.number(),
   is_english_only: z.boolean(),
   quota_time_zone: z.string(),
+  /** Null: it costs nothing. */
+  llm_provider: z.string().nullable(),
   secret: z.string().nullable(),
 });
 

@@ -5,13 +5,18 @@ export type EmbeddingInput =
   | { readonly kind: "documents"; readonly items: readonly EmbeddedDocument[] }
   | { readonly kind: "query"; readonly text: string };
 
+/** What came of one request. */
+export interface EmbeddingAnswer {
+  /** In the order of the texts, with the model's own length and norm; whoever calls checks both. */
+  readonly vectors: readonly (readonly number[])[];
+  /** As the provider counted them; null where it does not say. */
+  readonly inputTokens: number | null;
+}
+
 /** One model behind its wire format: the neural part of an embedder. */
 export interface EmbeddingModel {
-  /**
-   * Sends one request. The vectors come in the order of the texts, with the model's own length and
-   * norm; whoever calls checks both.
-   */
-  embed(input: EmbeddingInput, signal: AbortSignal): Promise<readonly (readonly number[])[]>;
+  /** Sends one request. */
+  embed(input: EmbeddingInput, signal: AbortSignal): Promise<EmbeddingAnswer>;
 }
 
 /** The texts of an input, as they are. */

@@ -8,6 +8,7 @@ const DEFAULT_BASE_URL = "https://generativelanguage.googleapis.com";
 
 const answerSchema = z.object({
   embeddings: z.array(z.object({ values: z.array(z.number()) })),
+  usageMetadata: z.object({ promptTokenCount: z.int().min(0) }).nullish().catch(null),
 });
 
 /**
@@ -42,7 +43,13 @@ export function createGoogleModel(
           signal,
         ),
       );
-      if (answer.success) return answer.data.embeddings.map(({ values }) => values);
+      if (answer.success) {
+        const { embeddings, usageMetadata } = answer.data;
+        return {
+          vectors: embeddings.map(({ values }) => values),
+          inputTokens: usageMetadata?.promptTokenCount ?? null,
+        };
+      }
       throw createEmbedderError(config, {
         code: "EMBEDDER_OUTPUT_INVALID",
         message: "its answer has no list of embeddings",

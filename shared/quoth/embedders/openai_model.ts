@@ -8,6 +8,7 @@ const DEFAULT_BASE_URL = "https://api.openai.com/v1";
 
 const answerSchema = z.object({
   data: z.array(z.object({ index: z.int(), embedding: z.array(z.number()) })),
+  usage: z.object({ prompt_tokens: z.int().min(0) }).nullish().catch(null),
 });
 
 /** Speaks `/v1/embeddings` with any server that has it. */
@@ -38,7 +39,9 @@ export function createOpenAiModel(
         ),
       );
       const vectors = answer.success ? inOrder(answer.data.data) : null;
-      if (vectors !== null) return vectors;
+      if (vectors !== null) {
+        return { vectors, inputTokens: answer.data?.usage?.prompt_tokens ?? null };
+      }
       throw createEmbedderError(config, {
         code: "EMBEDDER_OUTPUT_INVALID",
         message: "its answer has no complete list of embeddings",

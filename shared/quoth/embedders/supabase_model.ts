@@ -33,7 +33,7 @@ export function createSupabaseModel(
         signal.throwIfAborted();
         vectors.push(await embedOne(config, session, text));
       }
-      return vectors;
+      return { vectors, inputTokens: null };
     },
   };
 }

@@ -1,6 +1,6 @@
 begin;
 set local search_path = public, extensions;
-select plan(3);
+select plan(4);
 
 select private.configure_project_url('http://127.0.0.1:1');
 delete from net.http_request_queue;
@@ -18,6 +18,11 @@ select is(
 select ok(
   (select private.is_wake_token(headers ->> 'x-supaswarm-wake-token') from net.http_request_queue),
   'with the wake token alone'
+);
+
+select is(
+  (select array[schedule, command] from cron.job where jobname = 'supaswarm-export' and active),
+  array['20 * * * *', 'select private.wake_export()'], 'cron asks each hour'
 );
 
 select * from finish();

@@ -75,6 +75,7 @@ export const artifactsServer: InternalServer = {
   title: "Artifacts",
   description: "What the tasks of an agent's own job have stored: intermediate data and files.",
   tools: [listArtifacts, readData, readFile],
+  isForTasksOnly: true,
 };
 
 function taskOf({ caller }: ToolContext): string {

@@ -17,12 +17,15 @@ export type QueryVector =
 export async function embedSearch(
   query: string,
   { embedder, has_vectors: hasVectors }: ProjectState,
-  { sql, fetch, signal }: Pick<ToolContext, "sql" | "fetch" | "signal">,
+  { sql, fetch, signal, usedModel }: Pick<ToolContext, "sql" | "fetch" | "signal" | "usedModel">,
 ): Promise<QueryVector> {
   if (embedder === null) return { vector: null, reason: "the project has no embedder yet" };
   if (!hasVectors) return { vector: null, reason: "no chunk of the project has a vector yet" };
   try {
-    const resolve = createEmbedderResolver(sql, { transport: { fetch, nowMs: Date.now } });
+    const resolve = createEmbedderResolver(sql, {
+      transport: { fetch, nowMs: Date.now },
+      onUsage: (usage) => usedModel({ ...usage, keySource: "organisation", outputTokens: 0 }),
+    });
     const { metered } = await resolve(embedder);
     return { vector: await metered.embedQuery(query, signal) };
   } catch (error) {

@@ -5,7 +5,7 @@ import { toSwarmError } from "../../../db/to_swarm_error.ts";
 import { SwarmError } from "../../../errors/swarm_error.ts";
 import { nearestNames } from "../../../nearest_names.ts";
 import { defineTool } from "../../internal_server.ts";
-import { asOwner } from "../swarm/as_owner.ts";
+import { asOwner } from "../../as_owner.ts";
 import { findSection, type LineRange } from "./find_section.ts";
 import { permalinkOf } from "./permalink.ts";
 import { freshnessSchema, readProjectState } from "./project_state.ts";

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { fenceData } from "../../../agent/fence_data.ts";
 import { toSwarmError } from "../../../db/to_swarm_error.ts";
 import { defineTool } from "../../internal_server.ts";
-import { asOwner } from "../swarm/as_owner.ts";
+import { asOwner } from "../../as_owner.ts";
 import { embedSearch } from "./embed_search.ts";
 import { fitSnippets } from "./fit_snippets.ts";
 import { chunkHitSchema, type MergedHit, mergeHits, textOf } from "./merge_hits.ts";

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { toSwarmError } from "../../../db/to_swarm_error.ts";
 import type { JsonObject } from "../../../json.ts";
 import { defineTool } from "../../internal_server.ts";
-import { asOwner } from "./as_owner.ts";
+import { asOwner } from "../../as_owner.ts";
 import { SWARM_SCOPES } from "./swarm_scopes.ts";
 
 /** Answers a question that a task asks a person. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { toSwarmError } from "../../../db/to_swarm_error.ts";
 import { defineTool } from "../../internal_server.ts";
-import { asOwner } from "./as_owner.ts";
+import { asOwner } from "../../as_owner.ts";
 import { SWARM_SCOPES } from "./swarm_scopes.ts";
 
 const taskId = z.strictObject({ task_id: z.guid() });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defineTool } from "../../internal_server.ts";
-import { asOwner } from "./as_owner.ts";
+import { asOwner } from "../../as_owner.ts";
 import { SWARM_SCOPES } from "./swarm_scopes.ts";
 
 const agentSchema = z.object({

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { CLOSED_SETS } from "../../../db/database.types.ts";
 import { defineTool } from "../../internal_server.ts";
-import { asOwner } from "./as_owner.ts";
+import { asOwner } from "../../as_owner.ts";
 import { taskSummary } from "./job_schema.ts";
 import { SWARM_SCOPES } from "./swarm_scopes.ts";
 

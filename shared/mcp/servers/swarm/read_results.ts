@@ -3,7 +3,7 @@ import { SwarmError } from "../../../errors/swarm_error.ts";
 import { jsonValue } from "../../../json_schema.ts";
 import { defineTool } from "../../internal_server.ts";
 import { MAX_FILE_BYTES, readStoredFile } from "../../read_stored_file.ts";
-import { asOwner } from "./as_owner.ts";
+import { asOwner } from "../../as_owner.ts";
 import { SWARM_SCOPES } from "./swarm_scopes.ts";
 
 /** Reads what a task saved with `save_intermediate_data`. */

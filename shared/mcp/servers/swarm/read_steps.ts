@@ -2,7 +2,7 @@ import { z } from "zod";
 import { CLOSED_SETS } from "../../../db/database.types.ts";
 import { jsonValue } from "../../../json_schema.ts";
 import { defineTool } from "../../internal_server.ts";
-import { asOwner } from "./as_owner.ts";
+import { asOwner } from "../../as_owner.ts";
 import { SWARM_SCOPES } from "./swarm_scopes.ts";
 
 /** Bytes of a step's input or output that are shown. */

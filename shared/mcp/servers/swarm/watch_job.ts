@@ -1,6 +1,6 @@
 import { sleep } from "../../../sleep.ts";
 import type { ToolContext } from "../../internal_server.ts";
-import { asOwner } from "./as_owner.ts";
+import { asOwner } from "../../as_owner.ts";
 import type { JobView } from "./job_schema.ts";
 import { type EventRange, readJob } from "./read_job.ts";
 

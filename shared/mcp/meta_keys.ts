@@ -1,6 +1,7 @@
 /**
- * Prefix of the keys that this product adds to `_meta`. Keys without one may be claimed by the
- * protocol later, so what clients rely on stands under both.
+ * Prefix of the keys that this product adds to `_meta`, of results and of what it sends to other
+ * servers. Keys without one may be claimed by the protocol later, so what clients rely on stands
+ * under both.
  */
 export const META_PREFIX = "dev.supaswarm/";
 

@@ -1,5 +1,5 @@
 import type { TransactionSql } from "postgres";
-import type { ToolContext } from "../../internal_server.ts";
+import type { ToolContext } from "./internal_server.ts";
 
 /**
  * Runs a transaction that sees and changes only what the caller owns. A secret key that calls by

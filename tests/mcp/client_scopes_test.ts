@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { z } from "zod";
+import { loadKeys } from "../../scripts/stack/keys/keys.ts";
+import { knock, refused } from "../e2e/create_task_door.ts";
+import { addTool } from "../e2e/operator.ts";
+import { startExternalServer } from "./external_server.ts";
+import { bootMcpPlatform, grantScopes, type McpPlatform, type McpUser } from "./mcp_platform.ts";
+import { rawClient } from "./raw_message.ts";
+
+const LIST_AGENTS = { name: "list_agents", arguments: {} };
+const PICTURE = { name: "picture", arguments: { of: "cat" } };
+const toolsSchema = z.object({ tools: z.array(z.object({ name: z.string() })) });
+
+Deno.test("each OAuth client of a user has the scopes of its own row", async (t) => {
+  await using folder = await temporaryFolder();
+  await using external = await startExternalServer();
+  await using platform = await bootMcpPlatform({ dataDir: folder.path });
+  const { sql, project, mcpUrl } = platform;
+  await addTool(sql, { slug: "notes", type: "mcp_server", config: { mcp_url: external.url } });
+  const ada = await platform.addUser("ada");
+  await grantScopes(sql, ada.id, ["swarm:run"], "editor");
+  await grantScopes(sql, ada.id, ["mcp:notes"], "reader");
+  await grantScopes(sql, ada.id, ["swarm:run", "mcp:notes"]);
+  const [editor, reader, other] = await Promise.all(
+    ["editor", "reader", "unheard of"].map((client) =>
+      asClient(platform, folder.path, ada, client)
+    ),
+  );
+  assert.ok(editor && reader && other);
+
+  await t.step("both act as the user, each with its own tools", async () => {
+    const servers = async ({ send }: Client) => {
+      const { last } = await send({ method: "tools/list" });
+      const names = toolsSchema.parse(last.result).tools.map(({ name }) => name);
+      return [...new Set(names.map((name) => name.split("__")[0]))];
+    };
+    assert.deepEqual(await servers(editor), ["swarm"]);
+    assert.deepEqual(await servers(reader), ["notes"]);
+    assert.deepEqual(await servers(other), ["notes", "swarm"], "the user's own row");
+
+    await reader.send({ path: "/notes", method: "tools/call", params: PICTURE });
+    await editor.send({ path: "/swarm", method: "tools/call", params: LIST_AGENTS });
+    const rows = await sql`
+      select mcp_name, user_id::text, status from public.mcp_executions order by mcp_name`;
+    assert.deepEqual(rows.map((row) => ({ ...row })), [
+      { mcp_name: "notes", user_id: ada.id, status: "success" },
+      { mcp_name: "swarm", user_id: ada.id, status: "success" },
+    ]);
+  });
+
+  const refusals = [
+    { client: reader, server: "swarm", params: LIST_AGENTS, scope: "swarm:run" },
+    { client: editor, server: "notes", params: PICTURE, scope: "mcp:notes" },
+  ];
+
+  await t.step(
+    "over MCP the other's tool is 403 insufficient_scope, naming the scope",
+    async () => {
+      for (const { client, server, params, scope } of refusals) {
+        const answer = await client.send({ path: `/${server}`, method: "tools/call", params });
+
+        assert.equal(answer.status, 403);
+        const challenge = answer.headers.get("www-authenticate") ?? "";
+        assert.match(challenge, /^Bearer error="insufficient_scope"/);
+        assert.ok(challenge.includes(`scope="${scope}"`), challenge);
+        const metadata = `${mcpUrl}/${server}/oauth-protected-resource`;
+        assert.ok(challenge.includes(`resource_metadata="${metadata}"`), challenge);
+        assert.equal(answer.last.error?.code, "INSUFFICIENT_SCOPE");
+      }
+    },
+  );
+
+  await t.step("over plain JSON as well, in the error's details", async () => {
+    for (const { client, server, params, scope } of refusals) {
+      const answer = await knock(project, {
+        door: "/functions/v1/mcp-execute",
+        headers: client.headers,
+        body: { server, tool_name: params.name, parameters: params.arguments },
+      });
+
+      const { code, details } = refused(answer);
+      assert.deepEqual([answer.status, code], [403, "INSUFFICIENT_SCOPE"]);
+      const { missing_scopes } = z.looseObject({ missing_scopes: z.array(z.string()) })
+        .parse(details);
+      assert.deepEqual(missing_scopes, [scope]);
+    }
+  });
+
+  await t.step("a scope that an operator adds counts from the next request on", async () => {
+    await sql`
+      update public.mcp_grants set scopes = scopes || '{swarm:run}' where client_id = 'reader'`;
+    const { last } = await reader.send({
+      path: "/swarm",
+      method: "tools/call",
+      params: LIST_AGENTS,
+    });
+
+    assert.ok(last.result?.structuredContent);
+  });
+});
+
+type Client = Awaited<ReturnType<typeof asClient>>;
+
+/** The user through a program that the project's Auth has given this token, signed by its key. */
+async function asClient(
+  { project }: McpPlatform,
+  dataDir: string,
+  { user }: McpUser,
+  clientId: string,
+) {
+  const keys = await loadKeys(dataDir);
+  const claims = await keys.verifyUserToken(user.accessToken);
+  assert.ok(claims);
+  const token = await keys.signUserToken({ ...claims, client_id: clientId });
+  const headers = { apikey: project.publishableKey, authorization: `Bearer ${token}` };
+  return { headers, send: rawClient(project.apiUrl, headers) };
+}
+
+async function temporaryFolder() {
+  const path = await Deno.makeTempDir({ prefix: "supaswarm-clients-" });
+  return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
+}

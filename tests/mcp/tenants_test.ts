@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import { waitFor } from "../../scripts/wait_for.ts";
+import { created, knock } from "../e2e/create_task_door.ts";
+import { addAgent, addTool } from "../e2e/operator.ts";
+import { call, completeWithResults, newestResults, scriptTurns } from "../e2e/script.ts";
+import { startMcpServer } from "../tools/mcp_fixture.ts";
+import { bootMcpPlatform, grantScopes, type McpUser } from "./mcp_platform.ts";
+
+const DOOR = "/functions/v1/mcp-execute";
+
+Deno.test("two tenants find nothing of each other's at any door", async (t) => {
+  const external = await startMcpServer();
+  await using servers = new AsyncDisposableStack();
+  servers.defer(() => external.stop());
+  await using platform = await bootMcpPlatform();
+  const { sql, project, stack } = platform;
+  const toolId = await addTool(sql, {
+    slug: "contacts",
+    type: "mcp_server",
+    config: { mcp_url: external.url },
+  });
+  await addAgent(sql, { slug: "finder", tools: [{ id: toolId }] });
+  const descriptions: string[] = [];
+  const retryMessages: string[] = [];
+  // Its first call is always wrong; the second is made with what the retry message said.
+  stack.models.addAgent(scriptTurns(
+    "finder",
+    ({ toolDescriptions }) => {
+      descriptions.push(JSON.stringify([...toolDescriptions]));
+      return call("contacts__search", { search_value: "wrong" });
+    },
+    (request) => {
+      retryMessages.push(newestResults(request).join("\n"));
+      return completeWithResults(request);
+    },
+  ));
+  const tenants = await Promise.all(["ann", "bob"].map(async (name) => {
+    const user = await platform.addUser(name);
+    await grantScopes(sql, user.id, ["mcp:contacts", "swarm:run"]);
+    return { user, value: `${name}@${name}-tenant.example` };
+  }));
+  for (const { user, value } of tenants) await search(user, value);
+
+  for (const [index, { user, value }] of tenants.entries()) {
+    const foreign = tenants[1 - index]?.value ?? "";
+
+    await t.step(
+      `the agent of ${value} is told what worked for its owner, at first and to try again`,
+      async () => {
+        const body = { agent: "finder", input: "Find somebody" };
+        const { task_id } = created(await knock(project, { headers: user.headers, body }));
+        await waitFor(async () => {
+          const [task] = await sql`
+          select from public.tasks where id = ${task_id}::uuid and status = 'completed'`;
+          return task !== undefined;
+        }, { what: "the task", timeoutMs: 60_000, intervalMs: 100 });
+
+        for (const told of [descriptions.at(-1) ?? "", retryMessages.at(-1) ?? ""]) {
+          assert.ok(told.includes(value), told);
+          assert.ok(!told.includes(foreign), told);
+        }
+      },
+    );
+
+    await t.step(`${value} lists what worked for itself alone`, async () => {
+      for (const query of ["", "?server=contacts", "?server=contacts&refresh=true"]) {
+        const { status, body } = await knock(project, {
+          door: `${DOOR}${query}`,
+          method: "GET",
+          headers: user.headers,
+        });
+
+        const listed = JSON.stringify(body);
+        assert.equal(status, 200);
+        assert.equal(listed.includes(value), query !== "");
+        assert.ok(!listed.includes(foreign));
+      }
+    });
+  }
+
+  await t.step("a third is shown the shape alone", async () => {
+    const carol = await platform.addUser("carol");
+    await grantScopes(sql, carol.id, ["mcp:contacts"]);
+    const { body } = await knock(project, {
+      door: `${DOOR}?server=contacts`,
+      method: "GET",
+      headers: carol.headers,
+    });
+
+    const listed = JSON.stringify(body);
+    assert.ok(listed.includes("<email>"));
+    for (const { value } of tenants) assert.ok(!listed.includes(value));
+  });
+
+  async function search({ headers }: McpUser, searchValue: string): Promise<void> {
+    const body = { server: "contacts", tool_name: "search", parameters: { searchValue } };
+    const { status } = await knock(project, { door: DOOR, headers, body });
+    assert.equal(status, 200);
+  }
+});
