@@ -53,6 +53,8 @@ export async function configureProject(
       return value ? [{ name, value }] : [];
     });
     for (const secret of found) await storeSecret(sql, secret);
+    // What an embedder refused with the last start's key it may take with this one's.
+    await sql`select private.resume_embedder(name) from public.embedders`;
     // What waited while the stack was down need not wait for the first tick of cron as well.
     await sql`select private.tick()`;
     return found.map(({ name }) => name);

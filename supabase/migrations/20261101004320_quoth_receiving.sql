@@ -65,15 +65,21 @@ revoke all on function private.receive_push(uuid, text, text) from public;
 
 create function private.request_sync(p_project text)
 returns table (sync_id uuid, queued int)
-language sql
+language plpgsql
 volatile
 security invoker
 set search_path = ''
 as $$
-  select private.queue_tree_sync((private.find_project(request_sync.p_project)).id, 'request'), 1;
+declare
+  v_project public.projects := private.find_project(p_project);
+begin
+  return query select private.queue_tree_sync(v_project.id, 'request'), 1;
+  perform private.resume_embedder(name)
+  from unnest(array[v_project.embedder, v_project.next_embedder]) as name;
+end;
 $$;
 comment on function private.request_sync(text) is
-  'Asks for a comparison of a project with its branch, which also tries again the files that failed before. Called by quoth-sync and quoth:add.';
+  'Asks for a comparison of a project with its branch, which also tries again the files that failed before and an embedder that refused everything. Called by quoth-sync and quoth:add.';
 revoke all on function private.request_sync(text) from public;
 
 create function private.receive_files(p_project text, p_files jsonb)

@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
 import { SwarmError } from "../../shared/errors/swarm_error.ts";
-import { filesOf, SyncFixture } from "./sync_fixture.ts";
+import { createQuotaError } from "../../shared/quoth/embedders/embedder_error.ts";
+import { axis } from "./embedder_wire.ts";
+import { EMBEDDER, filesOf, SyncFixture } from "./sync_fixture.ts";
 import { Killed, mortalPorts } from "./sync_mortal_ports.ts";
 
 const FILES = { "a.md": "# A\n\nAlpha.\n", "b.md": "# B\n\nBeta.\n", "c.md": "# C\n\nGamma.\n" };
+
+const onListen = () => {};
 
 const claims: { readonly name: string; readonly run: (fixture: SyncFixture) => Promise<void> }[] =
   [];
@@ -165,9 +169,7 @@ claim(
         embedPart: () =>
           Promise.resolve({
             vectors: [],
-            waitMs: 3_600_000,
-            pausedUntil: until,
-            pauseReason: "quota_exhausted" as const,
+            wait: createQuotaError({ name: EMBEDDER, secret: null }, until, Date.now()),
           }),
       }),
     });
@@ -222,6 +224,54 @@ claim("a text that the embedder refuses is given up alone", async (fixture) => {
   ]);
   assert.ok((await fixture.syncs(project)).every(({ status }) => status === "completed"));
 });
+
+claim(
+  "an embedder that refuses everything costs no text its place, and goes on when it is mended",
+  async (fixture) => {
+    let length = 3_072;
+    let requests = 0;
+    await using server = Deno.serve(
+      { hostname: "127.0.0.1", port: 0, onListen },
+      async (request) => {
+        requests++;
+        const { input } = await request.json();
+        const data = input.map((_: string, index: number) => ({
+          index,
+          embedding: axis(1, length),
+        }));
+        return Response.json({ data });
+      },
+    );
+    await fixture.sql`
+      insert into public.embedders (name, api, base_url, model, model_dimensions, window_tokens, max_batch_items)
+      values ('long@768', 'openai', ${`http://127.0.0.1:${server.addr.port}/v1`}, 'm', 768, 480, 2)`;
+    const project = await fixture.addProject("handbook", "long@768");
+    await fixture.sendPush(project, { commit: await fixture.github.push("main", filesOf(FILES)) });
+    const pending = async () => {
+      const [row] = await fixture.sql`
+        select count(*)::int as count, max(attempts) as attempts, count(failed_at)::int as failed
+        from private.pending_embeddings`;
+      return { ...row };
+    };
+
+    await fixture.drain();
+    await fixture.passTime();
+    await fixture.drain();
+
+    assert.deepEqual(await pending(), { count: 3, attempts: 0, failed: 0 });
+    assert.equal(requests, 3, "a batch, a text alone, a harmless text");
+    const embed = (await fixture.syncs(project)).find(({ kind }) => kind === "embed");
+    assert.deepEqual([embed?.status, embed?.error?.code], ["pending", "EMBEDDER_REFUSED"]);
+    assert.match(embed?.error?.message ?? "", /have 3072 numbers, not 768; it is asked again at/);
+
+    length = 768;
+    await fixture.sql`select private.request_sync(${project.slug})`;
+    await fixture.drain();
+
+    assert.equal((await pending()).count, 0);
+    assert.ok((await fixture.syncs(project)).every(({ status }) => status === "completed"));
+  },
+);
 
 claim("a branch that moved unheard is found by the check of its head", async (fixture) => {
   const project = await fixture.addProject();
