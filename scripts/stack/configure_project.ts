@@ -22,9 +22,9 @@ export interface ProjectConfiguration {
 
 /**
  * Tells the database the addresses of this start (with `OLLAMA_HOST`, that server's too), and
- * copies to Vault each secret that a model provider, an embedder or a tool names and that
- * `environment` has, under the same name. A secret that the environment lacks stays as it is. Then wakes a worker if
- * there is work. Safe to repeat.
+ * copies to Vault each secret that a model provider, an embedder, a tool or a project names and that
+ * `environment` has, under the same name; so it does the token for GitHub. A secret that the
+ * environment lacks stays as it is. Then wakes a worker if there is work. Safe to repeat.
  *
  * @returns the names of the copied secrets.
  */
@@ -70,6 +70,11 @@ async function namedSecrets(sql: Sql): Promise<readonly string[]> {
     select api_key_secret_name from public.embedders where api_key_secret_name is not null
     union
     select credential_secret_name from public.tools where credential_secret_name is not null
+    union
+    select github_token_secret_name from public.projects where github_token_secret_name is not null
+    union
+    -- For repositories whose projects name none.
+    select 'GITHUB_TOKEN'
   `;
   return rows.map(({ name }) => name);
 }
