@@ -163,6 +163,7 @@ as $$
       'default_branch', project.default_branch,
       'include_globs', to_jsonb(project.include_globs),
       'indexed_commit', project.indexed_commit,
+      'head_commit', project.head_commit,
       'embedder', (
         select private.chunk_target(target)
         from public.embedders as target

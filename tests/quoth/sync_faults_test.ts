@@ -96,6 +96,50 @@ claim("the token of Vault reaches GitHub and no log", async (fixture) => {
   assert.equal((await fixture.lastSync(project)).status, "completed");
 });
 
+claim("a private repository is read with its own token, and refused without", async (fixture) => {
+  const { github } = fixture;
+  github.token = "ghp_own";
+  const project = await fixture.addProject();
+  const commit = await github.push("main", filesOf(FILES));
+  await fixture.sendPush(project, { commit });
+
+  await fixture.drain();
+  const refused = await fixture.lastSync(project);
+  await fixture.sql`select private.set_github_token(null, 'ghp_other')`;
+  await fixture.sql`select private.set_github_token(${project.id}, 'ghp_own')`;
+  await fixture.sendPush(project, { commit });
+  await fixture.drain();
+
+  assert.deepEqual([refused.status, refused.error?.code], ["failed", "GITHUB_NOT_FOUND"]);
+  assert.equal((await fixture.commits(project)).indexed, commit);
+});
+
+claim("a branch that went back after a sync was given up is compared again", async (fixture) => {
+  const project = await fixture.addProject();
+  const first = await fixture.github.push("main", filesOf(FILES));
+  await fixture.sendPush(project, { commit: first });
+  await fixture.drain();
+  const second = await fixture.github.push("main", filesOf({ "a.md": "# New\n", "b.md": "# B\n" }));
+  await fixture.sendPush(project, { commit: second });
+  let blobs = 0;
+  fixture.github.interfere = (path) =>
+    path.includes("/blobs/") && ++blobs > 1 ? new Response("", { status: 401 }) : null;
+  await fixture.drain();
+  assert.equal((await fixture.lastSync(project)).status, "failed");
+  fixture.github.interfere = () => null;
+
+  fixture.github.reset("main", first);
+  await fixture.sql`update public.quoth_syncs set created_at = created_at - interval '1 hour'`;
+  await fixture.sql`select private.request_head_check(${project.id}, '0 seconds')`;
+  await fixture.drain();
+
+  const clean = await fixture.addProject("clean");
+  await fixture.sendPush(clean, { commit: first });
+  await fixture.drain();
+  assert.deepEqual(await fixture.indexOf(project), await fixture.indexOf(clean));
+  assert.deepEqual(await fixture.commits(project), { indexed: first, head: first });
+});
+
 claim("a file that ends its workers is refused, and the others are indexed", async (fixture) => {
   const project = await fixture.addProject();
   const commit = await fixture.github.push("main", filesOf(FILES));
@@ -292,6 +336,26 @@ claim("a branch that moved unheard is found by the check of its head", async (fi
 
   assert.equal((await fixture.commits(project)).indexed, second);
   assert.deepEqual(await fixture.paths(project), ["d.md"]);
+});
+
+claim("the clock finds it too, however many branches cannot be read", async (fixture) => {
+  const project = await fixture.addProject();
+  await fixture.sendPush(project, { commit: await fixture.github.push("main", filesOf(FILES)) });
+  await fixture.drain();
+  const second = await fixture.github.push("main", filesOf({ "d.md": "# D\n" }));
+  await fixture.sql`
+    insert into public.projects (slug, github_repo, head_commit, embedder)
+    select 'gone-' || n, 'acme/gone', 'c1', ${EMBEDDER} from generate_series(1, 25) as n`;
+  await fixture.sql`
+    update public.projects set head_checked_at = now() - interval '61 minutes' where id = ${project.id}`;
+  await fixture.sql`update public.quoth_syncs set created_at = now() - interval '61 minutes'`;
+
+  for (let ticks = 0; ticks < 2; ticks++) {
+    await fixture.sql`select private.quoth_tick()`;
+    await fixture.drain();
+  }
+
+  assert.equal((await fixture.commits(project)).indexed, second);
 });
 
 claim("a project that follows another branch becomes that branch", async (fixture) => {

@@ -18,6 +18,7 @@ const projectSchema = z.object({
   id: z.guid(),
   slug: z.string(),
   github_repo: z.string(),
+  github_url: z.string().nullable(),
   language: z.string(),
   embedder: z.string().nullable(),
   next_embedder: z.string().nullable(),
@@ -42,6 +43,7 @@ export async function readProjectState(
   const [row] = await sql`
     select jsonb_build_object(
       'id', project.id, 'slug', project.slug, 'github_repo', project.github_repo,
+      'github_url', project.github_url,
       'language', project.language, 'embedder', project.embedder,
       'next_embedder', project.next_embedder,
       'has_vectors', exists (
@@ -68,6 +70,6 @@ export async function readProjectState(
     `Cannot use project '${
       projectId.slice(0, 100)
     }': it does not exist, or you are no member of it`,
-    { hint: "Give the slug or id of a project that you are a member of." },
+    { hint: "quoth_list_projects names the projects that you are a member of." },
   );
 }

@@ -1,3 +1,4 @@
+import { isHeadOld } from "./check_head.ts";
 import type { QueryVector } from "./embed_search.ts";
 import type { MergedHit } from "./merge_hits.ts";
 import type { ProjectState } from "./project_state.ts";
@@ -25,6 +26,11 @@ export function noticesOf(
       freshness.indexed_commit === null
         ? "The branch is not wholly indexed yet."
         : "The branch has commits that are not indexed yet.",
+    );
+  }
+  if (isHeadOld(project)) {
+    notices.push(
+      `The branch was last looked at on ${freshness.head_checked_at}: it may have moved since.`,
     );
   }
   if (project.is_english_only) {
