@@ -139,6 +139,33 @@ Deno.test("a repository is followed, found and linked through the doors of tools
     assert.match(String((await search("owls hoot")).results[0]?.permalink), new RegExp(commit));
   });
 
+  await t.step("what keeps the repository from being followed, the answer says", async () => {
+    const noticeAfter = async (answer: Response | null, wanted: RegExp) => {
+      github.interfere = () => answer?.clone() ?? null;
+      await sql`select private.request_sync('handbook')`;
+      await waitFor(async () => wanted.test((await search("owls")).notices.join(" ")), {
+        what: `a notice like ${wanted}`,
+        timeoutMs: 30_000,
+        intervalMs: 200,
+      });
+    };
+
+    await noticeAfter(
+      new Response("{}", { status: 401 }),
+      /last sync failed: GITHUB_AUTH_FAILED: /,
+    );
+    await noticeAfter(new Response("", { status: 502 }), /sync waits until 20.*GITHUB_UNAVAILABLE/);
+    github.interfere = () => null;
+    await sql`
+      update pgmq.q_quoth_sync set vt = now()`;
+    await sql`select private.quoth_tick()`;
+    await waitFor(async () => !/sync/.test((await search("owls")).notices.join(" ")), {
+      what: "the end of the notice",
+      timeoutMs: 30_000,
+      intervalMs: 200,
+    });
+  });
+
   await t.step("an embedder that knows English alone says so", async () => {
     assert.match((await search("owls")).notices.join(" "), /knows English only/);
   });

@@ -1,7 +1,7 @@
 import { isHeadOld } from "./check_head.ts";
 import type { QueryVector } from "./embed_search.ts";
 import type { MergedHit } from "./merge_hits.ts";
-import type { ProjectState } from "./project_state.ts";
+import type { ProjectState, ProjectSync } from "./project_state.ts";
 
 /** Says in sentences what limits an answer. */
 export function noticesOf(
@@ -16,6 +16,8 @@ export function noticesOf(
   } else if (freshness.pending_chunks > 0) {
     notices.push(`${freshness.pending_chunks} chunks wait for a vector: words alone find them.`);
   }
+  if (freshness.document_count === 0) notices.push("The project has no documents.");
+  if (project.sync !== null) notices.push(syncNotice(project.sync));
   if (freshness.failed_chunks > 0) {
     notices.push(
       `${freshness.failed_chunks} chunks were refused by the embedder: words alone find them.`,
@@ -45,6 +47,13 @@ export function noticesOf(
     );
   }
   return notices;
+}
+
+function syncNotice({ status, problem, run_after: runAfter }: ProjectSync): string {
+  if (status === "failed") return `The last sync failed: ${problem}.`;
+  return problem === null
+    ? "A sync is under way: what it brings is not found yet."
+    : `A sync waits${runAfter === null ? "" : ` until ${runAfter}`}: ${problem}.`;
 }
 
 function isAllBelow(hits: readonly MergedHit[], floor: number): boolean {
