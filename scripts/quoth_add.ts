@@ -1,4 +1,5 @@
 import { createSql } from "../shared/db/sql_client.ts";
+import { webUrlOf } from "../shared/quoth/github/github_url.ts";
 import { CommandError, runCommand } from "./cli/run_command.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
 import { type AddedProject, addProject } from "./quoth/add_project.ts";
@@ -6,6 +7,11 @@ import { type Environment, readEnvironment } from "./stack/stack_environment.ts"
 import { writeLine } from "./terminal.ts";
 
 const REPO = /^(?!\.{1,2}\/)[\w.-]+\/(?!\.{1,2}$)[\w.-]+$/;
+const TOKENS = {
+  own: "its own, in Vault",
+  default: "GITHUB_TOKEN of Vault",
+  none: "none, as public repositories need",
+};
 const SLUG = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 
 await runCommand({
@@ -38,6 +44,11 @@ await runCommand({
       type: "string",
       placeholder: "LIST",
       help: "Emails or ids of users who may read it, with commas.",
+    },
+    "token-env": {
+      type: "string",
+      placeholder: "VARIABLE",
+      help: "Variable of the environment or .env with a token for this repository; kept in Vault.",
     },
     "no-sync": { type: "boolean", help: "Does not ask for a first sync." },
     url: {
@@ -76,9 +87,12 @@ await runCommand({
       embedder: values.embedder ?? null,
       members: listOf(values.member ?? ""),
       isSynced: !values["no-sync"],
+      token: tokenOf(values["token-env"], environment),
+      defaultToken: environment.GITHUB_TOKEN ?? null,
     });
     const webhookUrl = webhookUrlOf(values.url, project, environment);
-    writeLine(values.json ? toJson(project, webhookUrl) : toText(project, webhookUrl));
+    const githubUrl = webUrlOf(environment.SUPASWARM_GITHUB_API_URL || "https://api.github.com");
+    writeLine(values.json ? toJson(project, webhookUrl) : toText(project, webhookUrl, githubUrl));
   } finally {
     await sql.end({ timeout: 1 });
   }
@@ -86,6 +100,14 @@ await runCommand({
 
 function listOf(text: string): string[] {
   return text.split(",").map((item) => item.trim()).filter((item) => item !== "");
+}
+
+/** Never names the variable: somebody may have given the token itself. */
+function tokenOf(variable: string | undefined, environment: Environment): string | null {
+  if (variable === undefined) return null;
+  const token = environment[variable];
+  if (token) return token;
+  throw new CommandError("Set the variable that --token-env names, here or in .env: it is not set");
 }
 
 function webhookUrlOf(
@@ -102,16 +124,17 @@ function toJson(project: AddedProject, webhookUrl: string): string {
   return JSON.stringify({ ...rest, webhook_url: webhookUrl });
 }
 
-function toText(project: AddedProject, webhookUrl: string): string {
+function toText(project: AddedProject, webhookUrl: string, githubUrl: string): string {
   const { slug, github_repo, default_branch, embedder, next_embedder } = project;
   const switching = next_embedder === null ? "" : `, switching to ${next_embedder}`;
   return [
     `${project.is_new ? "Added" : "Kept"}    ${slug}: ${github_repo}, branch ${default_branch}`,
     `Project  ${project.project_id}`,
     `Embedder ${embedder ?? "the default, chosen by the first document"}${switching}`,
+    `Token    ${TOKENS[project.token ?? "none"]}`,
     `Sync     ${project.sync_id ?? "none asked for"}`,
     "",
-    `At https://github.com/${github_repo}/settings/hooks/new give`,
+    `At ${githubUrl}/${github_repo}/settings/hooks/new give`,
     `  Payload URL   ${webhookUrl}`,
     "  Content type  application/json",
     `  Secret        ${project.webhook_secret}`,

@@ -14,6 +14,10 @@ export interface ProjectToAdd {
   /** Emails or ids of users. */
   readonly members: readonly string[];
   readonly isSynced: boolean;
+  /** For this repository alone; null leaves its token as it is. */
+  readonly token?: string | null;
+  /** For all projects without a token of their own; null leaves it as it is. */
+  readonly defaultToken?: string | null;
 }
 
 const addedRow = z.tuple([z.object({
@@ -29,16 +33,19 @@ const addedRow = z.tuple([z.object({
     project_url: z.string().nullable(),
   }),
 })]);
+const tokenRow = z.tuple([z.object({ token: z.enum(["own", "default"]).nullable() })]);
 const syncRow = z.tuple([z.object({ sync_id: z.string() })]);
 
 /** A project as it is after adding, with what its webhook needs. */
 export type AddedProject = z.infer<typeof addedRow>[0]["project"] & {
+  /** What its repository is read with; null: nothing, as public ones can be. */
+  readonly token: "own" | "default" | null;
   readonly sync_id: string | null;
 };
 
 /**
- * Adds a project or changes the one of that slug, in one transaction with its members, and asks
- * for its first sync. Safe to repeat: the webhook's secret stays.
+ * Adds a project or changes the one of that slug, in one transaction with its members and tokens,
+ * and asks for its first sync. Safe to repeat: the webhook's secret stays.
  *
  * @throws SwarmError PROJECT_LANGUAGE_UNKNOWN, EMBEDDER_NOT_FOUND, USER_NOT_FOUND, …
  */
@@ -55,11 +62,21 @@ export async function addProject(sql: Sql, project: ProjectToAdd): Promise<Added
         await transaction`
           select private.add_project_member(${added.project_id}::uuid, ${member})`;
       }
-      if (!project.isSynced) return { ...added, sync_id: null };
+      if (project.token) {
+        await transaction`
+          select private.set_github_token(${added.project_id}::uuid, ${project.token})`;
+      }
+      if (project.defaultToken) {
+        await transaction`select private.set_github_token(null, ${project.defaultToken})`;
+      }
+      const tokens = await transaction`
+        select private.token_in_use(${added.project_id}::uuid) as token`;
+      const [{ token }] = tokenRow.parse([...tokens]);
+      if (!project.isSynced) return { ...added, token, sync_id: null };
       const syncs = await transaction`
         select sync_id from private.request_sync(${added.slug})`;
       const [{ sync_id }] = syncRow.parse([...syncs]);
-      return { ...added, sync_id };
+      return { ...added, token, sync_id };
     });
   } catch (error) {
     throw toSwarmError(error, "add the project");

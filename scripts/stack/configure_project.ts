@@ -22,9 +22,9 @@ export interface ProjectConfiguration {
 
 /**
  * Tells the database the addresses of this start (with `OLLAMA_HOST`, that server's too), and
- * copies to Vault each secret that a model provider, an embedder or a tool names and that
- * `environment` has, under the same name. A secret that the environment lacks stays as it is. Then wakes a worker if
- * there is work. Safe to repeat.
+ * copies to Vault each secret that a model provider, an embedder, a tool or a project names and that
+ * `environment` has, under the same name; so it does the token for GitHub. A secret that the
+ * environment lacks stays as it is. Then wakes a worker if there is work. Safe to repeat.
  *
  * @returns the names of the copied secrets.
  */
@@ -53,6 +53,8 @@ export async function configureProject(
       return value ? [{ name, value }] : [];
     });
     for (const secret of found) await storeSecret(sql, secret);
+    // What an embedder refused with the last start's key it may take with this one's.
+    await sql`select private.resume_embedder(name) from public.embedders`;
     // What waited while the stack was down need not wait for the first tick of cron as well.
     await sql`select private.tick()`;
     return found.map(({ name }) => name);
@@ -68,6 +70,11 @@ async function namedSecrets(sql: Sql): Promise<readonly string[]> {
     select api_key_secret_name from public.embedders where api_key_secret_name is not null
     union
     select credential_secret_name from public.tools where credential_secret_name is not null
+    union
+    select github_token_secret_name from public.projects where github_token_secret_name is not null
+    union
+    -- For repositories whose projects name none.
+    select 'GITHUB_TOKEN'
   `;
   return rows.map(({ name }) => name);
 }

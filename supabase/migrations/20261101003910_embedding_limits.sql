@@ -7,13 +7,16 @@ create table private.embedding_buckets (
   day_item_count bigint not null default 0,
   day_document_count bigint not null default 0,
   paused_until timestamptz,
-  pause_reason text check (pause_reason in ('rate_limited', 'quota_exhausted')),
-  check ((paused_until is null) = (pause_reason is null))
+  pause_reason text check (pause_reason in ('rate_limited', 'quota_exhausted', 'refused')),
+  pause_message text,
+  check ((paused_until is null) = (pause_reason is null)),
+  check ((pause_message is not null) = coalesce(pause_reason = 'refused', false))
 );
 comment on table private.embedding_buckets is
   'What has been taken of each embedder''s limits. The row is locked while somebody takes.';
 comment on column private.embedding_buckets.day_document_count is 'Part of day_item_count that were no queries.';
-comment on column private.embedding_buckets.paused_until is 'Until when the provider has told us to wait, or its quota is used up.';
+comment on column private.embedding_buckets.paused_until is 'Until when the provider has told us to wait, its quota is used up, or nothing is asked of it since it refuses all.';
+comment on column private.embedding_buckets.pause_message is 'What it refuses all with.';
 
 create table private.embedding_grants (
   id bigint generated always as identity primary key,
@@ -68,7 +71,7 @@ create function private.take_embedding_tokens(
   p_is_query boolean,
   p_now timestamptz default null
 )
-returns table (granted integer, wait_ms bigint, paused_until timestamptz, pause_reason text)
+returns table (granted integer, wait_ms bigint, paused_until timestamptz, pause_reason text, pause_message text)
 language plpgsql
 volatile
 security invoker
@@ -104,7 +107,8 @@ begin
   -- Read under the lock; a clock that has been set back does not make room.
   v_now := greatest(coalesce(p_now, clock_timestamp()), v_bucket.last_taken_at);
   if v_bucket.paused_until > v_now then
-    return query select 0, private.ms_between(v_now, v_bucket.paused_until), v_bucket.paused_until, v_bucket.pause_reason;
+    return query select 0, private.ms_between(v_now, v_bucket.paused_until), v_bucket.paused_until, v_bucket.pause_reason,
+      v_bucket.pause_message;
     return;
   end if;
 
@@ -143,7 +147,8 @@ begin
     day_item_count = v_bucket.day_item_count + v_granted,
     day_document_count = v_bucket.day_document_count + case when p_is_query then 0 else v_granted end,
     paused_until = null,
-    pause_reason = null
+    pause_reason = null,
+    pause_message = null
   where bucket.embedder = p_embedder;
   if v_granted > 0 and v_limits.items_per_minute is not null then
     insert into private.embedding_grants (embedder, granted_at, item_count, is_query)
@@ -151,37 +156,39 @@ begin
   end if;
 
   if v_granted >= p_items then
-    return query select v_granted, 0::bigint, null::timestamptz, null::text;
+    return query select v_granted, 0::bigint, null::timestamptz, null::text, null::text;
   elsif v_day_room - v_granted <= 0 then
-    return query select v_granted, private.ms_between(v_now, v_day_end), v_day_end, 'quota_exhausted'::text;
+    return query select v_granted, private.ms_between(v_now, v_day_end), v_day_end, 'quota_exhausted'::text, null::text;
   else
     v_free_at := private.embedding_wait(p_embedder, v_all + v_granted + 1 - v_limits.items_per_minute, false);
     if not p_is_query then
       v_free_at := greatest(v_free_at, private.embedding_wait(
         p_embedder, v_documents + v_granted + 1 - (v_limits.items_per_minute - v_limits.reserved_for_queries), true));
     end if;
-    return query select v_granted, private.ms_between(v_now, v_free_at + c_window), null::timestamptz, null::text;
+    return query select v_granted, private.ms_between(v_now, v_free_at + c_window), null::timestamptz, null::text, null::text;
   end if;
 end;
 $$;
 comment on function private.take_embedding_tokens(text, integer, boolean, timestamptz) is
-  'Takes room for that many texts of an embedder, or for as many as there is room for; more has room after wait_ms. Never grants more than items_per_minute in any minute. paused_until says that the provider or the day''s quota forbids all of the kind until then. To be called in a transaction of its own: the embedder''s row stays locked until its end. p_now is for tests.';
+  'Takes room for that many texts of an embedder, or for as many as there is room for; more has room after wait_ms. Never grants more than items_per_minute in any minute. paused_until says that the provider, the day''s quota or its refusal of everything forbids all of the kind until then. To be called in a transaction of its own: the embedder''s row stays locked until its end. p_now is for tests.';
 revoke all on function private.take_embedding_tokens(text, integer, boolean, timestamptz) from public;
 
-create function private.pause_embedder(p_embedder text, p_until timestamptz, p_reason text)
+create function private.pause_embedder(p_embedder text, p_until timestamptz, p_reason text, p_message text default null)
 returns timestamptz
 language sql
 volatile
 security invoker
 set search_path = ''
 as $$
-  insert into private.embedding_buckets as bucket (embedder, paused_until, pause_reason)
-  values (pause_embedder.p_embedder, pause_embedder.p_until, pause_embedder.p_reason)
+  insert into private.embedding_buckets as bucket (embedder, paused_until, pause_reason, pause_message)
+  values (pause_embedder.p_embedder, pause_embedder.p_until, pause_embedder.p_reason, pause_embedder.p_message)
   on conflict (embedder) do update
-  set paused_until = greatest(bucket.paused_until, excluded.paused_until),
-    pause_reason = case when bucket.paused_until >= excluded.paused_until then bucket.pause_reason else excluded.pause_reason end
-  returning bucket.paused_until;
+  set paused_until = excluded.paused_until, pause_reason = excluded.pause_reason, pause_message = excluded.pause_message
+  where bucket.paused_until is null or bucket.paused_until < excluded.paused_until;
+
+  select bucket.paused_until from private.embedding_buckets as bucket
+  where bucket.embedder = pause_embedder.p_embedder;
 $$;
-comment on function private.pause_embedder(text, timestamptz, text) is
-  'Notes that the provider told us to wait, for all instances; the later of two ends counts, and is returned.';
-revoke all on function private.pause_embedder(text, timestamptz, text) from public;
+comment on function private.pause_embedder(text, timestamptz, text, text) is
+  'Notes for all instances that an embedder has to be left alone; the later of two ends counts, and is returned. p_message says what it refuses all with.';
+revoke all on function private.pause_embedder(text, timestamptz, text, text) from public;

@@ -15,6 +15,7 @@ create table public.projects (
   indexed_at timestamptz,
   head_commit text,
   head_checked_at timestamptz,
+  github_url text,
   webhook_secret_name text,
   github_token_secret_name text,
   created_at timestamptz not null default now(),
@@ -36,6 +37,7 @@ comment on column public.projects.next_embedder is
   'Set it to switch: documents are embedded for it in the background while embedder still serves; null again when the switch is done or given up.';
 comment on column public.projects.indexed_commit is 'The commit whose tree the documents equal.';
 comment on column public.projects.head_commit is 'The branch''s newest commit when it was last asked for.';
+comment on column public.projects.github_url is 'Where people see the repository''s GitHub, such as https://github.com; known once its branch was read.';
 comment on column public.projects.webhook_secret_name is 'Name in Vault of the secret that signs the webhook. Never readable to users.';
 comment on column public.projects.github_token_secret_name is 'Name in Vault of the token for a private repository. Never readable to users.';
 
@@ -64,7 +66,7 @@ create policy "members read their projects" on public.projects
   );
 grant select on public.project_members to authenticated;
 grant select (id, slug, github_repo, default_branch, language, include_globs, embedder, next_embedder, indexed_commit,
-  indexed_at, head_commit, head_checked_at, created_at, updated_at) on public.projects to authenticated;
+  indexed_at, head_commit, head_checked_at, github_url, created_at, updated_at) on public.projects to authenticated;
 grant select, insert, update, delete on public.projects, public.project_members to service_role;
 
 create function private.assert_language_is_known()

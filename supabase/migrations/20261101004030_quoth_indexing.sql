@@ -56,6 +56,26 @@ comment on function private.forget_unwanted_embeddings(uuid, text, text[]) is
   'Takes texts off the list of pending ones that no chunk has any more.';
 revoke all on function private.forget_unwanted_embeddings(uuid, text, text[]) from public;
 
+create function private.lock_pending(p_project_id uuid, p_embedder text, p_chunk_hashes text[])
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  perform from private.pending_embeddings as pending
+  where pending.project_id = p_project_id
+    and pending.embedder = p_embedder
+    and pending.chunk_hash = any (p_chunk_hashes)
+  order by pending.chunk_hash
+  for update;
+end;
+$$;
+comment on function private.lock_pending(uuid, text, text[]) is
+  'Locks pending texts, in one order for all. Whoever writes chunks calls it first: a document and the vectors of its texts, coming at once, would otherwise wait for each other.';
+revoke all on function private.lock_pending(uuid, text, text[]) from public;
+
 create function private.pair_chunks(p_document_id uuid, p_embedder text, p_chunks jsonb)
 returns table (
   id uuid, chunk_index int, heading_path text[], anchor text, start_line int, end_line int,
@@ -101,6 +121,12 @@ declare
   v_gone_hashes text[];
   v_counts jsonb;
 begin
+  perform private.lock_pending(p_document.project_id, p_embedder, array(
+    select chunk ->> 'chunk_hash' from jsonb_array_elements(p_chunks) as chunk
+    union
+    select chunk.chunk_hash from public.document_embeddings as chunk
+    where chunk.document_id = p_document.id and chunk.embedder = p_embedder
+  ));
   with wanted as materialized (
     select * from private.pair_chunks(p_document.id, p_embedder, p_chunks)
   ),
@@ -264,6 +290,15 @@ begin
     return false;
   end if;
 
+  for v_chunk in
+    select chunk.embedder, array_agg(chunk.chunk_hash) as hashes
+    from public.document_embeddings as chunk
+    where chunk.document_id = v_document_id
+    group by chunk.embedder
+    order by chunk.embedder
+  loop
+    perform private.lock_pending(p_project_id, v_chunk.embedder, v_chunk.hashes);
+  end loop;
   for v_chunk in
     with gone as (
       delete from public.document_embeddings where document_id = v_document_id returning embedder, chunk_hash

@@ -63,16 +63,13 @@ set search_path = ''
 as $$
 declare
   v_hashes text[] := array(
-    select entry ->> 'chunk_hash' from jsonb_array_elements(p_embeddings) as entry order by 1
+    select entry ->> 'chunk_hash' from jsonb_array_elements(p_embeddings) as entry
   );
   v_count int;
 begin
-  -- First the lock, in one order for all: a document that comes by such a text meanwhile waits here
-  -- or is waited for, so none of its chunks is left without a vector and without work.
-  perform from private.pending_embeddings as pending
-  where pending.project_id = p_project_id and pending.embedder = p_embedder and pending.chunk_hash = any (v_hashes)
-  order by pending.chunk_hash
-  for update;
+  -- A document that comes by such a text meanwhile waits here or is waited for, so none of its
+  -- chunks is left without a vector and without work.
+  perform private.lock_pending(p_project_id, p_embedder, v_hashes);
 
   update public.document_embeddings as chunk
   set embedding = (entry.value ->> 'embedding')::extensions.vector
@@ -104,6 +101,9 @@ as $$
 declare
   v_count int;
 begin
+  perform private.lock_pending(p_project_id, p_embedder, array(
+    select claim ->> 'chunk_hash' from jsonb_array_elements(p_claims) as claim
+  ));
   update private.pending_embeddings as pending
   set deliveries = 0,
       due_at = clock_timestamp() + make_interval(secs => p_retry_after_ms / 1000.0),

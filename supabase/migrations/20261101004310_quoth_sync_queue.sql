@@ -163,6 +163,7 @@ as $$
       'default_branch', project.default_branch,
       'include_globs', to_jsonb(project.include_globs),
       'indexed_commit', project.indexed_commit,
+      'head_commit', project.head_commit,
       'embedder', (
         select private.chunk_target(target)
         from public.embedders as target
@@ -394,3 +395,56 @@ $$;
 comment on function private.yield_sync(uuid, bigint) is
   'Hands a sync on to the next worker, and wakes one: an isolate''s CPU time is short. Called by quoth-sync.';
 revoke all on function private.yield_sync(uuid, bigint) from public;
+
+create function private.resume_embedder(p_embedder text)
+returns boolean
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  update private.embedding_buckets
+  set paused_until = null, pause_reason = null, pause_message = null
+  where embedder = p_embedder and pause_reason = 'refused';
+  if not found then
+    return false;
+  end if;
+  with due as (
+    update public.quoth_syncs as sync
+    set run_after = null
+    from public.projects as project
+    where project.id = sync.project_id
+      and p_embedder in (project.embedder, project.next_embedder)
+      and sync.kind = 'embed' and sync.status = 'pending' and sync.error ->> 'code' = 'EMBEDDER_REFUSED'
+    returning sync.message_id
+  )
+  update pgmq.q_quoth_sync as message
+  set vt = clock_timestamp()
+  from due
+  where message.msg_id = due.message_id;
+  return true;
+end;
+$$;
+comment on function private.resume_embedder(text) is
+  'Asks an embedder again that was left alone since it refused everything; says whether it was. For operators who have mended its key or account; called when its row changes and when a project is synced on request.';
+revoke all on function private.resume_embedder(text) from public;
+
+create function private.resume_changed_embedder()
+returns trigger
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+begin
+  perform private.resume_embedder(new.name);
+  return null;
+end;
+$$;
+comment on function private.resume_changed_embedder() is
+  'Row trigger of embedders: what was wrong may have been mended. Definer: operators change embedders through the API, and have no right on embedding_buckets.';
+revoke all on function private.resume_changed_embedder() from public;
+
+create trigger resume_changed_embedder after update on public.embedders
+  for each row execute function private.resume_changed_embedder();

@@ -65,15 +65,21 @@ revoke all on function private.receive_push(uuid, text, text) from public;
 
 create function private.request_sync(p_project text)
 returns table (sync_id uuid, queued int)
-language sql
+language plpgsql
 volatile
 security invoker
 set search_path = ''
 as $$
-  select private.queue_tree_sync((private.find_project(request_sync.p_project)).id, 'request'), 1;
+declare
+  v_project public.projects := private.find_project(p_project);
+begin
+  return query select private.queue_tree_sync(v_project.id, 'request'), 1;
+  perform private.resume_embedder(name)
+  from unnest(array[v_project.embedder, v_project.next_embedder]) as name;
+end;
 $$;
 comment on function private.request_sync(text) is
-  'Asks for a comparison of a project with its branch, which also tries again the files that failed before. Called by quoth-sync and quoth:add.';
+  'Asks for a comparison of a project with its branch, which also tries again the files that failed before and an embedder that refused everything. Called by quoth-sync and quoth:add.';
 revoke all on function private.request_sync(text) from public;
 
 create function private.receive_files(p_project text, p_files jsonb)
@@ -101,6 +107,26 @@ comment on function private.receive_files(text, jsonb) is
   'Queues files [{path, blob_sha, content}] that were sent directly; one without content is deleted. Called by quoth-sync.';
 revoke all on function private.receive_files(text, jsonb) from public;
 
+create function private.is_head_unknown(p_project public.projects, p_older_than interval)
+returns boolean
+language sql
+stable
+security invoker
+set search_path = ''
+as $$
+  -- A project without a head has only ever been sent files: there may be no repository.
+  select p_project.head_commit is not null
+    and coalesce(p_project.head_checked_at, '-infinity') < clock_timestamp() - p_older_than
+    and not exists (
+      select from public.quoth_syncs as sync
+      where sync.project_id = p_project.id and sync.kind = 'tree'
+        and (sync.finished_at is null or sync.created_at > clock_timestamp() - p_older_than)
+    );
+$$;
+comment on function private.is_head_unknown(public.projects, interval) is
+  'Whether nobody has looked at a project''s branch for that long, nor tried to, nor is about to.';
+revoke all on function private.is_head_unknown(public.projects, interval) from public;
+
 create function private.request_head_check(p_project_id uuid, p_older_than interval default '10 minutes')
 returns boolean
 language plpgsql
@@ -109,15 +135,10 @@ security invoker
 set search_path = ''
 as $$
 begin
-  -- A project without a head has only ever been sent files: there may be no repository.
-  perform from public.projects
-  where id = p_project_id and head_commit is not null
-    and coalesce(head_checked_at, '-infinity') < clock_timestamp() - p_older_than
-    and not exists (
-      select from public.quoth_syncs
-      where project_id = p_project_id and kind = 'tree'
-        and (finished_at is null or created_at > clock_timestamp() - p_older_than)
-    );
+  -- Whoever holds the project is at work on it: no search waits for that.
+  perform from public.projects as project
+  where project.id = p_project_id and private.is_head_unknown(project, p_older_than)
+  for no key update skip locked;
   if not found then
     return false;
   end if;

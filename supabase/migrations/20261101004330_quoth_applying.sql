@@ -12,7 +12,9 @@ $$;
 comment on function private.file_name(text) is 'The last part of a path.';
 revoke all on function private.file_name(text) from public;
 
-create function private.plan_sync(p_sync_id uuid, p_epoch bigint, p_lease_seconds int, p_commit text, p_files jsonb)
+create function private.plan_sync(
+  p_sync_id uuid, p_epoch bigint, p_lease_seconds int, p_commit text, p_files jsonb, p_github_url text default null
+)
 returns int
 language plpgsql
 volatile
@@ -84,13 +86,15 @@ begin
       select from jsonb_to_recordset(p_files) as file (path text) where file.path = known.file_path
     );
   update public.quoth_syncs set commit_sha = p_commit, deliveries = 0 where id = v_sync.id;
-  update public.projects set head_commit = p_commit, head_checked_at = clock_timestamp() where id = v_sync.project_id;
+  update public.projects
+  set head_commit = p_commit, head_checked_at = clock_timestamp(), github_url = coalesce(p_github_url, github_url)
+  where id = v_sync.project_id;
   return v_count;
 end;
 $$;
-comment on function private.plan_sync(uuid, bigint, int, text, jsonb) is
-  'Compares the files [{path, blob_sha, size_bytes}] of a commit with the documents and lists what has to be done: files that kept their content move, and deletions come last. Returns how much that is; a repeated call changes nothing. Called by quoth-sync.';
-revoke all on function private.plan_sync(uuid, bigint, int, text, jsonb) from public;
+comment on function private.plan_sync(uuid, bigint, int, text, jsonb, text) is
+  'Compares the files [{path, blob_sha, size_bytes}] of a commit on that GitHub with the documents and lists what has to be done: files that kept their content move, and deletions come last. Returns how much that is; a repeated call changes nothing. Called by quoth-sync.';
+revoke all on function private.plan_sync(uuid, bigint, int, text, jsonb, text) from public;
 
 create function private.begin_sync_files(p_sync_id uuid, p_epoch bigint, p_lease_seconds int, p_limit int)
 returns table (

@@ -47,6 +47,9 @@ begin
     update public.projects set head_commit = p_head_commit, head_checked_at = clock_timestamp()
     where id = v_project_id;
   elsif v_sync.kind = 'tree' then
+    -- Sent directly before it was pushed.
+    update public.documents set commit_sha = v_sync.commit_sha
+    where project_id = v_project_id and commit_sha is null;
     update public.projects set indexed_commit = v_sync.commit_sha, indexed_at = clock_timestamp()
     where id = v_project_id;
   end if;
@@ -122,9 +125,10 @@ begin
   perform private.send_missing_sync_messages();
   -- GitHub never sends a lost delivery again.
   for v_project_id in
-    select id from public.projects
-    where head_commit is not null and coalesce(head_checked_at, '-infinity') < clock_timestamp() - interval '1 hour'
-    order by head_checked_at nulls first
+    select project.id from public.projects as project
+    -- Asked here as well: branches that cannot be read must not take the turns of the others.
+    where private.is_head_unknown(project, '1 hour')
+    order by project.head_checked_at nulls first
     limit 20
   loop
     perform private.request_head_check(v_project_id, '1 hour');

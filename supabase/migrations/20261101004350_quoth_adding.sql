@@ -89,3 +89,62 @@ $$;
 comment on function private.add_project_member(uuid, text) is
   'Lets a user, by email or id, read a project; returns the user''s id. Raises USER_NOT_FOUND. Called by quoth:add.';
 revoke all on function private.add_project_member(uuid, text) from public;
+
+create function private.set_github_token(p_project_id uuid, p_token text)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_name text := 'GITHUB_TOKEN';
+begin
+  perform private.assert_secret_is_valid(p_token);
+  if p_project_id is not null then
+    v_name := format('supaswarm/project/%s/github_token', p_project_id);
+    update public.projects set github_token_secret_name = v_name where id = p_project_id;
+  end if;
+  perform private.put_secret(v_name, p_token, 'Reads repositories of GitHub');
+end;
+$$;
+comment on function private.set_github_token(uuid, text) is
+  'Stores in Vault the token that a project''s repository is read with, or (null) the one for all projects without their own. Raises SECRET_INVALID. Called by quoth:add.';
+revoke all on function private.set_github_token(uuid, text) from public;
+
+create function private.token_in_use(p_project_id uuid)
+returns text
+language sql
+stable
+security invoker
+set search_path = ''
+as $$
+  select case
+    when private.github_token(project.id) is null then null
+    when project.github_token_secret_name is null then 'default'
+    else 'own'
+  end
+  from public.projects as project
+  where project.id = token_in_use.p_project_id;
+$$;
+comment on function private.token_in_use(uuid) is
+  'Whether a project''s repository is read with its own token, with the default one or (null) with none. Called by quoth:add.';
+revoke all on function private.token_in_use(uuid) from public;
+
+create function private.forget_project_secrets()
+returns trigger
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+begin
+  delete from vault.secrets where name like format('supaswarm/project/%s/%%', old.id);
+  return null;
+end;
+$$;
+comment on function private.forget_project_secrets() is
+  'Row trigger: deletes a project''s webhook secret and token from Vault with it. Definer: whoever deletes a project may not write Vault.';
+revoke all on function private.forget_project_secrets() from public;
+create trigger forget_project_secrets after delete on public.projects
+  for each row execute function private.forget_project_secrets();

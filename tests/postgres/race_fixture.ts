@@ -56,7 +56,7 @@ export async function openRaceTrack(options: RaceTrackOptions = {}): Promise<Rac
 }
 
 /** Asserts that no statement was the victim of a deadlock, not even one whose error was caught. */
-export async function assertNoDeadlock({ admin }: RaceTrack): Promise<void> {
+export async function assertNoDeadlock({ admin }: Pick<RaceTrack, "admin">): Promise<void> {
   const [row] = await admin`
     select split_part(log, 'ERROR:  deadlock detected', 2) as report
     from pg_read_file('../postgres.log') as log`;

@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import { openDatabase } from "../../scripts/stack/database/open_database.ts";
 import { createSql, type Sql } from "../../shared/db/sql_client.ts";
+import type { SwarmError } from "../../shared/errors/swarm_error.ts";
 import { createGuardedFetch } from "../../shared/net/guarded_fetch.ts";
 import { createEmbedderResolver } from "../../shared/quoth/embedders/resolve_embedder.ts";
-import { type RawAnswer, respond, startRawServer } from "../llm/raw_server.ts";
+import { respond, startRawServer } from "../llm/raw_server.ts";
 import { axis, WIRES } from "./embedder_wire.ts";
 
 const NEVER = new AbortController().signal;
@@ -27,13 +28,9 @@ Deno.test("an embedder of the database keeps to its limits", async (t) => {
       const query = await world.metered.embedQuery("how?", NEVER);
 
       assert.equal(first.vectors.length, 12);
-      assert.ok(first.waitMs > 55_000 && first.waitMs <= 61_000, String(first.waitMs));
-      assert.deepEqual({ ...second, waitMs: 0 }, {
-        vectors: [],
-        waitMs: 0,
-        pausedUntil: null,
-        pauseReason: null,
-      });
+      assertWaits(first.wait, "EMBEDDER_RATE_LIMITED", { from: 55, to: 61 });
+      assert.deepEqual(second.vectors, []);
+      assertWaits(second.wait, "EMBEDDER_RATE_LIMITED", { from: 55, to: 61 });
       assert.equal(query.length, 768);
       assert.deepEqual(world.batchSizes(), [12, 1]);
     });
@@ -41,9 +38,9 @@ Deno.test("an embedder of the database keeps to its limits", async (t) => {
     await t.step("sends no more than a batch at once", async () => {
       await using world = await addEmbedder(sql, { name: "small", batch: 5 });
 
-      const { vectors, waitMs } = await world.metered.embedPart(documents(20), NEVER);
+      const { vectors, wait } = await world.metered.embedPart(documents(20), NEVER);
 
-      assert.deepEqual({ count: vectors.length, waitMs }, { count: 5, waitMs: 0 });
+      assert.deepEqual({ count: vectors.length, wait }, { count: 5, wait: null });
     });
 
     await t.step("lets every instance wait when the provider says so", async () => {
@@ -53,9 +50,8 @@ Deno.test("an embedder of the database keeps to its limits", async (t) => {
       const again = await world.metered.embedPart(documents(2), NEVER);
 
       assert.equal(part.vectors.length, 0);
-      assert.equal(part.pauseReason, "rate_limited");
-      assert.ok(part.waitMs > 28_000 && part.waitMs <= 30_000, String(part.waitMs));
-      assert.ok(again.waitMs > 25_000 && again.waitMs <= part.waitMs, String(again.waitMs));
+      assertWaits(part.wait, "EMBEDDER_RATE_LIMITED", { from: 28, to: 30 });
+      assertWaits(again.wait, "EMBEDDER_RATE_LIMITED", { from: 25, to: 30 });
       await assert.rejects(world.metered.embedQuery("how?", NEVER), {
         code: "EMBEDDER_RATE_LIMITED",
       });
@@ -70,9 +66,88 @@ Deno.test("an embedder of the database keeps to its limits", async (t) => {
       });
       const part = await world.metered.embedPart(documents(2), NEVER);
 
-      assert.equal(part.pauseReason, "quota_exhausted");
-      assert.ok(part.pausedUntil !== null && part.pausedUntil.getTime() > Date.now());
+      assertWaits(part.wait, "EMBEDDER_QUOTA_EXHAUSTED", { from: 0, to: 86_400 });
       assert.equal(world.batchSizes().length, 1);
+    });
+
+    for (const [status, what] of [[401, "key"], [404, "model"]] as const) {
+      await t.step(
+        `is left alone when it refuses the ${what}, until somebody mends it`,
+        async () => {
+          let isMended = false;
+          await using world = await addEmbedder(
+            sql,
+            { name: `no-${what}` },
+            (connection, texts) =>
+              respond(
+                connection,
+                isMended
+                  ? answerTo(texts)
+                  : { status, body: '{"error":{"message":"No such thing"}}' },
+              ),
+          );
+
+          const part = await world.metered.embedPart(documents(2), NEVER);
+          const again = await world.metered.embedPart(documents(2), NEVER);
+
+          assert.deepEqual([part.vectors, again.vectors], [[], []]);
+          for (const wait of [part.wait, again.wait]) {
+            assertWaits(wait, "EMBEDDER_REFUSED", { from: 890, to: 900 });
+            assert.match(
+              wait?.message ?? "",
+              /No such thing \(HTTP 40\d\); it is asked again at 20/,
+            );
+          }
+          await assert.rejects(world.metered.embedQuery("how?", NEVER), {
+            code: "EMBEDDER_REFUSED",
+          });
+          assert.equal(world.batchSizes().length, 1);
+
+          isMended = true;
+          await sql`update public.embedders set reserved_for_queries = 2 where name = ${`no-${what}`}`;
+          assert.equal((await world.metered.embedQuery("how?", NEVER)).length, 768);
+        },
+      );
+    }
+
+    await t.step(
+      "is left alone when it makes vectors of another length of everything",
+      async () => {
+        await using world = await addEmbedder(
+          sql,
+          { name: "long" },
+          (connection, texts) =>
+            respond(connection, {
+              body: wire.vectors(texts.map((_, place) => axis(place, 3_072))),
+            }),
+        );
+
+        await assert.rejects(world.metered.embedPart(documents(4), NEVER), {
+          code: "EMBEDDER_OUTPUT_INVALID",
+        });
+        const { vectors, wait } = await world.metered.embedPart(documents(1), NEVER);
+
+        assert.deepEqual(vectors, []);
+        assertWaits(wait, "EMBEDDER_REFUSED", { from: 890, to: 900 });
+        assert.match(wait?.message ?? "", /have 3072 numbers, not 768/);
+        assert.deepEqual(world.batchSizes(), [4, 1, 1]);
+      },
+    );
+
+    await t.step("goes on when it refuses one text and takes another", async () => {
+      for (const [name, status] of [["picky", 400], ["walled", 403]] as const) {
+        await using world = await addEmbedder(sql, { name }, (connection, texts) =>
+          respond(
+            connection,
+            texts.includes("text 0") ? { status, body: '{"error":{}}' } : answerTo(texts),
+          ));
+
+        await assert.rejects(world.metered.embedPart(documents(1), NEVER), {
+          code: "EMBEDDER_TEXT_REFUSED",
+        });
+        await assert.rejects(world.metered.embedQuery("text 0", NEVER));
+        assert.equal((await world.metered.embedQuery("how?", NEVER)).length, 768);
+      }
     });
 
     await t.step("passes on every other failure", async () => {
@@ -104,10 +179,19 @@ const ports = {
   transport: { fetch: createGuardedFetch({ allowLoopback: true }), nowMs: () => Date.now() },
 };
 
-const tooEarly: RawAnswer = (connection) =>
+const [wire] = WIRES;
+
+/** How a provider answers a request with these texts. */
+type Answer = (connection: Deno.TcpConn, texts: readonly string[]) => Promise<void>;
+
+const answerTo = (texts: readonly string[]) => ({
+  body: wire.vectors(texts.map((_, place) => axis(place))),
+});
+
+const tooEarly: Answer = (connection) =>
   respond(connection, { status: 429, headers: { "retry-after": "30" }, body: "slow down" });
 
-const quotaSpent: RawAnswer = (connection) =>
+const quotaSpent: Answer = (connection) =>
   respond(connection, {
     status: 429,
     body: JSON.stringify({
@@ -126,15 +210,12 @@ function documents(count: number) {
 async function addEmbedder(
   sql: Sql,
   { name, batch = 100 }: { readonly name: string; readonly batch?: number },
-  answer?: RawAnswer,
+  answer: Answer = (connection, texts) => respond(connection, answerTo(texts)),
 ) {
-  const wire = WIRES[0];
-  assert.ok(wire !== undefined);
-  const server = startRawServer((connection, number) => {
-    if (answer !== undefined) return answer(connection, number);
-    const texts = wire.texts(server.requests[number - 1]?.body ?? "{}");
-    return respond(connection, { body: wire.vectors(texts.map((_, place) => axis(place))) });
-  });
+  const textsOf = (body: string | undefined) => wire.texts(body ?? '{"requests":[]}');
+  const server = startRawServer((connection, number) =>
+    answer(connection, textsOf(server.requests[number - 1]?.body))
+  );
   await sql`
     insert into public.embedders (name, api, base_url, model, model_dimensions, window_tokens,
       max_batch_items, items_per_minute, reserved_for_queries)
@@ -142,7 +223,17 @@ async function addEmbedder(
   const { metered } = await createEmbedderResolver(sql, ports)(name);
   return {
     metered,
-    batchSizes: () => server.requests.map(({ body }) => wire.texts(body).length),
+    batchSizes: () => server.requests.map(({ body }) => textsOf(body).length),
     [Symbol.asyncDispose]: () => server.stop(),
   };
+}
+
+function assertWaits(
+  wait: SwarmError | null,
+  code: string,
+  seconds: { readonly from: number; readonly to: number },
+): void {
+  assert.equal(wait?.code, code);
+  const waitSeconds = wait?.retryAfterSeconds ?? NaN;
+  assert.ok(waitSeconds > seconds.from && waitSeconds <= seconds.to, `${waitSeconds} s`);
 }

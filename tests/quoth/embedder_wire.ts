@@ -26,7 +26,7 @@ export interface EmbeddingWire {
   error(words: string): string;
 }
 
-export const WIRES: readonly EmbeddingWire[] = [
+export const WIRES: readonly [EmbeddingWire, EmbeddingWire] = [
   {
     api: "google",
     vectors: (vectors) => JSON.stringify({ embeddings: vectors.map((values) => ({ values })) }),

@@ -14,11 +14,15 @@ Deno.test("quoth:add", async (t) => {
   await using fixture = await SyncFixture.open();
   await fixture.sql`insert into auth.users (id, email) values (${USER_ID}, 'Reader@example.org')`;
 
-  const add = async (...args: string[]): Promise<CommandResult> => {
+  const add = (...args: string[]) => addWith({}, ...args);
+  const addWith = async (
+    env: Readonly<Record<string, string>>,
+    ...args: string[]
+  ): Promise<CommandResult> => {
     const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
       args: ["run", "-A", "scripts/quoth_add.ts", "--db", fixture.url, ...args],
       cwd: PROJECT_ROOT,
-      env: { NO_COLOR: "1" },
+      env: { NO_COLOR: "1", GITHUB_TOKEN: "", ...env },
     }).output();
     const decoder = new TextDecoder();
     return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
@@ -65,6 +69,44 @@ Deno.test("quoth:add", async (t) => {
       });
     },
   );
+
+  await t.step("tokens go from the environment to Vault, and nowhere else", async () => {
+    const tokens = { ACME_TOKEN: "ghp_own_c4n4ry", GITHUB_TOKEN: "ghp_default_c4n4ry" };
+    const other = ["--slug", "wiki", "--repo", "acme/wiki", "--json"];
+
+    const own = await addWith(tokens, ...required, "--token-env", "ACME_TOKEN");
+    const later = await add(...required);
+    const fallback = await add(...other);
+
+    assert.deepEqual(
+      [own, later, fallback].map(({ stdout }) => JSON.parse(stdout).token),
+      ["own", "own", "default"],
+    );
+    const rows = await fixture.sql`
+      select slug, private.github_token(id) as token from public.projects order by slug`;
+    assert.deepEqual(rows.map((row) => ({ ...row })), [
+      { slug: "docs", token: "ghp_own_c4n4ry" },
+      { slug: "wiki", token: "ghp_default_c4n4ry" },
+    ]);
+    const [stored] = await fixture.sql`
+      select jsonb_agg(to_jsonb(project))::text as text from public.projects as project`;
+    for (const text of [own.stdout, own.stderr, fallback.stdout, String(stored?.text)]) {
+      assert.doesNotMatch(text, /c4n4ry/);
+    }
+
+    await fixture.sql`delete from public.projects where slug = 'wiki'`;
+    const secrets = await fixture.sql`
+      select from vault.secrets where name like 'supaswarm/project/%'`;
+    assert.equal(secrets.length, 2, "a project leaves no secret behind");
+  });
+
+  await t.step("a token on the command line is refused and not repeated", async () => {
+    const { code, stderr } = await add(...required, "--token-env", "ghp_c4n4ry");
+
+    assert.equal(code, 1);
+    assert.match(stderr, /Set the variable that --token-env names/);
+    assert.doesNotMatch(stderr, /c4n4ry/);
+  });
 
   await t.step("says in one line what is wrong", async () => {
     const cases: readonly [readonly string[], RegExp][] = [

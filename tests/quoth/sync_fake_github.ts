@@ -23,6 +23,8 @@ export class FakeGitHub implements AsyncDisposable {
   readonly requests = { ref: 0, trees: 0, blobs: 0 };
   /** Trees with more entries than this are cut short, as GitHub does at 100,000. */
   maxTreeEntries = Infinity;
+  /** Whoever comes without it is told that there is nothing, as for a private repository. */
+  token: string | null = null;
   interfere: Interference = () => null;
   readonly #repo: string;
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
@@ -94,6 +96,9 @@ export class FakeGitHub implements AsyncDisposable {
     const path = decodeURIComponent(url.pathname);
     const interference = this.interfere(path);
     if (interference !== null) return interference;
+    if (this.token !== null && request.headers.get("authorization") !== `Bearer ${this.token}`) {
+      return notFound();
+    }
     const rest = path.startsWith(`/repos/${this.#repo}/git/`)
       ? path.slice(`/repos/${this.#repo}/git/`.length)
       : "";

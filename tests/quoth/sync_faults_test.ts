@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
 import { SwarmError } from "../../shared/errors/swarm_error.ts";
-import { filesOf, SyncFixture } from "./sync_fixture.ts";
+import { createQuotaError } from "../../shared/quoth/embedders/embedder_error.ts";
+import { axis } from "./embedder_wire.ts";
+import { EMBEDDER, filesOf, SyncFixture } from "./sync_fixture.ts";
 import { Killed, mortalPorts } from "./sync_mortal_ports.ts";
 
 const FILES = { "a.md": "# A\n\nAlpha.\n", "b.md": "# B\n\nBeta.\n", "c.md": "# C\n\nGamma.\n" };
+
+const onListen = () => {};
 
 const claims: { readonly name: string; readonly run: (fixture: SyncFixture) => Promise<void> }[] =
   [];
@@ -92,6 +96,50 @@ claim("the token of Vault reaches GitHub and no log", async (fixture) => {
   assert.equal((await fixture.lastSync(project)).status, "completed");
 });
 
+claim("a private repository is read with its own token, and refused without", async (fixture) => {
+  const { github } = fixture;
+  github.token = "ghp_own";
+  const project = await fixture.addProject();
+  const commit = await github.push("main", filesOf(FILES));
+  await fixture.sendPush(project, { commit });
+
+  await fixture.drain();
+  const refused = await fixture.lastSync(project);
+  await fixture.sql`select private.set_github_token(null, 'ghp_other')`;
+  await fixture.sql`select private.set_github_token(${project.id}, 'ghp_own')`;
+  await fixture.sendPush(project, { commit });
+  await fixture.drain();
+
+  assert.deepEqual([refused.status, refused.error?.code], ["failed", "GITHUB_NOT_FOUND"]);
+  assert.equal((await fixture.commits(project)).indexed, commit);
+});
+
+claim("a branch that went back after a sync was given up is compared again", async (fixture) => {
+  const project = await fixture.addProject();
+  const first = await fixture.github.push("main", filesOf(FILES));
+  await fixture.sendPush(project, { commit: first });
+  await fixture.drain();
+  const second = await fixture.github.push("main", filesOf({ "a.md": "# New\n", "b.md": "# B\n" }));
+  await fixture.sendPush(project, { commit: second });
+  let blobs = 0;
+  fixture.github.interfere = (path) =>
+    path.includes("/blobs/") && ++blobs > 1 ? new Response("", { status: 401 }) : null;
+  await fixture.drain();
+  assert.equal((await fixture.lastSync(project)).status, "failed");
+  fixture.github.interfere = () => null;
+
+  fixture.github.reset("main", first);
+  await fixture.sql`update public.quoth_syncs set created_at = created_at - interval '1 hour'`;
+  await fixture.sql`select private.request_head_check(${project.id}, '0 seconds')`;
+  await fixture.drain();
+
+  const clean = await fixture.addProject("clean");
+  await fixture.sendPush(clean, { commit: first });
+  await fixture.drain();
+  assert.deepEqual(await fixture.indexOf(project), await fixture.indexOf(clean));
+  assert.deepEqual(await fixture.commits(project), { indexed: first, head: first });
+});
+
 claim("a file that ends its workers is refused, and the others are indexed", async (fixture) => {
   const project = await fixture.addProject();
   const commit = await fixture.github.push("main", filesOf(FILES));
@@ -165,9 +213,7 @@ claim(
         embedPart: () =>
           Promise.resolve({
             vectors: [],
-            waitMs: 3_600_000,
-            pausedUntil: until,
-            pauseReason: "quota_exhausted" as const,
+            wait: createQuotaError({ name: EMBEDDER, secret: null }, until, Date.now()),
           }),
       }),
     });
@@ -223,6 +269,54 @@ claim("a text that the embedder refuses is given up alone", async (fixture) => {
   assert.ok((await fixture.syncs(project)).every(({ status }) => status === "completed"));
 });
 
+claim(
+  "an embedder that refuses everything costs no text its place, and goes on when it is mended",
+  async (fixture) => {
+    let length = 3_072;
+    let requests = 0;
+    await using server = Deno.serve(
+      { hostname: "127.0.0.1", port: 0, onListen },
+      async (request) => {
+        requests++;
+        const { input } = await request.json();
+        const data = input.map((_: string, index: number) => ({
+          index,
+          embedding: axis(1, length),
+        }));
+        return Response.json({ data });
+      },
+    );
+    await fixture.sql`
+      insert into public.embedders (name, api, base_url, model, model_dimensions, window_tokens, max_batch_items)
+      values ('long@768', 'openai', ${`http://127.0.0.1:${server.addr.port}/v1`}, 'm', 768, 480, 2)`;
+    const project = await fixture.addProject("handbook", "long@768");
+    await fixture.sendPush(project, { commit: await fixture.github.push("main", filesOf(FILES)) });
+    const pending = async () => {
+      const [row] = await fixture.sql`
+        select count(*)::int as count, max(attempts) as attempts, count(failed_at)::int as failed
+        from private.pending_embeddings`;
+      return { ...row };
+    };
+
+    await fixture.drain();
+    await fixture.passTime();
+    await fixture.drain();
+
+    assert.deepEqual(await pending(), { count: 3, attempts: 0, failed: 0 });
+    assert.equal(requests, 3, "a batch, a text alone, a harmless text");
+    const embed = (await fixture.syncs(project)).find(({ kind }) => kind === "embed");
+    assert.deepEqual([embed?.status, embed?.error?.code], ["pending", "EMBEDDER_REFUSED"]);
+    assert.match(embed?.error?.message ?? "", /have 3072 numbers, not 768; it is asked again at/);
+
+    length = 768;
+    await fixture.sql`select private.request_sync(${project.slug})`;
+    await fixture.drain();
+
+    assert.equal((await pending()).count, 0);
+    assert.ok((await fixture.syncs(project)).every(({ status }) => status === "completed"));
+  },
+);
+
 claim("a branch that moved unheard is found by the check of its head", async (fixture) => {
   const project = await fixture.addProject();
   const first = await fixture.github.push("main", filesOf(FILES));
@@ -242,6 +336,26 @@ claim("a branch that moved unheard is found by the check of its head", async (fi
 
   assert.equal((await fixture.commits(project)).indexed, second);
   assert.deepEqual(await fixture.paths(project), ["d.md"]);
+});
+
+claim("the clock finds it too, however many branches cannot be read", async (fixture) => {
+  const project = await fixture.addProject();
+  await fixture.sendPush(project, { commit: await fixture.github.push("main", filesOf(FILES)) });
+  await fixture.drain();
+  const second = await fixture.github.push("main", filesOf({ "d.md": "# D\n" }));
+  await fixture.sql`
+    insert into public.projects (slug, github_repo, head_commit, embedder)
+    select 'gone-' || n, 'acme/gone', 'c1', ${EMBEDDER} from generate_series(1, 25) as n`;
+  await fixture.sql`
+    update public.projects set head_checked_at = now() - interval '61 minutes' where id = ${project.id}`;
+  await fixture.sql`update public.quoth_syncs set created_at = now() - interval '61 minutes'`;
+
+  for (let ticks = 0; ticks < 2; ticks++) {
+    await fixture.sql`select private.quoth_tick()`;
+    await fixture.drain();
+  }
+
+  assert.equal((await fixture.commits(project)).indexed, second);
 });
 
 claim("a project that follows another branch becomes that branch", async (fixture) => {

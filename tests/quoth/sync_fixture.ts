@@ -1,4 +1,5 @@
 import { createSql, type Sql } from "../../shared/db/sql_client.ts";
+import type { Logger } from "../../shared/log/logger.ts";
 import { createGuardedFetch } from "../../shared/net/guarded_fetch.ts";
 import { createEmbedderResolver } from "../../shared/quoth/embedders/resolve_embedder.ts";
 import { createGitHubClient } from "../../shared/quoth/github/github_client.ts";
@@ -18,7 +19,7 @@ import { FakeGitHub } from "./sync_fake_github.ts";
 export const REPO = "acme/handbook";
 /** Made of words alone, so that a test needs no model. */
 export const EMBEDDER = "hash768@1";
-const LEASE_SECONDS = 60;
+export const LEASE_SECONDS = 60;
 
 /** A project of the test. */
 export interface TestProject {
@@ -78,6 +79,11 @@ export class SyncFixture implements AsyncDisposable {
     return new SyncFixture(database.url, () => database.stop());
   }
 
+  /** On a database that is somebody else's to stop. */
+  static attach(url: string): SyncFixture {
+    return new SyncFixture(url, () => Promise.resolve());
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.sql.end({ timeout: 1 });
     await this.#stopDatabase();
@@ -90,6 +96,7 @@ export class SyncFixture implements AsyncDisposable {
     await this.sql`delete from pgmq.q_quoth_sync`;
     await this.sql`delete from vault.secrets where name = 'GITHUB_TOKEN'`;
     this.github.interfere = () => null;
+    this.github.token = null;
     this.logged.length = 0;
   }
 
@@ -206,30 +213,36 @@ export class SyncFixture implements AsyncDisposable {
   }
 
   #ports(): SyncPorts {
-    const fetch = createGuardedFetch({ allowLoopback: true });
-    const options = { leaseSeconds: LEASE_SECONDS, clock: isolateClock };
-    const resolveEmbedder = createEmbedderResolver(this.sql, {
-      transport: { fetch, nowMs: Date.now },
-    });
+    const log: Logger = (level, event, fields) => {
+      this.logged.push(JSON.stringify({ level, event, ...fields }));
+    };
     return {
-      store: createSqlSyncStore(this.sql, options),
-      chunks: createSqlChunkStore(this.sql, options),
-      openGitHub: (token) =>
-        createGitHubClient({ apiUrl: this.github.url, token, fetch, nowMs: Date.now }),
-      split: splitMarkdown,
-      embedPart: async (embedder, texts, signal) =>
-        await (await resolveEmbedder(embedder)).metered.embedPart(texts, signal),
+      ...openSyncPorts(this.sql, this.github.url, log),
       // Nothing comes in while a test drains: it need not be waited for.
       clock: {
         ...isolateClock,
         sleep: (durationMs, signal) =>
           durationMs < 1_000 ? Promise.resolve() : isolateClock.sleep(durationMs, signal),
       },
-      log: (level, event, fields) => {
-        this.logged.push(JSON.stringify({ level, event, ...fields }));
-      },
     };
   }
+}
+
+/** The product's own ports, but for the address of GitHub. */
+export function openSyncPorts(sql: Sql, githubUrl: string, log: Logger): SyncPorts {
+  const fetch = createGuardedFetch({ allowLoopback: true });
+  const options = { leaseSeconds: LEASE_SECONDS, clock: isolateClock };
+  const resolveEmbedder = createEmbedderResolver(sql, { transport: { fetch, nowMs: Date.now } });
+  return {
+    store: createSqlSyncStore(sql, options),
+    chunks: createSqlChunkStore(sql, options),
+    openGitHub: (token) => createGitHubClient({ apiUrl: githubUrl, token, fetch, nowMs: Date.now }),
+    split: splitMarkdown,
+    embedPart: async (embedder, texts, signal) =>
+      await (await resolveEmbedder(embedder)).metered.embedPart(texts, signal),
+    clock: isolateClock,
+    log,
+  };
 }
 
 /** The header `X-Hub-Signature-256` for a body. */

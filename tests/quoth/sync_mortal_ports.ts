@@ -5,6 +5,29 @@ export class Killed extends Error {
   override readonly name = "Killed";
 }
 
+/** Makes a call, or does something else. */
+type AroundCall = (call: () => Promise<unknown>) => Promise<unknown>;
+
+/** Ports whose every call, to the database, GitHub, the splitter or the embedder, passes `around`. */
+export function aroundCalls(ports: SyncPorts, around: AroundCall): SyncPorts {
+  const wrap = <T extends object>(port: T): T =>
+    new Proxy(port, {
+      get(target, name, receiver) {
+        const value: unknown = Reflect.get(target, name, receiver);
+        if (typeof value !== "function") return value;
+        return (...args: unknown[]) => around(async () => await Reflect.apply(value, target, args));
+      },
+    });
+  return {
+    ...ports,
+    store: wrap(ports.store),
+    chunks: wrap(ports.chunks),
+    embedPart: (...args) => wrap({ run: ports.embedPart }).run(...args),
+    split: (...args) => wrap({ run: ports.split }).run(...args),
+    openGitHub: (token) => wrap(ports.openGitHub(token)),
+  };
+}
+
 /**
  * Ports whose worker dies at its n-th call, before the call or after it, and does nothing more:
  * whatever it would still do throws as well, as in an isolate that was terminated.
@@ -15,28 +38,13 @@ export function mortalPorts(
 ): SyncPorts {
   let calls = 0;
   let isDead = false;
-  const mortal = <T extends object>(port: T): T =>
-    new Proxy(port, {
-      get(target, name, receiver) {
-        const value: unknown = Reflect.get(target, name, receiver);
-        if (typeof value !== "function") return value;
-        return async (...args: unknown[]) => {
-          if (isDead) throw new Killed();
-          const isLast = ++calls === death.atCall;
-          isDead ||= isLast;
-          if (isLast && !death.isAfter) throw new Killed();
-          const answer: unknown = await Reflect.apply(value, target, args);
-          if (isLast) throw new Killed();
-          return answer;
-        };
-      },
-    });
-  return {
-    ...ports,
-    store: mortal(ports.store),
-    chunks: mortal(ports.chunks),
-    embedPart: (...args) => mortal({ run: ports.embedPart }).run(...args),
-    split: (...args) => mortal({ run: ports.split }).run(...args),
-    openGitHub: (token) => mortal(ports.openGitHub(token)),
-  };
+  return aroundCalls(ports, async (call) => {
+    if (isDead) throw new Killed();
+    const isLast = ++calls === death.atCall;
+    isDead ||= isLast;
+    if (isLast && !death.isAfter) throw new Killed();
+    const answer = await call();
+    if (isLast) throw new Killed();
+    return answer;
+  });
 }

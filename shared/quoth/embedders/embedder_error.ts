@@ -72,6 +72,30 @@ export function createQuotaError(
   });
 }
 
+/** The error for an embedder that refuses everything and rests until somebody has mended it. */
+export function createRefusedError(
+  { name }: EmbedderIdentity,
+  { message, until }: { readonly message: string; readonly until: Date },
+  nowMs: number,
+): SwarmError {
+  const untilIso = until.toISOString();
+  return new SwarmError("EMBEDDER_REFUSED", `${message}; it is asked again at ${untilIso}`, {
+    hint: `Mend the embedder's key, model, model_dimensions or base_url, or the account. It goes ` +
+      `on by itself, or at once with select private.resume_embedder('${name}').`,
+    details: { embedder: name, untilIso },
+    retryAfterSeconds: Math.max(0, until.getTime() - nowMs) / 1000,
+  });
+}
+
+/**
+ * Whether a failure may be due to one of the texts. An answer that makes no sense may be; so may a
+ * 403, which firewalls before a provider give to texts that look like an attack.
+ */
+export function isPerhapsTheText({ code, details }: SwarmError): boolean {
+  if (code === "EMBEDDER_REFUSED") return Object(details).status === 403;
+  return code === "EMBEDDER_TEXT_REFUSED" || code === "EMBEDDER_OUTPUT_INVALID";
+}
+
 /** A provider's own words for an error; none when they quote one of the texts. */
 export function quoteProvider(
   { secret }: EmbedderIdentity,

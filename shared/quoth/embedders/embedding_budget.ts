@@ -1,14 +1,16 @@
 import { z } from "zod";
 import type { Sql } from "../../db/sql_client.ts";
 import { toSwarmError } from "../../db/to_swarm_error.ts";
-import type { EmbeddingBudget } from "./embedding_budget_port.ts";
+import type { EmbeddingBudget, EmbeddingPause } from "./embedding_budget_port.ts";
 
 const grantsSchema = z.tuple([z.object({
   granted: z.int(),
   wait_ms: z.coerce.number(),
   paused_until: z.date().nullable(),
-  pause_reason: z.enum(["rate_limited", "quota_exhausted"]).nullable(),
+  pause_reason: z.enum(["rate_limited", "quota_exhausted", "refused"]).nullable(),
+  pause_message: z.string().nullable(),
 })]);
+type Grant = z.infer<typeof grantsSchema>[0];
 
 /**
  * The limits of an embedder as the database counts them. Each call is a transaction of its own, so
@@ -22,25 +24,29 @@ export function createEmbeddingBudget(
     async take(items, kind) {
       try {
         const rows = await sql`
-          select granted, wait_ms, paused_until, pause_reason
+          select granted, wait_ms, paused_until, pause_reason, pause_message
           from private.take_embedding_tokens(${name}, ${items}::int, ${kind === "query"})`;
         const [grant] = grantsSchema.parse([...rows]);
-        return {
-          grantedItems: grant.granted,
-          waitMs: grant.wait_ms,
-          pausedUntil: grant.paused_until,
-          pauseReason: grant.pause_reason,
-        };
+        return { grantedItems: grant.granted, waitMs: grant.wait_ms, pause: toPause(grant) };
       } catch (error) {
         throw toSwarmError(error, "take of the embedder's limit");
       }
     },
-    async pause(until, reason) {
+    async pause(pause) {
+      const message = pause.reason === "refused" ? pause.message : null;
       try {
-        await sql`select private.pause_embedder(${name}, ${until}, ${reason})`;
+        await sql`
+          select private.pause_embedder(${name}, ${pause.until}, ${pause.reason}, ${message})`;
       } catch (error) {
         throw toSwarmError(error, "note the embedder's pause");
       }
     },
   };
+}
+
+function toPause({ paused_until, pause_reason, pause_message }: Grant): EmbeddingPause | null {
+  if (paused_until === null || pause_reason === null) return null;
+  return pause_reason === "refused"
+    ? { reason: pause_reason, until: paused_until, message: pause_message ?? "" }
+    : { reason: pause_reason, until: paused_until };
 }

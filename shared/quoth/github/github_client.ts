@@ -5,6 +5,7 @@ import { capBody } from "../../net/cap_body.ts";
 import { blobShaOf } from "./blob_sha.ts";
 import { githubFailure, unavailable } from "./github_failure.ts";
 import type { GitHub } from "./github_port.ts";
+import { encodePath, webUrlOf } from "./github_url.ts";
 import { readFiles, type Tree } from "./read_files.ts";
 
 /** How GitHub is reached. */
@@ -38,6 +39,8 @@ const tree = z.object({
 /** GitHub's REST API, as far as a sync needs it. */
 export function createGitHubClient(options: GitHubOptions): GitHub {
   return {
+    webUrl: webUrlOf(options.apiUrl),
+
     async headOf(repo, branch, signal) {
       const what = `the head of '${branch}' of '${repo}'`;
       const path = `${pathOf(repo)}/git/ref/heads/${encodePath(branch)}`;
@@ -120,8 +123,4 @@ function translated(error: unknown, what: string): SwarmError {
 
 function pathOf(repo: string): string {
   return `/repos/${encodePath(repo)}`;
-}
-
-function encodePath(path: string): string {
-  return path.split("/").map(encodeURIComponent).join("/");
 }

@@ -16,19 +16,19 @@ export function githubFailure(response: Response, what: string, nowMs: number): 
     const retryAfterSeconds = waitSeconds ?? UNTOLD_WAIT_SECONDS;
     return new SwarmError("GITHUB_RATE_LIMITED", `Cannot read ${what}: GitHub asks to wait`, {
       retryAfterSeconds,
-      hint: "It goes on by itself. A token in Vault (GITHUB_TOKEN) raises the limit.",
+      hint: "It goes on by itself. A token raises the limit: see quoth:add --token-env.",
       details: { retry_after_seconds: Math.ceil(retryAfterSeconds) },
     });
   }
   if (status === 401 || status === 403) {
     return new SwarmError("GITHUB_AUTH_FAILED", `Cannot read ${what}: GitHub answered ${status}`, {
-      hint: "Store a token that may read the repository's contents in Vault.",
+      hint: "Give quoth:add --token-env a token that may read the repository's contents.",
     });
   }
   // 409 is an empty repository, 422 a name that Git does not allow.
   if (status === 404 || status === 409 || status === 422) {
     return new SwarmError("GITHUB_NOT_FOUND", `Cannot read ${what}: GitHub answered ${status}`, {
-      hint: "Check the project's repository and branch; a private one needs a token in Vault.",
+      hint: "Check the project's repository and branch; a private one needs quoth:add --token-env.",
     });
   }
   return unavailable(what, `it answered ${status}`, { waitSeconds });

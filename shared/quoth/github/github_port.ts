@@ -7,8 +7,10 @@ export interface TreeFile {
   readonly sizeBytes: number;
 }
 
-/** The three questions that a sync asks about a repository. `repo` is `owner/name`. */
+/** What a sync needs to know of a GitHub, and the three questions that a sync asks about a repository. `repo` is `owner/name`. */
 export interface GitHub {
+  /** Where people see its repositories, such as `https://github.com`. */
+  readonly webUrl: string;
   /**
    * The commit that a branch points at now.
    *

@@ -1,4 +1,5 @@
 import { SwarmError } from "../../errors/swarm_error.ts";
+import { isPerhapsTheText } from "../embedders/embedder_error.ts";
 import type { EmbeddedPart } from "../embedders/metered_embedder.ts";
 import type { ChunkQueue, ClaimedChunk } from "./chunk_store.ts";
 import { chunkForNext } from "./chunk_for_next.ts";
@@ -70,11 +71,10 @@ async function embedBatch(
     const embed = () => ports.embedPart(target.name, texts, signal);
     part = target.runsHere ? await budget.spend(embed) : await embed();
   } catch (error) {
-    const isTexts = error instanceof SwarmError &&
-      (error.code === "EMBEDDER_TEXT_REFUSED" || error.code === "EMBEDDER_OUTPUT_INVALID");
-    const refusal = isTexts && claims.length === 1 ? error.toBody() : null;
+    const isPerhapsText = error instanceof SwarmError && isPerhapsTheText(error);
+    const refusal = isPerhapsText && claims.length === 1 ? error.toBody() : null;
     await ports.chunks.giveBack(queue, claims, refusal);
-    if (!isTexts) throw error;
+    if (!isPerhapsText) throw error;
     return false;
   }
   const vectors = part.vectors.flatMap((embedding, index) => {
@@ -85,23 +85,6 @@ async function embedBatch(
   budget.charge(vectors.length * VECTOR_CPU_MS);
   await ports.chunks.giveBack(queue, claims.slice(vectors.length), null);
   await ports.chunks.count(sync, vectors.length);
-  if (part.waitMs > 0) throw toWait(queue.embedder, part);
+  if (part.wait !== null) throw part.wait;
   return true;
-}
-
-function toWait(embedder: string, { waitMs, pausedUntil, pauseReason }: EmbeddedPart): SwarmError {
-  const isQuota = pauseReason === "quota_exhausted";
-  const until = pausedUntil === null ? "" : ` until ${pausedUntil.toISOString()}`;
-  return new SwarmError(
-    isQuota ? "EMBEDDER_QUOTA_EXHAUSTED" : "EMBEDDER_RATE_LIMITED",
-    `Waiting for '${embedder}': ` +
-      (isQuota ? `its quota of the day is used up${until}` : `its limit is reached${until}`),
-    {
-      retryAfterSeconds: waitMs / 1_000,
-      hint: "It goes on by itself; search finds the chunks by their words meanwhile.",
-      details: pausedUntil === null
-        ? { retryAfterMs: waitMs }
-        : { untilIso: pausedUntil.toISOString() },
-    },
-  );
 }

@@ -55,7 +55,7 @@ function refusalOf({ filePath, sizeBytes, deliveries }: SyncFile): FileOutcome |
   if (sizeBytes > MAX_FILE_BYTES) return { kind: "refused", error: tooLargeError(sizeBytes) };
   if (!isDocumentPath(filePath)) {
     return refused(
-      "its path holds control characters, backslashes, empty parts or no valid Unicode",
+      "its path holds control characters, backslashes, empty parts, no valid Unicode or a fence's tag",
     );
   }
   if (deliveries > MAX_DELIVERIES) {

@@ -7,7 +7,7 @@ import type { Queued, ReceivingStore } from "./receiving_store.ts";
 const MAX_FILES = 3_000;
 
 const path = z.string().refine(isDocumentPath, {
-  error: "is no relative path with plain parts between slashes",
+  error: "is no plain relative path such as docs/guide.md",
 });
 
 /** The body of the direct form. Without `files`, the project is compared with its branch. */
@@ -17,10 +17,11 @@ export const filesRequest = z.strictObject({
   files: z.array(z.union([
     z.strictObject({ path, content: z.string() }),
     z.strictObject({ path, deleted: z.literal(true) }),
-  ])).min(1).max(MAX_FILES).refine(
-    (files) => new Set(files.map((file) => file.path)).size === files.length,
-    { error: "names a path twice" },
-  ).optional(),
+  ], { error: "needs a path and either content (a text) or deleted: true" })).min(1).max(MAX_FILES)
+    .refine(
+      (files) => new Set(files.map((file) => file.path)).size === files.length,
+      { error: "names a path twice" },
+    ).optional(),
 });
 
 /** Queues what was sent directly. */

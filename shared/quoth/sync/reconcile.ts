@@ -56,14 +56,16 @@ async function compareTree(
 ): Promise<boolean> {
   const { project, reason } = sync.context;
   const head = await github.headOf(project.githubRepo, project.defaultBranch, signal);
-  if (reason === "head_check" && head === project.indexedCommit) {
+  // A sync that was given up may have left documents of a commit that is the head no more.
+  const isWhole = project.headCommit === project.indexedCommit;
+  if (reason === "head_check" && isWhole && head === project.indexedCommit) {
     await store.finish(sync, head);
     return false;
   }
   const isIncluded = createPathFilter(project.includeGlobs);
   const files = (await github.filesOf(project.githubRepo, head, signal))
     .filter(({ path }) => path.length <= MAX_PATH_CHARS && isIncluded(path));
-  const count = await store.plan(sync, head, files);
+  const count = await store.plan(sync, { sha: head, webUrl: github.webUrl }, files);
   log("info", "quoth.tree_compared", {
     sync_id: sync.syncId,
     commit: head,

@@ -30,6 +30,7 @@ const context = z.object({
     default_branch: z.string(),
     include_globs: z.array(z.string()),
     indexed_commit: z.string().nullable(),
+    head_commit: z.string().nullable(),
     embedder: target.nullable(),
     next_embedder: target.nullable(),
   }),
@@ -65,7 +66,7 @@ export function createSqlSyncStore(sql: Sql, options: SqlSyncOptions): SyncStore
       return row === undefined ? null : toClaimedSync(row);
     },
 
-    async plan({ syncId, epoch }, commitSha, files) {
+    async plan({ syncId, epoch }, { sha, webUrl }, files) {
       const listed = files.map(({ path, blobSha, sizeBytes }) => ({
         path,
         blob_sha: blobSha,
@@ -74,8 +75,8 @@ export function createSqlSyncStore(sql: Sql, options: SqlSyncOptions): SyncStore
       const [row] = await patiently("plan the sync", countRow, () =>
         sql`
         select private.plan_sync(
-          ${syncId}::uuid, ${epoch}::bigint, ${leaseSeconds}::int, ${commitSha},
-          ${json(listed)}) as count`);
+          ${syncId}::uuid, ${epoch}::bigint, ${leaseSeconds}::int, ${sha},
+          ${json(listed)}, ${webUrl}) as count`);
       return row?.count ?? 0;
     },
 
@@ -168,6 +169,7 @@ function toClaimedSync({ sync_id, epoch, context }: z.infer<typeof claimedRow>) 
         defaultBranch: project.default_branch,
         includeGlobs: project.include_globs,
         indexedCommit: project.indexed_commit,
+        headCommit: project.head_commit,
         embedder: project.embedder,
         nextEmbedder: project.next_embedder,
       },

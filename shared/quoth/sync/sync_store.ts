@@ -24,7 +24,9 @@ export interface SyncedProject {
   readonly githubRepo: string;
   readonly defaultBranch: string;
   readonly includeGlobs: readonly string[];
+  /** The commit whose tree the documents equal, as far as no later one has been begun. */
   readonly indexedCommit: string | null;
+  readonly headCommit: string | null;
   /** The one that its documents are split and searched for; null when there is none at all. */
   readonly embedder: ChunkTarget | null;
   /** The one that it is switching to, or null. */
@@ -80,6 +82,13 @@ export interface StoredChunk {
   readonly token_count: number;
 }
 
+/** A commit that the documents are to equal. */
+export interface PlannedCommit {
+  readonly sha: string;
+  /** Of the GitHub that it is on. */
+  readonly webUrl: string;
+}
+
 /** What a file has become. */
 export type FileOutcome =
   | {
@@ -98,7 +107,7 @@ export interface SyncStore {
   /** The next sync that may run, or null. */
   claim(workerId: string): Promise<ClaimedSync | null>;
   /** Compares a commit's files with the documents, and answers how much there is to do. */
-  plan(lease: SyncLease, commitSha: string, files: readonly TreeFile[]): Promise<number>;
+  plan(lease: SyncLease, commit: PlannedCommit, files: readonly TreeFile[]): Promise<number>;
   /** The next files, counted as begun. */
   begin(lease: SyncLease, limit: number): Promise<readonly SyncFile[]>;
   /** Applies what a file has become. A repeated call changes nothing. */

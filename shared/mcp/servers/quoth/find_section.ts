@@ -4,6 +4,7 @@ import type { Heading } from "../../../quoth/markdown/block.ts";
 import { readFrontMatter } from "../../../quoth/markdown/front_matter.ts";
 import { normalizeSource } from "../../../quoth/markdown/normalize_source.ts";
 import { parseBlocks } from "../../../quoth/markdown/parse_blocks.ts";
+import { toLabel } from "./label.ts";
 
 /** Lines of a document, from 1, both inclusive. */
 export interface LineRange {
@@ -35,15 +36,16 @@ export async function findSection(content: string, wanted: string): Promise<Line
 }
 
 function findHeading(headings: readonly Heading[], wanted: string): number {
-  const plain = wanted.replace(/^#+\s*/, "").trim().toLowerCase();
-  const byText = headings.findIndex(({ text }) => text.trim().toLowerCase() === plain);
+  // As search shows them.
+  const plain = toLabel(wanted.replace(/^#+\s*/, "")).toLowerCase();
+  const byText = headings.findIndex(({ text }) => toLabel(text).toLowerCase() === plain);
   return byText >= 0
     ? byText
     : headings.findIndex(({ anchor }) => anchor !== "" && anchor.toLowerCase() === plain);
 }
 
 function unknownHeading(wanted: string, headings: readonly Heading[]): SwarmError {
-  const texts = headings.map(({ text }) => text);
+  const texts = headings.map(({ text }) => toLabel(text));
   const near = nearestNames(wanted, texts);
   const named = (near.length > 0 ? near : texts.slice(0, 20)).map((text) => text.slice(0, 100));
   return new SwarmError(

@@ -1,3 +1,4 @@
+import { encodePath } from "../../../quoth/github/github_url.ts";
 import type { ProjectState } from "./project_state.ts";
 
 /** Lines of a document at a commit. */
@@ -9,16 +10,20 @@ export interface PermalinkTarget {
   readonly endLine: number | null;
 }
 
-/** The address on GitHub of these lines as they are indexed; null when no commit is known. */
+/**
+ * The address on GitHub of these lines as they are indexed; null when no commit is known. It asks
+ * for the source (`plain=1`), since rendered Markdown has no lines to point at.
+ */
 export function permalinkOf(
-  { github_repo: repo, freshness }: Pick<ProjectState, "github_repo" | "freshness">,
+  { github_url: githubUrl, github_repo: repo, freshness }: Pick<
+    ProjectState,
+    "github_url" | "github_repo" | "freshness"
+  >,
   { filePath, commitSha, startLine, endLine }: PermalinkTarget,
 ): string | null {
-  if (commitSha === null) return null;
-  // While a sync runs, a document may be ahead of the commit that all of them equal.
-  const isAhead = commitSha === freshness.head_commit;
-  const commit = isAhead ? commitSha : freshness.indexed_commit ?? commitSha;
-  const path = filePath.split("/").map(encodeURIComponent).join("/");
-  const lines = startLine === null ? "" : `#L${startLine}-L${endLine ?? startLine}`;
-  return `https://github.com/${repo}/blob/${commit}/${path}${lines}`;
+  if (commitSha === null || githubUrl === null) return null;
+  // Until all documents equal one commit, each stands at its own.
+  const commit = freshness.is_behind ? commitSha : freshness.indexed_commit ?? commitSha;
+  const lines = startLine === null ? "" : `?plain=1#L${startLine}-L${endLine ?? startLine}`;
+  return `${githubUrl}/${repo}/blob/${commit}/${encodePath(filePath)}${lines}`;
 }

@@ -14,10 +14,18 @@ export const freshnessSchema = z.object({
   failed_chunks: z.number().describe("Refused by the embedder; words alone find them"),
 });
 
+/** The sync that goes on or waits, else the last one if it failed; embedding is none of them. */
+const syncSchema = z.object({
+  status: z.enum(["pending", "running", "failed"]),
+  problem: z.string().nullable().describe("Why it waits or failed"),
+  run_after: z.string().nullable(),
+});
+
 const projectSchema = z.object({
   id: z.guid(),
   slug: z.string(),
   github_repo: z.string(),
+  github_url: z.string().nullable(),
   language: z.string(),
   embedder: z.string().nullable(),
   next_embedder: z.string().nullable(),
@@ -25,7 +33,10 @@ const projectSchema = z.object({
   is_english_only: z.boolean(),
   similarity_floor: z.number(),
   freshness: freshnessSchema,
+  sync: syncSchema.nullable(),
 });
+
+export type ProjectSync = z.infer<typeof syncSchema>;
 
 /** A project as its searches need it. */
 export type ProjectState = z.infer<typeof projectSchema>;
@@ -42,6 +53,7 @@ export async function readProjectState(
   const [row] = await sql`
     select jsonb_build_object(
       'id', project.id, 'slug', project.slug, 'github_repo', project.github_repo,
+      'github_url', project.github_url,
       'language', project.language, 'embedder', project.embedder,
       'next_embedder', project.next_embedder,
       'has_vectors', exists (
@@ -54,6 +66,30 @@ export async function readProjectState(
       'freshness', (
         select to_jsonb(freshness) - 'embedder' - 'next_embedder'
         from public.project_freshness(project.id) as freshness
+      ),
+      'sync', (
+        select jsonb_build_object(
+          'status', sync.status, 'run_after', sync.run_after,
+          'problem', (sync.error ->> 'code') || ': ' || (sync.error ->> 'message')
+        )
+        from (
+          (
+            select unfinished.* from public.quoth_syncs as unfinished
+            where unfinished.project_id = project.id and unfinished.kind <> 'embed'
+              and unfinished.finished_at is null
+            order by unfinished.seq
+            limit 1
+          )
+          union all
+          (
+            select last.* from public.quoth_syncs as last
+            where last.project_id = project.id and last.kind <> 'embed'
+            order by last.seq desc
+            limit 1
+          )
+        ) as sync
+        where sync.status <> 'completed'
+        limit 1
       )
     ) as project
     from public.projects as project
@@ -68,6 +104,6 @@ export async function readProjectState(
     `Cannot use project '${
       projectId.slice(0, 100)
     }': it does not exist, or you are no member of it`,
-    { hint: "Give the slug or id of a project that you are a member of." },
+    { hint: "quoth_list_projects names the projects that you are a member of." },
   );
 }

@@ -7,6 +7,7 @@ import { nearestNames } from "../../../nearest_names.ts";
 import { defineTool } from "../../internal_server.ts";
 import { asOwner } from "../../as_owner.ts";
 import { findSection, type LineRange } from "./find_section.ts";
+import { toLabel } from "./label.ts";
 import { permalinkOf } from "./permalink.ts";
 import { freshnessSchema, readProjectState } from "./project_state.ts";
 import { QUOTH_SCOPES } from "./quoth_scopes.ts";
@@ -81,7 +82,7 @@ export const readDocTool = defineTool({
       return {
         file: document.file_path,
         moved_from: document.state === "moved" ? filePath : null,
-        title: document.title ?? document.file_path,
+        title: toLabel(document.title ?? document.file_path),
         content: fenceData(text, document.file_path),
         start_line: range.startLine,
         end_line: lastLine,

@@ -1,6 +1,7 @@
+import { isHeadOld } from "./check_head.ts";
 import type { QueryVector } from "./embed_search.ts";
 import type { MergedHit } from "./merge_hits.ts";
-import type { ProjectState } from "./project_state.ts";
+import type { ProjectState, ProjectSync } from "./project_state.ts";
 
 /** Says in sentences what limits an answer. */
 export function noticesOf(
@@ -15,6 +16,8 @@ export function noticesOf(
   } else if (freshness.pending_chunks > 0) {
     notices.push(`${freshness.pending_chunks} chunks wait for a vector: words alone find them.`);
   }
+  if (freshness.document_count === 0) notices.push("The project has no documents.");
+  if (project.sync !== null) notices.push(syncNotice(project.sync));
   if (freshness.failed_chunks > 0) {
     notices.push(
       `${freshness.failed_chunks} chunks were refused by the embedder: words alone find them.`,
@@ -25,6 +28,11 @@ export function noticesOf(
       freshness.indexed_commit === null
         ? "The branch is not wholly indexed yet."
         : "The branch has commits that are not indexed yet.",
+    );
+  }
+  if (isHeadOld(project)) {
+    notices.push(
+      `The branch was last looked at on ${freshness.head_checked_at}: it may have moved since.`,
     );
   }
   if (project.is_english_only) {
@@ -39,6 +47,13 @@ export function noticesOf(
     );
   }
   return notices;
+}
+
+function syncNotice({ status, problem, run_after: runAfter }: ProjectSync): string {
+  if (status === "failed") return `The last sync failed: ${problem}.`;
+  return problem === null
+    ? "A sync is under way: what it brings is not found yet."
+    : `A sync waits${runAfter === null ? "" : ` until ${runAfter}`}: ${problem}.`;
 }
 
 function isAllBelow(hits: readonly MergedHit[], floor: number): boolean {

@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { PROJECT_ROOT } from "../../scripts/project_root.ts";
+import { applyMigrations } from "../../scripts/stack/migrations/apply_migrations.ts";
+import { createSql, type Sql } from "../../shared/db/sql_client.ts";
+import { hashWords } from "../../shared/quoth/embedders/lexical_hash.ts";
+import { startNativeServer } from "./native_server.ts";
+import { assertNoDeadlock, seededRandom, shuffled } from "./race_fixture.ts";
+
+const EMBEDDER = "hash768@1";
+const ROUNDS = 60;
+const CHUNKS = 24;
+const VECTOR = hashWords("text", 768);
+
+Deno.test("a document that changes while the vectors of its texts come in has them all", async () => {
+  await using server = await startNativeServer();
+  await applyMigrations(server.cluster, PROJECT_ROOT);
+  const sql = createSql(server.cluster.url, { maxConnections: 4, applicationName: "racers" });
+  const random = seededRandom(5);
+  const [project] = await sql`
+    insert into public.projects (slug, github_repo, embedder) values ('p', 'acme/p', ${EMBEDDER})
+    returning id`;
+  const projectId = String(project?.id);
+
+  for (let round = 0; round < ROUNDS; round++) {
+    const hashes = Array.from({ length: CHUNKS }, (_, place) => `${round}-${place}`);
+    await replaceDocument(sql, projectId, hashes);
+    const kept = shuffled(hashes, random).slice(CHUNKS / 2);
+
+    await Promise.all([
+      storeVectors(sql, projectId, shuffled(hashes, random)),
+      replaceDocument(sql, projectId, kept),
+      storeVectors(sql, projectId, shuffled(hashes, random)),
+    ]);
+
+    const [left] = await sql`
+      select count(*) filter (where embedding is null)::int as pending, count(*)::int as chunks,
+        (select count(*)::int from private.pending_embeddings) as waiting
+      from public.document_embeddings`;
+    assert.deepEqual({ ...left }, { pending: 0, chunks: kept.length, waiting: 0 });
+  }
+  await assertNoDeadlock(server);
+  await sql.end();
+});
+
+async function replaceDocument(sql: Sql, projectId: string, hashes: readonly string[]) {
+  const document = { file_path: "a.md", title: "A", content: hashes.join("\n"), checksum: "c" };
+  const chunks = hashes.map((hash, place) => ({
+    content: hash,
+    embedded_text: hash,
+    chunk_hash: hash,
+    start_line: place + 1,
+    end_line: place + 1,
+  }));
+  await sql`
+    select private.replace_document(
+      ${projectId}::uuid, ${sql.json(document)}, ${EMBEDDER}, ${sql.json(chunks)})`;
+}
+
+async function storeVectors(sql: Sql, projectId: string, hashes: readonly string[]) {
+  const vectors = hashes.map((hash) => ({ chunk_hash: hash, embedding: VECTOR }));
+  await sql`
+    select private.store_embeddings(${projectId}::uuid, ${EMBEDDER}, ${sql.json(vectors)})`;
+}

@@ -1,0 +1,36 @@
+/**
+ * Started by sync_crash_test.ts: a worker of syncs in a process of its own, which the kernel kills
+ * before, during or after one of its calls. Without a number of that call it lives until nothing is
+ * left to do.
+ */
+import { drainSyncs } from "../../shared/quoth/sync/drain_syncs.ts";
+import { createSql } from "../../shared/db/sql_client.ts";
+import { LEASE_SECONDS, openSyncPorts } from "../quoth/sync_fixture.ts";
+import { aroundCalls } from "../quoth/sync_mortal_ports.ts";
+
+const [url = "", githubUrl = "", workerId = "", lastCall = "0", moment = ""] = Deno.args;
+const die = () => Deno.kill(Deno.pid, "SIGKILL");
+
+let calls = 0;
+const sql = createSql(url, { maxConnections: 3, applicationName: workerId });
+const ports = aroundCalls(openSyncPorts(sql, githubUrl, () => {}), async (call) => {
+  if (++calls !== Number(lastCall)) return await call();
+  if (moment === "before") die();
+  const answer = call();
+  // By then a statement is under way, or a transaction about to commit.
+  if (moment === "during") setTimeout(die, 1);
+  return await answer.finally(die);
+});
+
+while (true) {
+  const runs = await drainSyncs(ports, {
+    workerId,
+    // Short, so that syncs are handed on from worker to worker as well.
+    cpuMs: 200,
+    leaseSeconds: LEASE_SECONDS,
+    isOpen: () => true,
+    signal: new AbortController().signal,
+  });
+  if (runs === 0) break;
+}
+await sql.end({ timeout: 1 });

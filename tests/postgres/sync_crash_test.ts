@@ -1,0 +1,141 @@
+import assert from "node:assert/strict";
+import { PROJECT_ROOT } from "../../scripts/project_root.ts";
+import { applyMigrations } from "../../scripts/stack/migrations/apply_migrations.ts";
+import { splitMarkdown } from "../../shared/quoth/markdown/split_markdown.ts";
+import { filesOf, SyncFixture, type TestProject } from "../quoth/sync_fixture.ts";
+import { createHistory } from "../quoth/sync_history.ts";
+import { startNativeServer } from "./native_server.ts";
+import { assertNoDeadlock, inLanes, printFigures, seededRandom } from "./race_fixture.ts";
+
+const PUSHES = 40;
+const SEED = 20_261_122;
+const SYNCER = new URL("mortal_syncer.ts", import.meta.url).pathname;
+const MOMENTS = ["before", "during", "after"];
+
+Deno.test("syncs survive the death of their workers at any moment", async (t) => {
+  await using server = await startNativeServer();
+  await applyMigrations(server.cluster, PROJECT_ROOT);
+  await using fixture = SyncFixture.attach(server.cluster.url);
+  const { github, sql } = fixture;
+  const projects = [await fixture.addProject("one"), await fixture.addProject("two")];
+  const random = seededRandom(SEED);
+  const figures = { kills: 0, documents_seen: 0, syncs: 0 };
+
+  await t.step("two at a time, killed again and again, they leave nothing half done", async () => {
+    const reader = startReader(fixture);
+    await inLanes(2, createHistory(SEED, PUSHES), async ({ tree }) => {
+      const commit = await github.push("main", filesOf(Object.fromEntries(tree)));
+      for (const project of projects) await fixture.sendPush(project, { commit });
+      // Always past the first file: one that three workers in a row died of is refused.
+      const lastCall = 10 + Math.floor(random() * 40);
+      const moment = MOMENTS[Math.floor(random() * MOMENTS.length)] ?? "";
+      if (await runSyncer(String(lastCall), moment)) figures.kills++;
+    });
+    figures.documents_seen = await reader.stop();
+    assert.ok(figures.kills >= PUSHES / 2, `only ${figures.kills} workers were killed`);
+  });
+
+  await t.step("two that live finish it together, as a clean index has it", async () => {
+    for (const { id } of projects) {
+      await sql`select private.request_head_check(${id}, '0 seconds')`;
+    }
+    while (await hasWork()) {
+      await Promise.all([runSyncer(), runSyncer()]);
+      await fixture.passTime();
+    }
+
+    const clean = await fixture.addProject("clean");
+    await sql`select private.request_sync('clean')`;
+    await fixture.drain();
+    const wanted = await fixture.indexOf(clean);
+    assert.ok(wanted.length > 0);
+    for (const project of projects) {
+      assert.deepEqual(await fixture.indexOf(project), wanted);
+      assert.deepEqual(await fixture.commits(project), await fixture.commits(clean));
+      assert.deepEqual(await fixture.refusals(project), await fixture.refusals(clean));
+      await assertNothingIsLost(project);
+    }
+  });
+  await assertNoDeadlock(server);
+  printFigures(figures);
+
+  /** Runs a worker to its end, then lets what it held run out. Says whether it was killed. */
+  async function runSyncer(lastCall = "0", moment = ""): Promise<boolean> {
+    const workerId = crypto.randomUUID();
+    const { signal } = await new Deno.Command(Deno.execPath(), {
+      args: ["run", "-A", "--no-check", SYNCER, server.cluster.url, github.url, workerId]
+        .concat(lastCall, moment),
+      cwd: PROJECT_ROOT,
+      stdin: "null",
+      stdout: "inherit",
+      stderr: "inherit",
+    }).spawn().status;
+    await sql`
+      with dead as (
+        update public.quoth_syncs set lease_expires_at = clock_timestamp()
+        where worker_id = ${workerId} and status = 'running'
+        returning message_id
+      )
+      update pgmq.q_quoth_sync as message set vt = clock_timestamp()
+      from dead where message.msg_id = dead.message_id`;
+    await sql`
+      update private.pending_embeddings set due_at = clock_timestamp()
+      where seq in (select seq from private.pending_embeddings for update skip locked)`;
+    return signal === "SIGKILL";
+  }
+
+  async function hasWork(): Promise<boolean> {
+    const rows = await sql`select from public.quoth_syncs where finished_at is null limit 1`;
+    return rows.length > 0;
+  }
+
+  async function assertNothingIsLost(project: TestProject): Promise<void> {
+    const syncs = await fixture.syncs(project);
+    figures.syncs += syncs.length;
+    assert.deepEqual([...new Set(syncs.map(({ status }) => status))], ["completed"]);
+    const [left] = await sql`
+      select (select count(*)::int from private.quoth_sync_files) as files,
+        (select count(*)::int from private.pending_embeddings) as texts,
+        (select count(*)::int from pgmq.q_quoth_sync) as messages`;
+    assert.deepEqual({ ...left }, { files: 0, texts: 0, messages: 0 });
+  }
+});
+
+/** Looks at all documents again and again, as one who searches does. */
+function startReader({ sql }: SyncFixture): { stop(): Promise<number> } {
+  const stopping = new AbortController();
+  const seen = new Map<string, SeenDocument>();
+  const reading = (async () => {
+    while (!stopping.signal.aborted) {
+      const rows = await sql`
+        select document.file_path, document.content,
+          (
+            select coalesce(jsonb_agg(chunk.chunk_hash order by chunk.chunk_index), '[]')
+            from public.document_embeddings as chunk
+            where chunk.document_id = document.id
+          ) as hashes
+        from public.documents as document`;
+      for (const row of rows) {
+        const document = { path: row.file_path, content: row.content, hashes: row.hashes };
+        seen.set(JSON.stringify(document), document);
+      }
+    }
+  })();
+  return {
+    async stop() {
+      stopping.abort();
+      await reading;
+      for (const { path, content, hashes } of seen.values()) {
+        const { chunks } = await splitMarkdown(content, { filePath: path, maxTokens: 480 });
+        assert.deepEqual(hashes, chunks.map(({ hash }) => hash), `half of ${path} was to be seen`);
+      }
+      return seen.size;
+    },
+  };
+}
+
+interface SeenDocument {
+  readonly path: string;
+  readonly content: string;
+  readonly hashes: readonly string[];
+}
