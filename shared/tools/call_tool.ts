@@ -37,6 +37,7 @@ export async function callTool(
   request: ToolCallRequest,
   ports: ToolServerPorts,
   signal: AbortSignal,
+  lookedUp?: LookedUpCall,
 ): Promise<ToolCallOutcome> {
   const call: RunningCall = {
     request,
@@ -44,7 +45,7 @@ export async function callTool(
     signal,
     executionId: crypto.randomUUID(),
     feedbackToken: crypto.randomUUID(),
-    startedAtMs: performance.now(),
+    startedAtMs: lookedUp?.startedAtMs ?? performance.now(),
     caller: request.caller,
     record: null,
     redactor: createRedactor([ports.secretKey]),
@@ -52,7 +53,7 @@ export async function callTool(
   };
   let answer: ServerAnswer;
   try {
-    answer = await answerCall(call);
+    answer = await answerCall(call, lookedUp?.record);
   } catch (error) {
     if (error instanceof SwarmError && call.record === null && UNRECORDED.has(error.code)) {
       throw error;
@@ -69,14 +70,24 @@ export async function callTool(
   }
 }
 
-async function answerCall(call: RunningCall): Promise<ServerAnswer> {
-  const { record, found } = await lookUp(call);
+/** What was read for a call before it was made. */
+export interface LookedUpCall {
+  readonly record: CallRecord;
+  readonly startedAtMs: number;
+}
+
+async function answerCall(call: RunningCall, lookedUp?: CallRecord): Promise<ServerAnswer> {
+  const { record, found } = await lookUp(call, lookedUp);
   const { definition } = found;
   assertApproved(record);
   assertArgumentsFit(call, definition);
   await assertReachable(call, record);
   const { caller, ports } = call;
-  const options = { userId: caller.userId, timeoutMs: record.timeout_ms };
+  const options = {
+    userId: caller.userId,
+    timeoutMs: record.timeout_ms,
+    secrets: record.secrets,
+  };
   const opened = await openToolServer(record, options, ports);
   call.redactor = createRedactor(opened.secrets);
   const answer = await sendCall(call, opened, definition)
@@ -85,15 +96,15 @@ async function answerCall(call: RunningCall): Promise<ServerAnswer> {
   return isStale ? await withNewDefinition(call, record, answer) : answer;
 }
 
-interface LookedUp {
+interface AdmittedCall {
   readonly record: CallRecord;
   readonly found: FoundTool;
 }
 
-/** Reads all that the call needs and lets it pass, listing the tools first where that is due. */
-async function lookUp(call: RunningCall): Promise<LookedUp> {
+/** Reads all that the call needs and lets it pass, listing the tools first where there is no list. */
+async function lookUp(call: RunningCall, lookedUp?: CallRecord): Promise<AdmittedCall> {
   const { request: { toolName, server }, ports, signal } = call;
-  let record = await load(call, true);
+  let record = lookedUp === undefined ? await load(call, true) : remember(call, lookedUp);
   // Of a server that never listed its tools nothing can be refused but the server itself.
   if (record.tools_listed_at === null && record.tool.type !== "internal") {
     admitCall(record, toolName, scopesFor(call, record, []));
@@ -120,6 +131,10 @@ async function load(call: RunningCall, isCharged: boolean): Promise<CallRecord> 
   const key = { server, toolName, caller: call.request.caller, isCharged };
   const record = await ports.store.loadCall(key);
   if (record === null) throw unknownServer(server);
+  return remember(call, record);
+}
+
+function remember(call: RunningCall, record: CallRecord): CallRecord {
   call.record = record;
   call.caller = { ...call.caller, userId: record.user_id };
   return record;

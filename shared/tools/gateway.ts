@@ -6,6 +6,7 @@ import { callTool } from "./call_tool.ts";
 import { listAgentTools } from "./list_agent_tools.ts";
 import { listServerTools } from "./list_server_tools.ts";
 import { listServers } from "./list_servers.ts";
+import { prepareCall } from "./prepare_call.ts";
 import { relay } from "./relay.ts";
 import type { ToolGateway } from "./tool_port.ts";
 import { createToolStore } from "./tool_store.ts";
@@ -50,6 +51,7 @@ export function createToolGateway(ports: ToolGatewayPorts): ToolGateway {
     findConnection: (connectionId, caller) =>
       serverPorts.store.connectionServer(connectionId, caller),
     call: (request, signal) => callTool(request, serverPorts, signal),
+    prepare: (target) => prepareCall(target, serverPorts),
     relay: (request, signal) => relay(request, serverPorts, signal),
   };
 }

@@ -13,7 +13,7 @@ import { loadInternalServer } from "./internal_tools.ts";
 import { renewCredential, resolveCredential } from "./resolve_credential.ts";
 import { parseToolConfig, type ToolConfig } from "./tool_config.ts";
 import type { ToolServer } from "./tool_server.ts";
-import type { RegisteredServer, ToolStore } from "./tool_store.ts";
+import type { CallRecord, RegisteredServer, SecretSource, ToolStore } from "./tool_store.ts";
 import { withRenewal } from "./with_renewal.ts";
 
 /** A call's timeout where neither a policy nor the tool's config sets one. */
@@ -48,6 +48,8 @@ export interface OpenOptions {
   readonly timeoutMs: number | null;
   /** Shortens whichever timeout is longer. */
   readonly maxTimeoutMs?: number;
+  /** What was read with the call. @default read now */
+  readonly secrets?: CallRecord["secrets"];
 }
 
 /**
@@ -63,12 +65,13 @@ export async function openToolServer(
 ): Promise<OpenedServer> {
   const { tool } = registered;
   const parsed = parseToolConfig(tool.slug, tool.type, tool.config);
-  const credential = await resolveCredential(tool, parsed, options.userId, ports);
+  const source = options.secrets ? readAlready(options.secrets) : ports.store;
+  const credential = await resolveCredential(tool, parsed, options.userId, { ...ports, source });
   const timeoutMs = Math.min(
     options.timeoutMs ?? parsed.config.timeout_ms ?? DEFAULT_TIMEOUT_MS,
     options.maxTimeoutMs ?? Infinity,
   );
-  const extraSecrets = await resolveExtraSecrets(parsed, ports.store);
+  const extraSecrets = await resolveExtraSecrets(parsed, source);
   const credentials = credential === null ? extraSecrets : [...extraSecrets, credential];
   const secrets = [ports.secretKey, ...credentials.map(({ secret }) => secret)];
   const opening = { registered, credential, extraSecrets, timeoutMs, secrets };
@@ -82,6 +85,13 @@ export async function openToolServer(
   const isRemote = parsed.type === "mcp_server" || parsed.type === "http_api" ||
     parsed.type === "edge_function";
   return { server, secrets, timeoutMs, isRemote };
+}
+
+function readAlready({ credential, named }: NonNullable<CallRecord["secrets"]>): SecretSource {
+  return {
+    resolveCredential: () => Promise.resolve(credential),
+    resolveNamedSecrets: () => Promise.resolve(named),
+  };
 }
 
 interface Opening {
