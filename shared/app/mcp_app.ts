@@ -1,5 +1,6 @@
 import { withOAuthProtectedResource } from "@supabase/server/oauth-protected-resource";
 import type { Config } from "../config/env.ts";
+import { createSessionCheck } from "../db/session_check.ts";
 import { createSql } from "../db/sql_client.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { authenticate } from "../http/authenticate.ts";
@@ -47,6 +48,7 @@ export function createMcpApp(config: Config, log: Logger): McpApp {
     log,
   });
   const registerServers = createServerRegistrar(sql);
+  const checkSession = createSessionCheck(sql, config.databaseUrl);
   const telemetry = createTelemetry({
     settings: config.telemetry,
     functionName: FUNCTION_NAME,
@@ -61,6 +63,7 @@ export function createMcpApp(config: Config, log: Logger): McpApp {
     const message = await readMessage(request);
     const caller = toToolCaller(who, { clientName: message.clientName });
     await registerServers();
+    runInBackground(checkSession());
     const directory = createToolDirectory({
       gateway,
       caller,

@@ -1,4 +1,5 @@
 import type { Config } from "../config/env.ts";
+import { createSessionCheck } from "../db/session_check.ts";
 import { createSql } from "../db/sql_client.ts";
 import { authenticate, type Caller } from "../http/authenticate.ts";
 import { createHttpHandler } from "../http/http_handler.ts";
@@ -39,6 +40,7 @@ export function createMcpExecuteApp(config: Config, log: Logger): McpExecuteApp 
     log,
   });
   const registerServers = createServerRegistrar(sql);
+  const checkSession = createSessionCheck(sql, config.databaseUrl);
   const telemetry = createTelemetry({
     settings: config.telemetry,
     functionName: "mcp-execute",
@@ -73,6 +75,7 @@ export function createMcpExecuteApp(config: Config, log: Logger): McpExecuteApp 
     const body = await parseBody(request, executeRequest);
     assertMayActFor(body, who);
     await registerServers();
+    runInBackground(checkSession());
     const caller = toToolCaller(who, {
       clientName: request.headers.get("x-client-info")?.slice(0, 200) ?? null,
       sessionId: body.session_id ?? null,

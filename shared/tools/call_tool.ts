@@ -1,6 +1,5 @@
 import type { ErrorCode } from "../errors/codes.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
-import { createRedactor } from "../secrets/redact.ts";
 import { admitCall, scopesOf } from "./admit_call.ts";
 import { describeProblems, findArgumentProblems } from "./argument_problems.ts";
 import { endAnswered, endAsking, endInError, endLost } from "./end_call.ts";
@@ -48,7 +47,7 @@ export async function callTool(
     startedAtMs: lookedUp?.startedAtMs ?? performance.now(),
     caller: request.caller,
     record: null,
-    redactor: createRedactor([ports.secretKey]),
+    redactor: ports.redactor,
     contact: "none",
   };
   let answer: ServerAnswer;
@@ -89,9 +88,9 @@ async function answerCall(call: RunningCall, lookedUp?: CallRecord): Promise<Ser
     secrets: record.secrets,
   };
   const opened = await openToolServer(record, options, ports);
-  call.redactor = createRedactor(opened.secrets);
+  call.redactor = opened.redactor();
   const answer = await sendCall(call, opened, definition)
-    .finally(() => call.redactor = createRedactor(opened.secrets));
+    .finally(() => call.redactor = opened.redactor());
   const isStale = answer.kind === "answered" && answer.isDefinitionStale === true;
   return isStale ? await withNewDefinition(call, record, answer) : answer;
 }

@@ -2,6 +2,7 @@ import type { Sql } from "../db/sql_client.ts";
 import type { Logger } from "../log/logger.ts";
 import { createGuardedFetch } from "../net/guarded_fetch.ts";
 import type { ResolveHost } from "../net/url_policy.ts";
+import { createRedactor } from "../secrets/redact.ts";
 import { callTool } from "./call_tool.ts";
 import { listAgentTools } from "./list_agent_tools.ts";
 import { listServerTools } from "./list_server_tools.ts";
@@ -36,6 +37,7 @@ export function createToolGateway(ports: ToolGatewayPorts): ToolGateway {
     sql,
     supabaseUrl,
     secretKey,
+    redactor: createRedactor([secretKey]),
     log,
     store: createToolStore(sql),
     guardedFetch: createGuardedFetch({

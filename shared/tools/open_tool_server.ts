@@ -3,6 +3,7 @@ import type { Logger } from "../log/logger.ts";
 import { toStorableState } from "../mcp/connection_state.ts";
 import { openMcpServer } from "../mcp/mcp_server.ts";
 import { openInternalServer } from "../mcp/open_internal_server.ts";
+import { createRedactor, type Redactor } from "../secrets/redact.ts";
 import { allowOnly } from "./allow_only.ts";
 import type { Credential } from "./credential.ts";
 import { openDatabaseFunction } from "./database_function_server.ts";
@@ -27,14 +28,16 @@ export interface ToolServerPorts {
   readonly guardedFetch: typeof fetch;
   readonly supabaseUrl: string;
   readonly secretKey: string;
+  /** Knows the project's own key, which every call can meet. */
+  readonly redactor: Redactor;
   readonly log: Logger;
 }
 
-/** An opened server with the secrets that nothing it says may repeat. */
+/** An opened server, with what takes the secrets out of what it says. */
 export interface OpenedServer {
   readonly server: ToolServer;
-  /** Grows when a token is renewed on the way: what comes after a request is redacted with all. */
-  readonly secrets: readonly string[];
+  /** Knows all secrets of the work so far; a token may be renewed on the way. */
+  redactor(): Redactor;
   /** For all that one call takes, with its retries. */
   readonly timeoutMs: number;
   /** It is another machine, whose health is watched. */
@@ -84,7 +87,18 @@ export async function openToolServer(
   });
   const isRemote = parsed.type === "mcp_server" || parsed.type === "http_api" ||
     parsed.type === "edge_function";
-  return { server, secrets, timeoutMs, isRemote };
+  return { server, redactor: growingRedactor(secrets, ports.redactor), timeoutMs, isRemote };
+}
+
+/** Makes a redactor anew only when there are more secrets than the project's key, or than before. */
+function growingRedactor(secrets: readonly string[], ofKeyAlone: Redactor): () => Redactor {
+  let known = { count: 1, redactor: ofKeyAlone };
+  return () => {
+    if (secrets.length > known.count) {
+      known = { count: secrets.length, redactor: createRedactor(secrets) };
+    }
+    return known.redactor;
+  };
 }
 
 function readAlready({ credential, named }: NonNullable<CallRecord["secrets"]>): SecretSource {

@@ -1,10 +1,11 @@
 import { SwarmError } from "../../errors/swarm_error.ts";
+import { lazily } from "../../lazily.ts";
 import { buildServer } from "./build_server.ts";
 import type { Exchange } from "./exchange.ts";
 import type { DescribedServer, FoundTool } from "./tool_directory.ts";
 
 /** Imported when first needed: a refused request never needs it. */
-const loadSdk = () => import("@modelcontextprotocol/server");
+const loadSdk = lazily(() => import("@modelcontextprotocol/server"));
 
 /**
  * How often an idle stream carries a comment. Proxies notice that a client has gone only when they
