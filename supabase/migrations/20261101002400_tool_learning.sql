@@ -254,12 +254,17 @@ security invoker
 set search_path = ''
 as $$
 begin
+  -- A busy connection would leave dead rows faster than they are vacuumed.
   update public.agent_mcp_connections connection
   set health = 'healthy', last_success_at = clock_timestamp(), failure_count = 0, retry_at = null
-  where connection.id = p_connection_id;
+  where connection.id = p_connection_id
+    and ((connection.failure_count, connection.retry_at, connection.health)
+        is distinct from (0, null::timestamptz, 'healthy')
+      or connection.last_success_at is null
+      or connection.last_success_at < clock_timestamp() - interval '1 second');
 end;
 $$;
 comment on function public.record_mcp_tool_success(uuid) is
-  'Marks a connection healthy: its server answered. Called by the gateway.';
+  'Marks a connection healthy: its server answered. The time is written once a second at most. Called by the gateway.';
 revoke all on function public.record_mcp_tool_success(uuid) from public, anon, authenticated;
 grant execute on function public.record_mcp_tool_success(uuid) to service_role;
