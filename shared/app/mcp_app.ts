@@ -63,7 +63,6 @@ export function createMcpApp(config: Config, log: Logger): McpApp {
     const message = await readMessage(request);
     const caller = toToolCaller(who, { clientName: message.clientName });
     await registerServers();
-    runInBackground(checkSession());
     const directory = createToolDirectory({
       gateway,
       caller,
@@ -71,7 +70,7 @@ export function createMcpApp(config: Config, log: Logger): McpApp {
       log,
       signal: request.signal,
     });
-    return await answerMessage({
+    const response = await answerMessage({
       server,
       message,
       caller,
@@ -82,6 +81,9 @@ export function createMcpApp(config: Config, log: Logger): McpApp {
       tracestate: tracestateOf(request),
       keepAlive: runInBackground,
     });
+    // Not before: it would take the processor from a first request.
+    runInBackground(checkSession());
+    return response;
   }
 
   const door = (request: Request, resourceMetadataUrl: string) =>

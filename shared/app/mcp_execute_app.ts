@@ -75,7 +75,6 @@ export function createMcpExecuteApp(config: Config, log: Logger): McpExecuteApp 
     const body = await parseBody(request, executeRequest);
     assertMayActFor(body, who);
     await registerServers();
-    runInBackground(checkSession());
     const caller = toToolCaller(who, {
       clientName: request.headers.get("x-client-info")?.slice(0, 200) ?? null,
       sessionId: body.session_id ?? null,
@@ -92,6 +91,8 @@ export function createMcpExecuteApp(config: Config, log: Logger): McpExecuteApp 
     });
     // A caller that goes away ends the call; the instance stays until that is written down.
     runInBackground(call.catch(() => {}));
-    return await call;
+    const result = await call;
+    runInBackground(checkSession());
+    return result;
   }
 }

@@ -4,7 +4,7 @@ import { buildServer } from "./build_server.ts";
 import type { Exchange } from "./exchange.ts";
 import type { DescribedServer, FoundTool } from "./tool_directory.ts";
 
-/** Imported when first needed: a refused request never needs it. */
+/** Imported when first needed, while the database is asked: who is turned away never needs it. */
 const loadSdk = lazily(() => import("@modelcontextprotocol/server"));
 
 /**
@@ -26,10 +26,11 @@ const DESCRIBED =
  */
 export async function answerMessage(exchange: Exchange): Promise<Response> {
   const { message, log } = exchange;
+  const loading = loadSdk();
   const called = await findCalled(exchange);
   const isDescribed = message.methods.some((method) => DESCRIBED.test(method));
   const described = isDescribed ? await describe(exchange, called) : null;
-  const sdk = await loadSdk();
+  const sdk = await loading;
   const handler = sdk.createMcpHandler(
     () => buildServer(sdk, exchange, { described, called }),
     {
