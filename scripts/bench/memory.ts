@@ -1,9 +1,8 @@
-import { fileURLToPath } from "node:url";
-import { PROJECT_ROOT } from "../project_root.ts";
 import { waitFor } from "../wait_for.ts";
 import { type BenchResult, judge, rounded } from "./bench_result.ts";
 import { type EndlessModel, startEndlessModel } from "./endless_model.ts";
 import { AGENT, openQueueDatabase, type QueueDatabase } from "./queue_database.ts";
+import { type ReportingProcess, startReportingProcess } from "./reporting_process.ts";
 import { mediansOf, runRounds, spreadIn } from "./rounds.ts";
 import { serverVersion } from "./server_version.ts";
 
@@ -44,7 +43,7 @@ async function measureWorker(
   model: EndlessModel,
 ): Promise<Record<string, number>> {
   await using worker = await startFunctionWorker(database);
-  const idle = await worker.sample();
+  const idle = await worker.ask();
   await database.sql`
     select count(*)
     from generate_series(1, ${TASKS}::int) as n
@@ -55,7 +54,7 @@ async function measureWorker(
   });
   const samples: Memory[] = [];
   for (let spentMs = 0; spentMs < WATCH_MS; spentMs += SAMPLE_EACH_MS) {
-    samples.push(await worker.sample());
+    samples.push(await worker.ask());
     await new Promise((resolve) => setTimeout(resolve, SAMPLE_EACH_MS));
   }
   return {
@@ -70,55 +69,21 @@ interface Memory {
   readonly heap_used: number;
 }
 
-interface FunctionWorker extends AsyncDisposable {
-  sample(): Promise<Memory>;
-}
-
-async function startFunctionWorker({ sql, url }: QueueDatabase): Promise<FunctionWorker> {
+async function startFunctionWorker(
+  { sql, url }: QueueDatabase,
+): Promise<ReportingProcess<Memory>> {
   const [row] = await sql<{ token: string }[]>`
     select decrypted_secret as token from vault.decrypted_secrets
     where name = 'supaswarm_wake_token'`;
-  const apiUrl = "http://127.0.0.1:9";
-  const child = new Deno.Command(Deno.execPath(), {
-    args: [
-      "run",
-      "-A",
-      "--no-check",
-      fileURLToPath(new URL("function_worker.ts", import.meta.url)),
-    ],
-    cwd: PROJECT_ROOT,
-    env: {
-      SUPABASE_URL: apiUrl,
-      SUPABASE_DB_URL: url,
-      SUPABASE_SECRET_KEYS: JSON.stringify({ default: "sb_secret_bench" }),
-      SUPABASE_JWKS: "",
-      SUPASWARM_ALLOW_LOOPBACK: "true",
-      SUPASWARM_WORKER_SLOTS: String(TASKS),
-      SUPASWARM_BENCH_WAKE_TOKEN: row?.token ?? "",
-    },
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "inherit",
-  }).spawn();
-  const input = child.stdin.getWriter();
-  const output = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
-  const sample = async () => {
-    await input.write(new TextEncoder().encode("\n"));
-    const { value } = await output.read();
-    if (value === undefined) throw new Error("The worker's process has ended");
-    // One line for one line, written by function_worker.ts.
-    return JSON.parse(value) as Memory;
-  };
-  return {
-    sample,
-    async [Symbol.asyncDispose]() {
-      // Its calls never end, so it is not asked to.
-      child.kill("SIGKILL");
-      await output.cancel().catch(() => {});
-      await input.abort().catch(() => {});
-      await child.status;
-    },
-  };
+  return startReportingProcess("function_worker.ts", {
+    SUPABASE_URL: "http://127.0.0.1:9",
+    SUPABASE_DB_URL: url,
+    SUPABASE_SECRET_KEYS: JSON.stringify({ default: "sb_secret_bench" }),
+    SUPABASE_JWKS: "",
+    SUPASWARM_ALLOW_LOOPBACK: "true",
+    SUPASWARM_WORKER_SLOTS: String(TASKS),
+    SUPASWARM_BENCH_WAKE_TOKEN: row?.token ?? "",
+  });
 }
 
 function toMib(bytes: number): number {

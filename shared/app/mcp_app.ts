@@ -1,5 +1,6 @@
 import { withOAuthProtectedResource } from "@supabase/server/oauth-protected-resource";
 import type { Config } from "../config/env.ts";
+import { createSessionCheck } from "../db/session_check.ts";
 import { createSql } from "../db/sql_client.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { authenticate } from "../http/authenticate.ts";
@@ -47,6 +48,7 @@ export function createMcpApp(config: Config, log: Logger): McpApp {
     log,
   });
   const registerServers = createServerRegistrar(sql);
+  const checkSession = createSessionCheck(sql, config.databaseUrl);
   const telemetry = createTelemetry({
     settings: config.telemetry,
     functionName: FUNCTION_NAME,
@@ -68,7 +70,7 @@ export function createMcpApp(config: Config, log: Logger): McpApp {
       log,
       signal: request.signal,
     });
-    return await answerMessage({
+    const response = await answerMessage({
       server,
       message,
       caller,
@@ -79,6 +81,9 @@ export function createMcpApp(config: Config, log: Logger): McpApp {
       tracestate: tracestateOf(request),
       keepAlive: runInBackground,
     });
+    // Not before: it would take the processor from a first request.
+    runInBackground(checkSession());
+    return response;
   }
 
   const door = (request: Request, resourceMetadataUrl: string) =>

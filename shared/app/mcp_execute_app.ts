@@ -1,4 +1,5 @@
 import type { Config } from "../config/env.ts";
+import { createSessionCheck } from "../db/session_check.ts";
 import { createSql } from "../db/sql_client.ts";
 import { authenticate, type Caller } from "../http/authenticate.ts";
 import { createHttpHandler } from "../http/http_handler.ts";
@@ -39,6 +40,7 @@ export function createMcpExecuteApp(config: Config, log: Logger): McpExecuteApp 
     log,
   });
   const registerServers = createServerRegistrar(sql);
+  const checkSession = createSessionCheck(sql, config.databaseUrl);
   const telemetry = createTelemetry({
     settings: config.telemetry,
     functionName: "mcp-execute",
@@ -89,6 +91,8 @@ export function createMcpExecuteApp(config: Config, log: Logger): McpExecuteApp 
     });
     // A caller that goes away ends the call; the instance stays until that is written down.
     runInBackground(call.catch(() => {}));
-    return await call;
+    const result = await call;
+    runInBackground(checkSession());
+    return result;
   }
 }

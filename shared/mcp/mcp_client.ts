@@ -8,10 +8,14 @@ import type {
   Transport,
 } from "@modelcontextprotocol/client";
 import type { JsonObject, JsonValue } from "../json.ts";
+import { lazily } from "../lazily.ts";
 import type { ToolLogSink } from "../tools/tool_port.ts";
 import type { ConnectionState } from "./connection_state.ts";
 import type { McpFetch } from "./mcp_fetch.ts";
 import { NO_SESSION } from "./no_session.ts";
+
+/** Imported when first needed: most doors call no server of somebody else's. */
+const loadSdk = lazily(() => import("@modelcontextprotocol/client"));
 
 /** A client that is connected and can call. */
 export interface ConnectedClient {
@@ -54,7 +58,7 @@ export async function connectMcpClient(
   state: ConnectionState,
   signal: AbortSignal,
 ): Promise<ConnectedClient> {
-  const sdk = await import("@modelcontextprotocol/client");
+  const sdk = await loadSdk();
   const client = new sdk.Client({ name: "supaswarm", version: "1.0.0" }, {
     versionNegotiation: { mode: "auto" },
     inputRequired: { autoFulfill: false },

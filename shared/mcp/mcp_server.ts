@@ -62,11 +62,11 @@ export function openMcpServer(options: McpServerOptions): ToolServer {
     listTools: (signal) => listTools(options, signal),
     callTool: (call, signal) => callTool(options, call, signal),
     relay: (request, signal) => relay(options, request, signal),
-    features: () => featuresOf(options.state),
   };
 }
 
-function featuresOf({ discovery, session }: ConnectionState): ServerFeatures {
+/** What a server said of itself when it was last met. */
+export function mcpFeatures({ discovery, session }: ConnectionState): ServerFeatures {
   const capabilities = asJsonObject(discovery?.capabilities ?? session?.capabilities);
   const instructions = discovery?.instructions ?? session?.instructions;
   const { version } = asJsonObject(

@@ -7,7 +7,7 @@ import type { JsonObject, JsonValue } from "../json.ts";
 import type { Logger } from "../log/logger.ts";
 import { withDeadline } from "../tools/deadline.ts";
 import { contentText } from "../tools/content_text.ts";
-import type { ToolCaller } from "../tools/tool_port.ts";
+import type { ServerFeatures, ToolCaller } from "../tools/tool_port.ts";
 import type {
   Answered,
   CallInput,
@@ -58,14 +58,18 @@ export function openInternalServer(options: InternalServerOptions): ToolServer {
           signal: deadline,
           timeoutMs: request.timeoutMs,
         }), signal),
-    features: () => ({
-      hasResources: server.resources !== undefined || server.resourceTemplates !== undefined,
-      hasPrompts: server.prompts !== undefined,
-      hasCompletions: server.complete !== undefined,
-      hasLogging: server.logsForCallers === true,
-      instructions: server.instructions ?? null,
-      version: null,
-    }),
+  };
+}
+
+/** What an internal server has beside tools. */
+export function internalFeatures(server: InternalServer): ServerFeatures {
+  return {
+    hasResources: server.resources !== undefined || server.resourceTemplates !== undefined,
+    hasPrompts: server.prompts !== undefined,
+    hasCompletions: server.complete !== undefined,
+    hasLogging: server.logsForCallers === true,
+    instructions: server.instructions ?? null,
+    version: null,
   };
 }
 

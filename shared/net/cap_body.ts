@@ -16,6 +16,7 @@ export function capBody(
   onExceeded: (error: SwarmError) => void = () => {},
 ): Response {
   if (response.body === null || NULL_BODY_STATUSES.has(response.status)) return response;
+  if (isDeclaredWithin(response.headers, maxBytes)) return response;
   let bytes = 0;
   const capped = response.body.pipeThrough(
     new TransformStream<Chunk, Chunk>({
@@ -30,6 +31,16 @@ export function capBody(
   );
   const { status, statusText, headers } = response;
   return new Response(capped, { status, statusText, headers });
+}
+
+/**
+ * Whether the protocol itself hands on no more than that: the body ends with its declared length,
+ * unless it comes in chunks or grows when it is decompressed.
+ */
+function isDeclaredWithin(headers: Headers, maxBytes: number): boolean {
+  const length = headers.get("content-length");
+  return length !== null && Number(length) <= maxBytes &&
+    !headers.has("content-encoding") && !headers.has("transfer-encoding");
 }
 
 function tooLarge(maxBytes: number): SwarmError {

@@ -29,17 +29,23 @@ const HEADERS_FOR_OTHER_ORIGINS = ["accept", "accept-language", "content-type", 
  */
 export function createGuardedFetch(policy: GuardedFetchPolicy): typeof fetch {
   return async (input, init) => {
-    const response = await followRedirects(new Request(input, init), policy);
+    const request = new Request(input, init);
+    const body = request.body === null
+      ? null
+      : typeof init?.body === "string"
+      ? init.body
+      : await request.arrayBuffer();
+    const response = await followRedirects(request, body, policy);
     return policy.maxBodyBytes === undefined ? response : capBody(response, policy.maxBodyBytes);
   };
 }
 
 async function followRedirects(
   request: Request,
+  body: Hop["body"],
   policy: GuardedFetchPolicy,
 ): Promise<Response> {
   const send = policy.fetch ?? fetch;
-  const body = request.body === null ? null : await request.arrayBuffer();
   let hop: Hop = {
     url: await assertUrlAllowed(request.url, policy),
     method: request.method,
@@ -67,7 +73,8 @@ interface Hop {
   readonly url: URL;
   readonly method: string;
   readonly headers: Headers;
-  readonly body: ArrayBuffer | null;
+  /** Kept, since a redirect may ask for it again. */
+  readonly body: ArrayBuffer | string | null;
 }
 
 /** The request that a redirect asks for, by the rules of the Fetch standard. */

@@ -1,6 +1,5 @@
 import type { ErrorCode } from "../errors/codes.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
-import { createRedactor } from "../secrets/redact.ts";
 import { admitCall, scopesOf } from "./admit_call.ts";
 import { describeProblems, findArgumentProblems } from "./argument_problems.ts";
 import { endAnswered, endAsking, endInError, endLost } from "./end_call.ts";
@@ -37,6 +36,7 @@ export async function callTool(
   request: ToolCallRequest,
   ports: ToolServerPorts,
   signal: AbortSignal,
+  lookedUp?: LookedUpCall,
 ): Promise<ToolCallOutcome> {
   const call: RunningCall = {
     request,
@@ -44,16 +44,16 @@ export async function callTool(
     signal,
     executionId: crypto.randomUUID(),
     feedbackToken: crypto.randomUUID(),
-    startedAtMs: performance.now(),
+    startedAtMs: lookedUp?.startedAtMs ?? performance.now(),
     caller: request.caller,
     record: null,
-    redactor: createRedactor([ports.secretKey]),
+    redactor: ports.redactor,
     contact: "none",
     modelUses: [],
   };
   let answer: ServerAnswer;
   try {
-    answer = await answerCall(call);
+    answer = await answerCall(call, lookedUp?.record);
   } catch (error) {
     if (error instanceof SwarmError && call.record === null && UNRECORDED.has(error.code)) {
       throw error;
@@ -70,31 +70,41 @@ export async function callTool(
   }
 }
 
-async function answerCall(call: RunningCall): Promise<ServerAnswer> {
-  const { record, found } = await lookUp(call);
+/** What was read for a call before it was made. */
+export interface LookedUpCall {
+  readonly record: CallRecord;
+  readonly startedAtMs: number;
+}
+
+async function answerCall(call: RunningCall, lookedUp?: CallRecord): Promise<ServerAnswer> {
+  const { record, found } = await lookUp(call, lookedUp);
   const { definition } = found;
   assertApproved(record);
   assertArgumentsFit(call, definition);
   await assertReachable(call, record);
   const { caller, ports } = call;
-  const options = { userId: caller.userId, timeoutMs: record.timeout_ms };
+  const options = {
+    userId: caller.userId,
+    timeoutMs: record.timeout_ms,
+    secrets: record.secrets,
+  };
   const opened = await openToolServer(record, options, ports);
-  call.redactor = createRedactor(opened.secrets);
+  call.redactor = opened.redactor();
   const answer = await sendCall(call, opened, definition)
-    .finally(() => call.redactor = createRedactor(opened.secrets));
+    .finally(() => call.redactor = opened.redactor());
   const isStale = answer.kind === "answered" && answer.isDefinitionStale === true;
   return isStale ? await withNewDefinition(call, record, answer) : answer;
 }
 
-interface LookedUp {
+interface AdmittedCall {
   readonly record: CallRecord;
   readonly found: FoundTool;
 }
 
-/** Reads all that the call needs and lets it pass, listing the tools first where that is due. */
-async function lookUp(call: RunningCall): Promise<LookedUp> {
+/** Reads all that the call needs and lets it pass, listing the tools first where there is no list. */
+async function lookUp(call: RunningCall, lookedUp?: CallRecord): Promise<AdmittedCall> {
   const { request: { toolName, server }, ports, signal } = call;
-  let record = await load(call, true);
+  let record = lookedUp === undefined ? await load(call, true) : remember(call, lookedUp);
   // Of a server that never listed its tools nothing can be refused but the server itself.
   if (record.tools_listed_at === null && record.tool.type !== "internal") {
     admitCall(record, toolName, scopesFor(call, record, []));
@@ -121,6 +131,10 @@ async function load(call: RunningCall, isCharged: boolean): Promise<CallRecord> 
   const key = { server, toolName, caller: call.request.caller, isCharged };
   const record = await ports.store.loadCall(key);
   if (record === null) throw unknownServer(server);
+  return remember(call, record);
+}
+
+function remember(call: RunningCall, record: CallRecord): CallRecord {
   call.record = record;
   call.caller = { ...call.caller, userId: record.user_id };
   return record;

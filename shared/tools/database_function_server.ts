@@ -9,7 +9,7 @@ import { withDeadline } from "./deadline.ts";
 import { runAsUser } from "../db/run_as_user.ts";
 import type { DatabaseFunctionConfig } from "./tool_config.ts";
 import type { ToolDefinition } from "./tool_definition.ts";
-import { type ServerAnswer, type ServerCall, TOOLS_ONLY, type ToolServer } from "./tool_server.ts";
+import type { ServerAnswer, ServerCall, ToolServer } from "./tool_server.ts";
 
 /** What a database function is opened with. */
 export interface DatabaseFunctionOptions {
@@ -31,7 +31,6 @@ export function openDatabaseFunction(options: DatabaseFunctionOptions): ToolServ
   return {
     listTools: async () => ({ tools: [await describe(options)], dropped: [] }),
     callTool: (call, signal) => callFunction(options, call, signal),
-    features: () => TOOLS_ONLY,
   };
 }
 

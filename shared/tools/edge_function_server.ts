@@ -6,7 +6,7 @@ import { withDeadline } from "./deadline.ts";
 import { readHttpAnswer } from "./http_answer.ts";
 import { noConnection } from "./no_connection.ts";
 import type { EdgeFunctionConfig } from "./tool_config.ts";
-import { type ServerAnswer, type ServerCall, TOOLS_ONLY, type ToolServer } from "./tool_server.ts";
+import type { ServerAnswer, ServerCall, ToolServer } from "./tool_server.ts";
 
 /** What an edge function of the same project is opened with. */
 export interface EdgeFunctionOptions {
@@ -42,7 +42,6 @@ export function openEdgeFunction(options: EdgeFunctionOptions): ToolServer {
   return {
     listTools: () => Promise.resolve({ tools: [definition], dropped: [] }),
     callTool: (call, signal) => send(options, call, signal),
-    features: () => TOOLS_ONLY,
   };
 }
 

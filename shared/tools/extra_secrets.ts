@@ -1,6 +1,6 @@
 import type { Credential } from "./credential.ts";
 import type { McpServerConfig, ToolConfig } from "./tool_config.ts";
-import type { ToolStore } from "./tool_store.ts";
+import type { SecretSource } from "./tool_store.ts";
 
 type Values = NonNullable<McpServerConfig["headers"]>;
 
@@ -21,7 +21,7 @@ export function plainValues(values: Values = {}): Record<string, string> {
  */
 export async function resolveExtraSecrets(
   { type, config }: ToolConfig,
-  store: Pick<ToolStore, "resolveNamedSecrets">,
+  source: Pick<SecretSource, "resolveNamedSecrets">,
 ): Promise<readonly Credential[]> {
   if (type !== "mcp_server") return [];
   const references = [
@@ -29,7 +29,7 @@ export async function resolveExtraSecrets(
     ...referencesOf("query", config.query),
   ];
   if (references.length === 0) return [];
-  const values = await store.resolveNamedSecrets(references.map(({ secretName }) => secretName));
+  const values = await source.resolveNamedSecrets(references.map(({ secretName }) => secretName));
   return references.map((reference) => ({
     ...reference,
     secret: values[reference.secretName] ?? "",

@@ -2,10 +2,12 @@ import type { Sql } from "../db/sql_client.ts";
 import type { Logger } from "../log/logger.ts";
 import { createGuardedFetch } from "../net/guarded_fetch.ts";
 import type { ResolveHost } from "../net/url_policy.ts";
+import { createRedactor } from "../secrets/redact.ts";
 import { callTool } from "./call_tool.ts";
 import { listAgentTools } from "./list_agent_tools.ts";
 import { listServerTools } from "./list_server_tools.ts";
 import { listServers } from "./list_servers.ts";
+import { prepareCall } from "./prepare_call.ts";
 import { relay } from "./relay.ts";
 import type { ToolGateway } from "./tool_port.ts";
 import { createToolStore } from "./tool_store.ts";
@@ -35,6 +37,7 @@ export function createToolGateway(ports: ToolGatewayPorts): ToolGateway {
     sql,
     supabaseUrl,
     secretKey,
+    redactor: createRedactor([secretKey]),
     log,
     store: createToolStore(sql),
     guardedFetch: createGuardedFetch({
@@ -50,6 +53,7 @@ export function createToolGateway(ports: ToolGatewayPorts): ToolGateway {
     findConnection: (connectionId, caller) =>
       serverPorts.store.connectionServer(connectionId, caller),
     call: (request, signal) => callTool(request, serverPorts, signal),
+    prepare: (target) => prepareCall(target, serverPorts),
     relay: (request, signal) => relay(request, serverPorts, signal),
   };
 }

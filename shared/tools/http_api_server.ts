@@ -9,7 +9,7 @@ import { noConnection } from "./no_connection.ts";
 import { argumentText, fillJson, fillText, fillUrl, placeholdersOf } from "./template.ts";
 import type { HttpApiConfig } from "./tool_config.ts";
 import type { ToolDefinition } from "./tool_definition.ts";
-import { type ServerAnswer, type ServerCall, TOOLS_ONLY, type ToolServer } from "./tool_server.ts";
+import type { ServerAnswer, ServerCall, ToolServer } from "./tool_server.ts";
 
 /** What an HTTP API tool is opened with. */
 export interface HttpApiOptions {
@@ -26,7 +26,6 @@ export function openHttpApi(options: HttpApiOptions): ToolServer {
   return {
     listTools: () => Promise.resolve({ tools: [describe(options)], dropped: [] }),
     callTool: (call, signal) => send(options, call, signal),
-    features: () => TOOLS_ONLY,
   };
 }
 

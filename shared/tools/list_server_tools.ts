@@ -5,17 +5,16 @@ import { definitionDifference, definitionHash } from "./definition_pin.ts";
 import { loadInternalServer } from "./internal_tools.ts";
 import { MAX_LIST_AGE_SECONDS } from "./list_agent_tools.ts";
 import { summaryOf } from "./list_servers.ts";
-import { openToolServer, type ToolServerPorts } from "./open_tool_server.ts";
+import type { ToolServerPorts } from "./open_tool_server.ts";
 import { type Renewal, renewListing, storedError } from "./renew_listing.ts";
+import { serverFeatures } from "./server_features.ts";
 import type {
   ListedTool,
   ListServerOptions,
   QuarantinedTool,
-  ServerFeatures,
   ServerTools,
   ToolCaller,
 } from "./tool_port.ts";
-import { TOOLS_ONLY } from "./tool_server.ts";
 import type { ServerListing, UsableServer } from "./tool_store.ts";
 import { unknownServer } from "./unknown_server.ts";
 
@@ -64,7 +63,7 @@ export async function listServerTools(
     tools,
     dropped: listing.dropped,
     quarantined: listing.tools.flatMap(toQuarantined),
-    features: await featuresOf(listing, userId, ports),
+    features: await serverFeatures(listing),
     ...(listingError === null
       ? {}
       : { listingError: { code: listingError.code, message: listingError.message } }),
@@ -103,21 +102,6 @@ function freshSummary(server: UsableServer, listing: ServerListing) {
     breaker: listing.breaker,
     retry_at: listing.retry_at,
   };
-}
-
-async function featuresOf(
-  listing: ServerListing,
-  userId: string | null,
-  ports: ToolServerPorts,
-): Promise<ServerFeatures> {
-  if (listing.tool.type !== "internal" && listing.tool.type !== "mcp_server") return TOOLS_ONLY;
-  try {
-    const { server } = await openToolServer(listing, { userId, timeoutMs: null }, ports);
-    return server.features();
-  } catch (error) {
-    ports.log("warn", "tool.features_unknown", { server: listing.tool.slug, error: String(error) });
-    return TOOLS_ONLY;
-  }
 }
 
 type CachedListing = ServerListing["tools"][number];

@@ -3,6 +3,7 @@ import type { Logger } from "../log/logger.ts";
 import { toStorableState } from "../mcp/connection_state.ts";
 import { openMcpServer } from "../mcp/mcp_server.ts";
 import { openInternalServer } from "../mcp/open_internal_server.ts";
+import { createRedactor, type Redactor } from "../secrets/redact.ts";
 import { allowOnly } from "./allow_only.ts";
 import type { Credential } from "./credential.ts";
 import { openDatabaseFunction } from "./database_function_server.ts";
@@ -13,7 +14,7 @@ import { loadInternalServer } from "./internal_tools.ts";
 import { renewCredential, resolveCredential } from "./resolve_credential.ts";
 import { parseToolConfig, type ToolConfig } from "./tool_config.ts";
 import type { ToolServer } from "./tool_server.ts";
-import type { RegisteredServer, ToolStore } from "./tool_store.ts";
+import type { CallRecord, RegisteredServer, SecretSource, ToolStore } from "./tool_store.ts";
 import { withRenewal } from "./with_renewal.ts";
 
 /** A call's timeout where neither a policy nor the tool's config sets one. */
@@ -27,14 +28,16 @@ export interface ToolServerPorts {
   readonly guardedFetch: typeof fetch;
   readonly supabaseUrl: string;
   readonly secretKey: string;
+  /** Knows the project's own key, which every call can meet. */
+  readonly redactor: Redactor;
   readonly log: Logger;
 }
 
-/** An opened server with the secrets that nothing it says may repeat. */
+/** An opened server, with what takes the secrets out of what it says. */
 export interface OpenedServer {
   readonly server: ToolServer;
-  /** Grows when a token is renewed on the way: what comes after a request is redacted with all. */
-  readonly secrets: readonly string[];
+  /** Knows all secrets of the work so far; a token may be renewed on the way. */
+  redactor(): Redactor;
   /** For all that one call takes, with its retries. */
   readonly timeoutMs: number;
   /** It is another machine, whose health is watched. */
@@ -48,6 +51,8 @@ export interface OpenOptions {
   readonly timeoutMs: number | null;
   /** Shortens whichever timeout is longer. */
   readonly maxTimeoutMs?: number;
+  /** What was read with the call. @default read now */
+  readonly secrets?: CallRecord["secrets"];
 }
 
 /**
@@ -63,12 +68,13 @@ export async function openToolServer(
 ): Promise<OpenedServer> {
   const { tool } = registered;
   const parsed = parseToolConfig(tool.slug, tool.type, tool.config);
-  const credential = await resolveCredential(tool, parsed, options.userId, ports);
+  const source = options.secrets ? readAlready(options.secrets) : ports.store;
+  const credential = await resolveCredential(tool, parsed, options.userId, { ...ports, source });
   const timeoutMs = Math.min(
     options.timeoutMs ?? parsed.config.timeout_ms ?? DEFAULT_TIMEOUT_MS,
     options.maxTimeoutMs ?? Infinity,
   );
-  const extraSecrets = await resolveExtraSecrets(parsed, ports.store);
+  const extraSecrets = await resolveExtraSecrets(parsed, source);
   const credentials = credential === null ? extraSecrets : [...extraSecrets, credential];
   const secrets = [ports.secretKey, ...credentials.map(({ secret }) => secret)];
   const opening = { registered, credential, extraSecrets, timeoutMs, secrets };
@@ -81,7 +87,25 @@ export async function openToolServer(
   });
   const isRemote = parsed.type === "mcp_server" || parsed.type === "http_api" ||
     parsed.type === "edge_function";
-  return { server, secrets, timeoutMs, isRemote };
+  return { server, redactor: growingRedactor(secrets, ports.redactor), timeoutMs, isRemote };
+}
+
+/** Makes a redactor anew only when there are more secrets than the project's key, or than before. */
+function growingRedactor(secrets: readonly string[], ofKeyAlone: Redactor): () => Redactor {
+  let known = { count: 1, redactor: ofKeyAlone };
+  return () => {
+    if (secrets.length > known.count) {
+      known = { count: secrets.length, redactor: createRedactor(secrets) };
+    }
+    return known.redactor;
+  };
+}
+
+function readAlready({ credential, named }: NonNullable<CallRecord["secrets"]>): SecretSource {
+  return {
+    resolveCredential: () => Promise.resolve(credential),
+    resolveNamedSecrets: () => Promise.resolve(named),
+  };
 }
 
 interface Opening {

@@ -1,5 +1,4 @@
 import { SwarmError } from "../errors/swarm_error.ts";
-import { createRedactor } from "../secrets/redact.ts";
 import { toStorableJson } from "../storable_json.ts";
 import { toCachedForms } from "../tool_schemas/cached_forms.ts";
 import { modelNames } from "../tool_schemas/model_names.ts";
@@ -36,9 +35,9 @@ export async function refreshTools(
 ): Promise<readonly DroppedTool[]> {
   const { tool, connection } = registered;
   const options = { userId, timeoutMs: null, maxTimeoutMs: LISTING_TIMEOUT_MS };
-  const { server, secrets } = await openToolServer(registered, options, ports);
-  const listing = await server.listTools(signal);
-  const redactor = createRedactor(secrets);
+  const opened = await openToolServer(registered, options, ports);
+  const listing = await opened.server.listTools(signal);
+  const redactor = opened.redactor();
   const dropped = [...listing.dropped];
   const tools: ToolToStore[] = [];
   const scopes = await scopesByTool(registered);

@@ -1,7 +1,7 @@
 import { SwarmError } from "../errors/swarm_error.ts";
 import type { JsonObject } from "../json.ts";
 import { featureOf } from "../mcp/relay_internal.ts";
-import { createRedactor, type Redactor } from "../secrets/redact.ts";
+import type { Redactor } from "../secrets/redact.ts";
 import { insufficientScope, missingScopes, scopesOf } from "./admit_call.ts";
 import { loadInternalServer } from "./internal_tools.ts";
 import { MAX_LIST_AGE_SECONDS } from "./list_agent_tools.ts";
@@ -35,7 +35,7 @@ export async function relay(
   if (opened.server.relay === undefined) {
     throw new SwarmError("RESOURCE_NOT_FOUND", `'${request.server}' has nothing beside tools`);
   }
-  const redactor = createRedactor(opened.secrets);
+  const redactor = opened.redactor();
   try {
     const { timeoutMs } = opened;
     const input = inputOf(request);

@@ -4,14 +4,18 @@ import { type Credential, type OAuthToken, placementOf } from "./credential.ts";
 import { createConnectionStore } from "./oauth/connection_store.ts";
 import { renewToken } from "./oauth/renew_token.ts";
 import type { AuthPlacement, ToolConfig } from "./tool_config.ts";
-import type { RegisteredTool, ToolStore } from "./tool_store.ts";
+import type { RegisteredTool, SecretSource } from "./tool_store.ts";
 
-/** What credentials are resolved with. */
-export interface CredentialPorts {
+/** What tokens are renewed with. */
+export interface RenewalPorts {
   readonly sql: Sql;
-  readonly store: ToolStore;
   /** Guarded against private addresses. */
   readonly guardedFetch: typeof fetch;
+}
+
+/** What credentials are resolved with. */
+export interface CredentialPorts extends RenewalPorts {
+  readonly source: Pick<SecretSource, "resolveCredential">;
 }
 
 /** The protocol sends access tokens nowhere else, whatever the tool's own credential is. */
@@ -32,7 +36,7 @@ export async function resolveCredential(
   ports: CredentialPorts,
 ): Promise<Credential | null> {
   if (tool.credential_type === "none") return null;
-  const { secret, is_own: isOwn, connection } = await ports.store.resolveCredential(
+  const { secret, is_own: isOwn, connection } = await ports.source.resolveCredential(
     tool.id,
     userId,
   );
@@ -60,7 +64,7 @@ export async function resolveCredential(
 export async function renewCredential(
   slug: string,
   { connection }: Credential,
-  ports: CredentialPorts,
+  ports: RenewalPorts,
 ): Promise<Credential> {
   if (connection === undefined) throw new Error("Only tokens of connections can be renewed");
   return await renewed(slug, connection, ports);
@@ -69,7 +73,7 @@ export async function renewCredential(
 async function renewed(
   slug: string,
   token: OAuthToken,
-  { sql, guardedFetch }: CredentialPorts,
+  { sql, guardedFetch }: RenewalPorts,
 ): Promise<Credential> {
   const store = createConnectionStore(sql);
   const { accessToken, generation } = await renewToken(slug, token, { store, guardedFetch });

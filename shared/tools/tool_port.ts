@@ -181,14 +181,18 @@ export interface ServerTools {
   readonly listingError?: { readonly code: ErrorCode; readonly message: string };
 }
 
-/** One call through the gateway. */
-export interface ToolCallRequest {
+/** Which tool is called, and by whom. */
+export interface CallTarget {
   /** `tools.slug`. */
   readonly server: string;
   /** As its server calls it; also `name@version` and `name_vVersion`. */
   readonly toolName: string;
-  readonly arguments: JsonObject;
   readonly caller: ToolCaller;
+}
+
+/** One call through the gateway. */
+export interface ToolCallRequest extends CallTarget {
+  readonly arguments: JsonObject;
   /** Where the call stands in the task's transcript. */
   readonly stepSeq: number | null;
   /** 1 for the first try of this tool in a row. */
@@ -349,6 +353,24 @@ export type RelayMethod =
   | "prompts/get"
   | "completion/complete";
 
+/** What is known of a tool before it is called. */
+export type CallableTool = Pick<
+  ListedTool,
+  "name" | "version" | "inputSchema" | "outputSchema" | "scopes" | "missingScopes"
+>;
+
+/** One call that was looked up and taken out of its rate limit, but not yet run. */
+export interface PreparedCall {
+  readonly server: Pick<ServerSummary, "name" | "description" | "type" | "external">;
+  readonly features: ServerFeatures;
+  readonly tool: CallableTool;
+  /** Runs it as {@linkcode ToolGateway.call} does; once. */
+  run(
+    details: Omit<ToolCallRequest, keyof CallTarget>,
+    signal: AbortSignal,
+  ): Promise<ToolCallOutcome>;
+}
+
 /** How {@linkcode ToolGateway.listServerTools} lists. */
 export interface ListServerOptions {
   /** Ask the server now, whatever the age of the cached list. @default false */
@@ -382,6 +404,13 @@ export interface ToolGateway {
   /** The slug of a connection's server; null when it is not the caller's (the service's: any). */
   findConnection(connectionId: string, caller: ToolCaller): Promise<string | null>;
   call(request: ToolCallRequest, signal: AbortSignal): Promise<ToolCallOutcome>;
+  /**
+   * Looks up all that a call needs, for a caller that has to know the tool before it calls: one
+   * question to the database for both.
+   *
+   * @returns Null when the server's list says more: it is missing or old, or has no such tool.
+   */
+  prepare(target: CallTarget): Promise<PreparedCall | null>;
   /**
    * Resources and prompts, of internal and external servers alike.
    *

@@ -6,7 +6,6 @@ import type { ToolDefinition } from "./tool_definition.ts";
 import type {
   InputOffer,
   RelayMethod,
-  ServerFeatures,
   ToolCaller,
   ToolLogSink,
   ToolProgress,
@@ -132,16 +131,4 @@ export interface ToolServer {
   callTool(call: ServerCall, signal: AbortSignal): Promise<ServerAnswer>;
   /** Absent for a server that has nothing beside tools. */
   readonly relay?: (request: ServerRelay, signal: AbortSignal) => Promise<JsonObject>;
-  /** What the server is known to have; asks nobody. */
-  features(): ServerFeatures;
 }
-
-/** The features of a server that has nothing beside tools. */
-export const TOOLS_ONLY: ServerFeatures = {
-  hasResources: false,
-  hasPrompts: false,
-  hasCompletions: false,
-  hasLogging: false,
-  instructions: null,
-  version: null,
-};

@@ -45,6 +45,26 @@ export type RegisteredServer = z.infer<typeof serverSchema>;
 
 const toolStateSchema = z.enum(CLOSED_SETS.mcp_tools_cache.state);
 
+const credentialSchema = z.object({
+  /** Null when the tool names no secret. */
+  secret: z.string().nullable(),
+  /** The user's own. */
+  is_own: z.boolean(),
+  /** Of an access token that the user authorised. */
+  connection: z.object({
+    credential_id: z.string(),
+    generation: z.number(),
+    /** To be renewed before it is used. */
+    is_stale: z.boolean(),
+    needs_authorization: z.boolean(),
+  }).nullable(),
+});
+
+/** What Vault has for a call. */
+export type ResolvedCredential = z.infer<typeof credentialSchema>;
+
+const namedSecretsSchema = z.record(z.string(), z.string());
+
 const callSchema = serverSchema.extend({
   user_id: z.string().nullable(),
   /** Null: every scope. */
@@ -52,8 +72,12 @@ const callSchema = serverSchema.extend({
   is_granted: z.boolean(),
   is_allowed: z.boolean(),
   timeout_ms: z.number().nullable(),
+  /** The server's list is older than was asked for; the call was not taken out of its limit. */
+  is_due: z.boolean(),
   /** 0: within the rate limit. */
   retry_after_ms: z.number(),
+  /** Null when the call is refused, and when Vault lacks something, which resolving it names. */
+  secrets: z.object({ credential: credentialSchema, named: namedSecretsSchema }).nullable(),
   cached: z.object({
     name: z.string(),
     version: z.string().nullable(),
@@ -154,24 +178,6 @@ export interface AgentServer {
   readonly isDue: boolean;
 }
 
-const credentialSchema = z.object({
-  /** Null when the tool names no secret. */
-  secret: z.string().nullable(),
-  /** The user's own. */
-  is_own: z.boolean(),
-  /** Of an access token that the user authorised. */
-  connection: z.object({
-    credential_id: z.string(),
-    generation: z.number(),
-    /** To be renewed before it is used. */
-    is_stale: z.boolean(),
-    needs_authorization: z.boolean(),
-  }).nullable(),
-});
-
-/** What Vault has for a call. */
-export type ResolvedCredential = z.infer<typeof credentialSchema>;
-
 /** Which tool is called and by whom. */
 export interface CallKey {
   readonly server: string;
@@ -179,10 +185,20 @@ export interface CallKey {
   readonly caller: ToolCaller;
   /** Takes the call out of its rate limit. */
   readonly isCharged: boolean;
+  /** Of the server's list; see `is_due`. @default any age */
+  readonly maxAgeSeconds?: number;
+}
+
+/** Where secrets come from. */
+export interface SecretSource {
+  /** The user's own, else the tool's. @throws SECRET_NOT_FOUND */
+  resolveCredential(toolId: string, userId: string | null): Promise<ResolvedCredential>;
+  /** By name. @throws SECRET_NOT_FOUND */
+  resolveNamedSecrets(names: readonly string[]): Promise<Readonly<Record<string, string>>>;
 }
 
 /** Registry, connections, cache and ledger. Every method throws `SwarmError`. */
-export interface ToolStore {
+export interface ToolStore extends SecretSource {
   agentServers(
     agentId: string,
     userId: string | null,
@@ -203,10 +219,6 @@ export interface ToolStore {
   connectionServer(connectionId: string, caller: ToolCaller): Promise<string | null>;
   /** Null when no such server is registered and active. */
   loadCall(call: CallKey): Promise<CallRecord | null>;
-  /** The user's own, else the tool's. @throws SECRET_NOT_FOUND */
-  resolveCredential(toolId: string, userId: string | null): Promise<ResolvedCredential>;
-  /** By name. @throws SECRET_NOT_FOUND */
-  resolveNamedSecrets(names: readonly string[]): Promise<Readonly<Record<string, string>>>;
   saveConnectionState(connectionId: string, state: ConnectionState): Promise<void>;
   /** True for the one who may ask the server for its tools; it has to store or fail the listing. */
   beginListing(connectionId: string): Promise<boolean>;
@@ -281,7 +293,7 @@ function connectionMethods(sql: Sql) {
       attempt("resolve the secrets of the tool's headers and query", async () => {
         const [row] = await sql`
           select private.resolve_named_secrets(${sql.json([...names])}) as secrets`;
-        return z.record(z.string(), z.string()).parse(row?.secrets);
+        return namedSecretsSchema.parse(row?.secrets);
       }),
     saveConnectionState: (connectionId: string, state: ConnectionState) =>
       attempt("remember the connection", async () => {
@@ -323,13 +335,14 @@ function connectionMethods(sql: Sql) {
 
 function callMethods(sql: Sql) {
   return {
-    loadCall: ({ server, toolName, caller, isCharged }: CallKey) =>
+    loadCall: ({ server, toolName, caller, isCharged, maxAgeSeconds }: CallKey) =>
       attempt("look up the tool", async () => {
         const call = {
           server,
           tool_name: toolName,
           caller: toRow(caller),
           is_charged: isCharged,
+          max_age_seconds: maxAgeSeconds ?? null,
         };
         const [row] = await sql`select private.load_tool_call(${sql.json(call)}) as call`;
         return callSchema.nullable().parse(row?.call ?? null);

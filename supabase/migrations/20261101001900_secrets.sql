@@ -2,12 +2,14 @@
 
 create function private.secret_value(p_name text)
 returns text
-language sql
+language plpgsql
 stable
 security invoker
 set search_path = ''
 as $$
-  select decrypted_secret from vault.decrypted_secrets where name = secret_value.p_name;
+begin
+  return (select decrypted_secret from vault.decrypted_secrets where name = secret_value.p_name);
+end;
 $$;
 comment on function private.secret_value(text) is 'A secret of Vault by name, or null.';
 revoke all on function private.secret_value(text) from public;

@@ -78,39 +78,46 @@ grant select on public.mcp_policies to authenticated;
 grant select, insert, update, delete on public.mcp_policies to service_role;
 
 create function private.find_mcp_policy(p_mcp_name text, p_tool_name text, p_user_id uuid)
-returns setof public.mcp_policies
-language sql
+returns public.mcp_policies
+language plpgsql
 stable
 security invoker
 set search_path = ''
 as $$
-  select policy.*
+declare
+  v_policy public.mcp_policies;
+begin
+  select policy.* into v_policy
   from public.mcp_policies policy
   where policy.mcp_name = p_mcp_name
     and (policy.tool_name is null or policy.tool_name = p_tool_name)
     and (policy.user_id is null or policy.user_id = p_user_id)
   order by policy.user_id nulls last, policy.tool_name nulls last
   limit 1;
+  return v_policy;
+end;
 $$;
 comment on function private.find_mcp_policy(text, text, uuid) is
-  'The policy that holds for a call: a user''s own before everyone''s, then a tool''s before its server''s. No row: the defaults of the table''s columns.';
+  'The policy that holds for a call: a user''s own before everyone''s, then a tool''s before its server''s. All null: the defaults of the table''s columns.';
 revoke all on function private.find_mcp_policy(text, text, uuid) from public;
 
 create function private.granted_scopes(p_user_id uuid, p_client_id text)
 returns text[]
-language sql
+language plpgsql
 stable
 security invoker
 set search_path = ''
 as $$
-  select coalesce((
+begin
+  return coalesce((
     select granted.scopes
     from public.mcp_grants granted
     where (granted.user_id is null or granted.user_id = p_user_id)
       and (granted.client_id is null or granted.client_id = p_client_id)
     order by granted.user_id nulls last, granted.client_id nulls last
     limit 1
-  ), '{}');
+  ), '{}'::text[]);
+end;
 $$;
 comment on function private.granted_scopes(uuid, text) is
   'The scopes of a user: of the row for that client, else the user''s own, else the default. Called by the gateway.';

@@ -1,20 +1,53 @@
 -- How connections are made and what is remembered of them.
+--
+-- What every tool call runs is in plpgsql, whose plans a session keeps: a function in SQL that sets
+-- its search_path is never inlined, and is parsed and planned anew in each transaction.
 
 create function private.tool_config_hash(p_tool public.tools)
 returns text
-language sql
+language plpgsql
 immutable
 security invoker
 set search_path = ''
 as $$
-  select encode(sha256(convert_to(jsonb_build_array(
+begin
+  return encode(sha256(convert_to(jsonb_build_array(
     p_tool.type, p_tool.config, p_tool.credential_secret_name, p_tool.credential_type
   )::text, 'UTF8')), 'hex');
+end;
 $$;
 comment on function private.tool_config_hash(public.tools) is
   'Fingerprint of all that a connection depends on; it holds the credential''s name, not its value.';
 revoke all on function private.tool_config_hash(public.tools) from public;
 grant execute on function private.tool_config_hash(public.tools) to service_role;
+
+create function private.connection_of(p_tool_id uuid, p_user_id uuid)
+returns public.agent_mcp_connections
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_connection public.agent_mcp_connections;
+begin
+  -- Two statements: no index is searched for `is not distinct from`.
+  if p_user_id is null then
+    select connection.* into v_connection
+    from public.agent_mcp_connections connection
+    where connection.tool_id = p_tool_id and connection.user_id is null;
+  else
+    select connection.* into v_connection
+    from public.agent_mcp_connections connection
+    where connection.tool_id = p_tool_id and connection.user_id = p_user_id;
+  end if;
+  return v_connection;
+end;
+$$;
+comment on function private.connection_of(uuid, uuid) is
+  'The connection of a tool server and user (null: the service), all null when there is none.';
+revoke all on function private.connection_of(uuid, uuid) from public;
+grant execute on function private.connection_of(uuid, uuid) to service_role;
 
 create function private.ensure_connection(p_tool_id uuid, p_user_id uuid)
 returns uuid
@@ -24,29 +57,29 @@ security invoker
 set search_path = ''
 as $$
 declare
+  v_connection public.agent_mcp_connections := private.connection_of(p_tool_id, p_user_id);
   v_id uuid;
   v_hash text := (select private.tool_config_hash(tool) from public.tools tool where tool.id = p_tool_id);
 begin
+  if v_connection.config_hash = v_hash then
+    return v_connection.id;
+  end if;
   if v_hash is null then
     raise sqlstate 'PT404' using
       message = format('Cannot connect to the tool %s: it is not registered', p_tool_id),
       detail = 'TOOL_NOT_FOUND',
       hint = 'List the registered tools with GET /rest/v1/tools?select=id,slug.';
   end if;
-  insert into public.agent_mcp_connections (tool_id, user_id, config_hash)
+  insert into public.agent_mcp_connections as connection (tool_id, user_id, config_hash)
   values (p_tool_id, p_user_id, v_hash)
-  on conflict (tool_id, user_id) do nothing;
-
-  select connection.id into strict v_id
-  from public.agent_mcp_connections connection
-  where connection.tool_id = p_tool_id and connection.user_id is not distinct from p_user_id;
-
-  update public.agent_mcp_connections connection
+  on conflict (tool_id, user_id) do update
   set config_hash = v_hash, protocol = null, discovery = null, session = null,
       tools_listed_at = null, health = 'unknown', failure_count = 0, retry_at = null,
       listing_started_at = null, listing_failed_at = null, listing_error = null
-  where connection.id = v_id and connection.config_hash <> v_hash;
-  return v_id;
+  where connection.config_hash <> v_hash
+  returning connection.id into v_id;
+  -- Somebody else may have made it just now.
+  return coalesce(v_id, (private.connection_of(p_tool_id, p_user_id)).id);
 end;
 $$;
 comment on function private.ensure_connection(uuid, uuid) is

@@ -94,20 +94,27 @@ grant execute on function private.storable_parameters(jsonb, int) to service_rol
 
 create function private.append_parameters(p_sets jsonb, p_set jsonb)
 returns jsonb
-language sql
+language plpgsql
 immutable
 security invoker
 set search_path = ''
 as $$
-  with kept as (
-    select item.value, item.place
-    from jsonb_array_elements(p_sets) with ordinality as item (value, place)
-    where item.value <> p_set
-    order by item.place desc
-    limit 9
-  )
-  select coalesce(jsonb_agg(kept.value order by kept.place), '[]') || jsonb_build_array(p_set)
-  from kept;
+begin
+  if p_sets -> -1 = p_set then
+    return p_sets;
+  end if;
+  return (
+    with kept as (
+      select item.value, item.place
+      from jsonb_array_elements(p_sets) with ordinality as item (value, place)
+      where item.value <> p_set
+      order by item.place desc
+      limit 9
+    )
+    select coalesce(jsonb_agg(kept.value order by kept.place), '[]') || jsonb_build_array(p_set)
+    from kept
+  );
+end;
 $$;
 comment on function private.append_parameters(jsonb, jsonb) is
   'The ten most recent distinct sets, newest last; a repeated set moves to the newest place.';
@@ -241,16 +248,23 @@ revoke all on function private.forget_parameters(uuid) from public;
 
 create function public.record_mcp_tool_success(p_connection_id uuid)
 returns void
-language sql
+language plpgsql
 volatile
 security invoker
 set search_path = ''
 as $$
+begin
+  -- A busy connection would leave dead rows faster than they are vacuumed.
   update public.agent_mcp_connections connection
   set health = 'healthy', last_success_at = clock_timestamp(), failure_count = 0, retry_at = null
-  where connection.id = p_connection_id;
+  where connection.id = p_connection_id
+    and ((connection.failure_count, connection.retry_at, connection.health)
+        is distinct from (0, null::timestamptz, 'healthy')
+      or connection.last_success_at is null
+      or connection.last_success_at < clock_timestamp() - interval '1 second');
+end;
 $$;
 comment on function public.record_mcp_tool_success(uuid) is
-  'Marks a connection healthy: its server answered. Called by the gateway.';
+  'Marks a connection healthy: its server answered. The time is written once a second at most. Called by the gateway.';
 revoke all on function public.record_mcp_tool_success(uuid) from public, anon, authenticated;
 grant execute on function public.record_mcp_tool_success(uuid) to service_role;

@@ -65,16 +65,18 @@ grant execute on function public.get_agent_mcp_tools(uuid, uuid) to service_role
 
 create function private.breaker_state(p_connection public.agent_mcp_connections)
 returns text
-language sql
+language plpgsql
 volatile
 security invoker
 set search_path = ''
 as $$
-  select case
+begin
+  return case
     when p_connection.retry_at is null then 'closed'
     when p_connection.retry_at > clock_timestamp() then 'open'
     else 'half_open'
   end;
+end;
 $$;
 comment on function private.breaker_state(public.agent_mcp_connections) is
   'closed: calls go through; open: they fail at once until retry_at; half_open: one of them may try.';
@@ -121,15 +123,17 @@ revoke all on function private.tool_server(uuid, uuid) from public;
 
 create function private.is_listing_due(p_server jsonb, p_max_age_seconds int)
 returns boolean
-language sql
+language plpgsql
 volatile
 security invoker
 set search_path = ''
 as $$
-  select coalesce(
+begin
+  return coalesce(
       (p_server ->> 'tools_listed_at')::timestamptz < clock_timestamp() - make_interval(secs => p_max_age_seconds), true)
     and coalesce((p_server ->> 'listing_failed_at')::timestamptz < clock_timestamp() - interval '1 minute', true)
     and p_server ->> 'breaker' <> 'open';
+end;
 $$;
 comment on function private.is_listing_due(jsonb, int) is
   'Whether a server (as of tool_server()) should be asked for its tools: its list is missing or old, and it did not just fail.';
@@ -163,6 +167,7 @@ as $$
 declare
   v_task_id uuid := (p_caller ->> 'task_id')::uuid;
   v_user_id uuid := (p_caller ->> 'user_id')::uuid;
+  v_agent_id uuid := (p_caller ->> 'agent_id')::uuid;
 begin
   if v_task_id is not null then
     select task.created_by into v_user_id from public.tasks task where task.id = v_task_id;
@@ -177,10 +182,9 @@ begin
       message = format('Cannot call a tool as the user %s: there is no such user', v_user_id),
       detail = 'CALLER_REQUIRED', hint = 'Name a user who exists.';
   end if;
-  if not exists (select 1 from public.agents agent where agent.id = (p_caller ->> 'agent_id')::uuid)
-    and p_caller ->> 'agent_id' is not null then
+  if v_agent_id is not null and not exists (select 1 from public.agents agent where agent.id = v_agent_id) then
     raise sqlstate 'PT404' using
-      message = format('Cannot call a tool for the agent %s: there is no such agent', p_caller ->> 'agent_id'),
+      message = format('Cannot call a tool for the agent %s: there is no such agent', v_agent_id),
       detail = 'AGENT_NOT_FOUND', hint = 'Leave agent_id out, or name an agent that exists.';
   end if;
   return v_user_id;
@@ -192,21 +196,45 @@ revoke all on function private.tool_call_user(jsonb) from public;
 
 create function private.caller_scopes(p_caller jsonb, p_user_id uuid)
 returns text[]
-language sql
+language plpgsql
 stable
 security invoker
 set search_path = ''
 as $$
-  select case
+begin
+  return case
     when p_user_id is null then null
     when p_caller ->> 'task_id' is not null then private.granted_scopes(p_user_id, null)
     when (p_caller ->> 'is_service')::boolean then null
     else private.granted_scopes(p_user_id, p_caller ->> 'client_id')
   end;
+end;
 $$;
 comment on function private.caller_scopes(jsonb, uuid) is
   'The scopes of a caller {task_id, client_id, is_service} who acts as that user; null means every scope. Called by the gateway.';
 revoke all on function private.caller_scopes(jsonb, uuid) from public;
+
+create function private.tool_call_secrets(p_tool public.tools, p_user_id uuid)
+returns jsonb
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return jsonb_build_object(
+    'credential', private.resolve_tool_credential(p_tool.id, p_user_id),
+    'named', private.resolve_named_secrets(
+      jsonb_path_query_array(p_tool.config, '$.headers.*.secret')
+        || jsonb_path_query_array(p_tool.config, '$.query.*.secret'))
+  );
+exception when sqlstate 'PT422' then
+  return null;
+end;
+$$;
+comment on function private.tool_call_secrets(public.tools, uuid) is
+  'All that a call of a tool needs of Vault: {credential: resolve_tool_credential(), named: resolve_named_secrets() of the headers and query of its config}. Null when something is missing, which those functions name.';
+revoke all on function private.tool_call_secrets(public.tools, uuid) from public;
 
 create function private.load_tool_call(p_call jsonb)
 returns jsonb
@@ -224,8 +252,12 @@ declare
   v_server jsonb;
   v_cached public.mcp_tools_cache;
   v_policy public.mcp_policies;
+  v_is_due boolean;
+  v_is_granted boolean;
   v_retry_after_ms int := 0;
 begin
+  -- All that is written here may be lost with the server; the ledger's commit is waited for.
+  perform set_config('synchronous_commit', 'off', true);
   select tool.* into v_tool
   from public.tools tool
   where tool.slug = p_call ->> 'server' and tool.is_active;
@@ -233,26 +265,35 @@ begin
     return null;
   end if;
   v_server := private.tool_server(v_tool.id, v_user_id);
+  v_is_due := v_tool.type <> 'internal' and p_call ->> 'max_age_seconds' is not null
+    and private.is_listing_due(v_server, (p_call ->> 'max_age_seconds')::int);
 
-  -- A catalogue key (name@version) or name_vVersion is the same tool under another name.
   select cached.* into v_cached
   from public.mcp_tools_cache cached
-  where cached.connection_id = (v_server #>> '{connection,id}')::uuid
-    and (cached.tool_name = v_name
-      or (cached.tool_version is not null
-        and v_name in (cached.tool_name || '@' || cached.tool_version, cached.tool_name || '_v' || cached.tool_version)))
-  order by cached.tool_name = v_name desc
-  limit 1;
+  where cached.connection_id = (v_server #>> '{connection,id}')::uuid and cached.tool_name = v_name;
+  if not found then
+    -- A catalogue key (name@version) or name_vVersion is the same tool under another name.
+    select cached.* into v_cached
+    from public.mcp_tools_cache cached
+    where cached.connection_id = (v_server #>> '{connection,id}')::uuid
+      and v_name in (cached.tool_name || '@' || cached.tool_version, cached.tool_name || '_v' || cached.tool_version)
+    limit 1;
+  end if;
   v_name := coalesce(v_cached.tool_name, v_name);
 
   if v_caller ->> 'session_id' is not null then
     perform private.touch_session(
       (v_caller ->> 'session_id')::uuid, v_user_id, v_agent_id, v_caller ->> 'client_name');
   end if;
-  select policy.* into v_policy from private.find_mcp_policy(v_tool.slug, v_name, v_user_id) policy;
+  v_policy := private.find_mcp_policy(v_tool.slug, v_name, v_user_id);
+  v_is_granted := v_agent_id is null or exists (
+    select 1 from public.agent_tools granted
+    where granted.tool_id = v_tool.id and granted.agent_id = v_agent_id
+      and (granted.allowed_tools is null or v_name = any (granted.allowed_tools))
+  );
   -- Names that exist alone have a bucket, so that made-up ones fill no table.
-  if (p_call ->> 'is_charged')::boolean and v_cached.id is not null and coalesce(v_policy.is_allowed, true)
-    and (v_user_id is not null or v_policy.id is not null) then
+  if (p_call ->> 'is_charged')::boolean and v_cached.id is not null and not v_is_due
+    and coalesce(v_policy.is_allowed, true) and (v_user_id is not null or v_policy.id is not null) then
     v_retry_after_ms := private.take_tool_call(
       v_tool.id, v_name, v_user_id,
       coalesce(v_policy.calls_per_minute, 600), coalesce(v_policy.burst_calls, 200));
@@ -261,28 +302,29 @@ begin
   return v_server || jsonb_build_object(
     'user_id', v_user_id,
     'scopes', private.caller_scopes(v_caller, v_user_id),
-    'is_granted', v_agent_id is null or exists (
-      select 1 from public.agent_tools granted
-      where granted.tool_id = v_tool.id and granted.agent_id = v_agent_id
-        and (granted.allowed_tools is null or v_name = any (granted.allowed_tools))
-    ),
+    'is_due', v_is_due,
+    'is_granted', v_is_granted,
     'is_allowed', coalesce(v_policy.is_allowed, true),
     'timeout_ms', v_policy.timeout_ms,
     'retry_after_ms', v_retry_after_ms,
+    'secrets', case
+      when v_tool.type <> 'internal' and v_is_granted and coalesce(v_policy.is_allowed, true) and v_retry_after_ms = 0
+        then private.tool_call_secrets(v_tool, v_user_id)
+    end,
     'cached', case when v_cached.id is not null then jsonb_build_object(
       'name', v_cached.tool_name, 'version', v_cached.tool_version, 'schema', v_cached.tool_schema,
       'hash', v_cached.definition_hash, 'state', v_cached.state, 'held', v_cached.held_definition -> 'schema'
     ) end,
-    'tool_names', (
+    'tool_names', case when v_cached.id is null then (
       select coalesce(jsonb_agg(cached.tool_name order by cached.tool_name), '[]')
       from public.mcp_tools_cache cached
       where cached.connection_id = (v_server #>> '{connection,id}')::uuid
-    )
+    ) else '[]' end
   );
 end;
 $$;
 comment on function private.load_tool_call(jsonb) is
-  'All that one call {server, tool_name, caller: {user_id, agent_id, task_id, client_id, session_id, client_name, is_service}, is_charged} needs: tool_server() and {user_id, scopes (null: all), is_granted, is_allowed, timeout_ms, retry_after_ms (0: not limited), cached or null, tool_names}; null when no such server is registered and active. Takes the call out of its rate limit and makes its session. Called by the gateway.';
+  'All that one call {server, tool_name, caller: {user_id, agent_id, task_id, client_id, session_id, client_name, is_service}, is_charged, max_age_seconds} needs: tool_server() and {user_id, scopes (null: all), is_due, is_granted, is_allowed, timeout_ms, retry_after_ms (0: not limited), secrets: tool_call_secrets() unless the call is refused here, cached or null, tool_names where cached is null}; null when no such server is registered and active. Takes the call out of its rate limit, unless the server''s list is older than max_age_seconds (null: whatever its age), and makes its session. Called by the gateway.';
 revoke all on function private.load_tool_call(jsonb) from public;
 
 create function private.usable_servers(p_caller jsonb, p_server text default null)

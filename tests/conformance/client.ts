@@ -6,7 +6,7 @@ import { z } from "zod";
 import { asJsonObject, type JsonObject } from "../../shared/json.ts";
 import { jsonObject } from "../../shared/json_schema.ts";
 import { UNKNOWN_CONNECTION } from "../../shared/mcp/connection_state.ts";
-import { openMcpServer } from "../../shared/mcp/mcp_server.ts";
+import { mcpFeatures, openMcpServer } from "../../shared/mcp/mcp_server.ts";
 import { createGuardedFetch } from "../../shared/net/guarded_fetch.ts";
 import type { ToolDefinition } from "../../shared/tools/tool_definition.ts";
 import type { CallInput, ServerAnswer, ToolServer } from "../../shared/tools/tool_server.ts";
@@ -62,7 +62,7 @@ for (const tool of tools) {
   const argumentSets = wanted.length > 0 ? wanted.map((call) => call.arguments) : [sample(tool)];
   for (const args of argumentSets) await callUntilAnswered(tool, args);
 }
-const { hasResources, hasPrompts } = open().features();
+const { hasResources, hasPrompts } = mcpFeatures(state);
 if (hasResources) {
   const { resources } = await relay("resources/list", {});
   for (const { uri = "" } of listOf(resources)) await relay("resources/read", { uri });

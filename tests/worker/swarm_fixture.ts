@@ -245,11 +245,12 @@ export class Swarm {
 /** What a worker never asks of the gateway. */
 const NO_CATALOGUE: Pick<
   ToolGateway,
-  "listServers" | "listServerTools" | "findConnection" | "relay"
+  "listServers" | "listServerTools" | "findConnection" | "prepare" | "relay"
 > = {
   listServers: unexpected,
   listServerTools: unexpected,
   findConnection: unexpected,
+  prepare: unexpected,
   relay: unexpected,
 };
 

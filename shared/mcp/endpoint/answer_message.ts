@@ -1,10 +1,11 @@
 import { SwarmError } from "../../errors/swarm_error.ts";
+import { lazily } from "../../lazily.ts";
 import { buildServer } from "./build_server.ts";
 import type { Exchange } from "./exchange.ts";
-import type { FoundTool } from "./tool_directory.ts";
+import type { DescribedServer, FoundTool } from "./tool_directory.ts";
 
-/** Imported when first needed: a refused request never needs it. */
-const loadSdk = () => import("@modelcontextprotocol/server");
+/** Imported when first needed, while the database is asked: who is turned away never needs it. */
+const loadSdk = lazily(() => import("@modelcontextprotocol/server"));
 
 /**
  * How often an idle stream carries a comment. Proxies notice that a client has gone only when they
@@ -24,11 +25,12 @@ const DESCRIBED =
  * `INSUFFICIENT_SCOPE` with `details.scopes`, `DATABASE_UNAVAILABLE`.
  */
 export async function answerMessage(exchange: Exchange): Promise<Response> {
-  const { message, directory, log } = exchange;
+  const { message, log } = exchange;
+  const loading = loadSdk();
   const called = await findCalled(exchange);
   const isDescribed = message.methods.some((method) => DESCRIBED.test(method));
-  const described = isDescribed ? await directory.describe() : null;
-  const sdk = await loadSdk();
+  const described = isDescribed ? await describe(exchange, called) : null;
+  const sdk = await loading;
   const handler = sdk.createMcpHandler(
     () => buildServer(sdk, exchange, { described, called }),
     {
@@ -42,21 +44,30 @@ export async function answerMessage(exchange: Exchange): Promise<Response> {
   );
 }
 
-/** Finds what the message calls, before anything is dispatched. */
+/** Finds what the message calls, before anything is dispatched; null when that is not one tool. */
 async function findCalled({ message, directory }: Exchange): Promise<FoundTool | null> {
-  let called: FoundTool | null = null;
-  for (const name of message.toolNames) {
-    called = await directory.find(name);
-    if (called.kind === "tool") assertScopes(name, called.tool);
+  const [name, ...others] = message.toolNames;
+  if (name === undefined) return null;
+  if (others.length === 0) {
+    const called = await directory.prepare(name);
+    assertScopes(name, called);
+    return called;
   }
-  return message.toolNames.length === 1 ? called : null;
+  for (const name of message.toolNames) assertScopes(name, await directory.find(name));
+  return null;
 }
 
-function assertScopes(
-  name: string,
-  { scopes, missingScopes }: Extract<FoundTool, { kind: "tool" }>["tool"],
-): void {
-  if (missingScopes.length === 0) return;
+async function describe(
+  { server, directory }: Exchange,
+  called: FoundTool | null,
+): Promise<DescribedServer | null> {
+  const isKnown = server !== null && called?.kind === "tool" && called.prepared !== undefined;
+  return isKnown ? called.prepared : await directory.describe();
+}
+
+function assertScopes(name: string, found: FoundTool): void {
+  if (found.kind !== "tool" || found.tool.missingScopes.length === 0) return;
+  const { scopes, missingScopes } = found.tool;
   throw new SwarmError(
     "INSUFFICIENT_SCOPE",
     `Cannot call '${name}': the scope ${missingScopes.join(" and ")} is missing`,

@@ -51,7 +51,7 @@ export function buildServer(
     return { tools: tools.map(toListedTool) };
   });
   mcp.server.setRequestHandler("tools/call", async (request, context) => {
-    const result = await handleCall(sdk, exchange, request, context);
+    const result = await handleCall(sdk, { ...exchange, called }, request, context);
     if (sdk.isInputRequiredResult(result)) return result;
     const outputSchema = called?.kind === "tool" ? called.tool.outputSchema : undefined;
     return mcp.server.projectCallToolResult(result, outputSchema as Record<string, unknown>);

@@ -25,6 +25,11 @@ import {
 import type { Exchange, McpSdk } from "./exchange.ts";
 import type { FoundTool } from "./tool_directory.ts";
 
+/** An exchange with the tool that its one call names; null for one of several calls. */
+export interface CallExchange extends Exchange {
+  readonly called: FoundTool | null;
+}
+
 const LOG_LEVEL_KEY = "io.modelcontextprotocol/logLevel";
 
 /**
@@ -34,17 +39,19 @@ const LOG_LEVEL_KEY = "io.modelcontextprotocol/logLevel";
  */
 export async function handleCall(
   sdk: McpSdk,
-  exchange: Exchange,
+  exchange: CallExchange,
   { params }: CallToolRequest,
   context: ServerContext,
 ): Promise<CallToolResult | InputRequiredResult> {
-  const found = await exchange.directory.find(params.name);
+  const found = exchange.called ?? await exchange.directory.find(params.name);
   if (found.kind === "unknown") throw unknownTool(sdk, params.name, found.nearest);
   const request = toRequest(exchange, found, params, context);
   const options = resultOptions(found);
+  const prepared = found.kind === "tool" ? found.prepared : undefined;
   let outcome: ToolCallOutcome;
   try {
-    const call = exchange.gateway.call(request, context.mcpReq.signal);
+    const { signal } = context.mcpReq;
+    const call = prepared?.run(request, signal) ?? exchange.gateway.call(request, signal);
     exchange.keepAlive(call.catch(() => {}));
     outcome = await call;
   } catch (error) {

@@ -11,7 +11,7 @@ const CLIENT_INFO_KEY = "io.modelcontextprotocol/clientInfo";
 
 /** A JSON-RPC message as far as it matters before the SDK reads it. */
 export interface McpMessage {
-  /** The request with its body unread. */
+  /** Its body is read already, and stands there again only where {@linkcode body} is undefined. */
   readonly request: Request;
   /** Undefined when the body is no JSON; what to say about that is the SDK's to know. */
   readonly body: JsonValue | undefined;
@@ -33,7 +33,7 @@ export async function readMessage(request: Request): Promise<McpMessage> {
   const body = parse(text);
   const calls = (Array.isArray(body) ? body : [body]).map((item: JsonValue) => asJsonObject(item));
   return {
-    request: new Request(request, { body: text }),
+    request: body === undefined ? new Request(request, { body: text }) : request,
     body,
     methods: calls.flatMap(({ method }) => typeof method === "string" ? [method] : []),
     toolNames: calls.flatMap(toolNameOf),

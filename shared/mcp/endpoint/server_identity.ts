@@ -31,7 +31,10 @@ export interface ServerInfo {
 }
 
 /** How a registered server presents itself. */
-export function serverInfoOf(server: ServerSummary, features: ServerFeatures | null): ServerInfo {
+export function serverInfoOf(
+  server: DescribedServer["server"],
+  features: ServerFeatures | null,
+): ServerInfo {
   return {
     name: shownName(server),
     version: features?.version ?? ENDPOINT_VERSION,
@@ -47,12 +50,12 @@ export function serverInfoOf(server: ServerSummary, features: ServerFeatures | n
 }
 
 /** The name that clients are shown: it says when the gateway stands before somebody else's server. */
-export function shownName({ name, external }: ServerSummary): string {
+export function shownName({ name, external }: Pick<ServerSummary, "name" | "external">): string {
   return external === null ? name : `${name} (Enhanced)`;
 }
 
 /** What discovery tells, in `_meta`, of a server that is not part of the product. */
-export function discoveryMeta({ external }: ServerSummary): JsonObject {
+export function discoveryMeta({ external }: Pick<ServerSummary, "external">): JsonObject {
   if (external === null) return {};
   const { endpoint, docsUrl, capabilities } = external;
   return {

@@ -3,7 +3,9 @@ import type { Logger } from "../../log/logger.ts";
 import { nearestNames } from "../../nearest_names.ts";
 import { findByName } from "../../tools/find_by_name.ts";
 import type {
+  CallableTool,
   ListedTool,
+  PreparedCall,
   ServerFeatures,
   ServerSummary,
   ServerTools,
@@ -25,7 +27,13 @@ export interface WireTool {
 
 /** What a wire name leads to. */
 export type FoundTool =
-  | { readonly kind: "tool"; readonly server: string; readonly tool: ListedTool }
+  | {
+    readonly kind: "tool";
+    readonly server: string;
+    readonly tool: CallableTool;
+    /** Only of {@linkcode ToolDirectory.prepare}, for the one call. */
+    readonly prepared?: PreparedCall;
+  }
   /**
    * The server's tools cannot be listed now, or nobody has approved this one's definition; the call
    * itself will tell why.
@@ -35,7 +43,7 @@ export type FoundTool =
 
 /** What is known of an endpoint's server. */
 export interface DescribedServer {
-  readonly server: ServerSummary;
+  readonly server: PreparedCall["server"];
   /** Null when the server cannot be asked now. */
   readonly features: ServerFeatures | null;
 }
@@ -48,6 +56,8 @@ export interface ToolDirectory {
    */
   list(): Promise<readonly WireTool[]>;
   find(wireName: string): Promise<FoundTool>;
+  /** As `find()` for one call, which is looked up at once where no list is needed for it. */
+  prepare(wireName: string): Promise<FoundTool>;
   /** The endpoint's one server; null for the endpoint of all. */
   describe(): Promise<DescribedServer | null>;
 }
@@ -78,9 +88,23 @@ export function createToolDirectory(options: ToolDirectoryOptions): ToolDirector
   };
   return {
     list: async () => server === null ? await listAll() : await listOne(server),
-    find: async (wireName) => server === null ? await findInAll(wireName) : await findIn(wireName),
+    find,
+    prepare,
     describe: async () => server === null ? null : await describe(server),
   };
+
+  async function find(wireName: string): Promise<FoundTool> {
+    return server === null ? await findInAll(wireName) : await findIn(wireName);
+  }
+
+  async function prepare(wireName: string): Promise<FoundTool> {
+    const meant = server === null ? readings(wireName) : [{ slug: server, toolName: wireName }];
+    for (const { slug, toolName } of meant) {
+      const prepared = await gateway.prepare({ server: slug, toolName, caller });
+      if (prepared !== null) return { kind: "tool", server: slug, tool: prepared.tool, prepared };
+    }
+    return await find(wireName);
+  }
 
   async function ask(slug: string): Promise<ServerTools | null> {
     try {

@@ -1,0 +1,19 @@
+/**
+ * The function `mcp` in a process of its own, as an edge isolate holds it. Answers each line of
+ * stdin with its URL and the processor time that the process has used.
+ */
+import process from "node:process";
+import { createMcpApp } from "../../shared/app/mcp_app.ts";
+import { readConfig } from "../../shared/config/env.ts";
+import { writeLine } from "../terminal.ts";
+
+const app = createMcpApp(readConfig(), () => {});
+const { addr } = Deno.serve(
+  { hostname: "127.0.0.1", port: 0, automaticCompression: false, onListen: () => {} },
+  (request) => app.fetch(request),
+);
+for await (const _line of Deno.stdin.readable) {
+  const { user, system } = process.cpuUsage();
+  const url = `http://127.0.0.1:${addr.port}/mcp`;
+  writeLine(JSON.stringify({ url, cpu_ms: (user + system) / 1_000 }));
+}

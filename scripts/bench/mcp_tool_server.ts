@@ -1,0 +1,26 @@
+/** The tool server that is timed, in a process of its own; answers each line of stdin with its URL. */
+import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
+import { z } from "zod";
+import { sleep } from "../../shared/sleep.ts";
+import { writeLine } from "../terminal.ts";
+import { TOOL } from "./mcp_door.ts";
+
+const handler = createMcpHandler(() => {
+  const server = new McpServer({ name: "timed", version: "1" });
+  server.registerTool(TOOL, {
+    description: "Works for some time",
+    inputSchema: z.object({ ms: z.number() }),
+    annotations: { readOnlyHint: true },
+  }, async ({ ms }, { mcpReq }) => {
+    if (ms > 0) await sleep(ms, mcpReq.signal);
+    return { content: [{ type: "text" as const, text: "done" }] };
+  });
+  return server;
+});
+const { addr } = Deno.serve(
+  { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+  (request) => handler.fetch(request),
+);
+for await (const _line of Deno.stdin.readable) {
+  writeLine(JSON.stringify({ url: `http://127.0.0.1:${addr.port}/` }));
+}

@@ -1,0 +1,51 @@
+import { SwarmError } from "../errors/swarm_error.ts";
+import { missingScopes, scopesOf } from "./admit_call.ts";
+import { callTool } from "./call_tool.ts";
+import { externalServerOf } from "./external_server.ts";
+import { findTool } from "./find_definition.ts";
+import { MAX_LIST_AGE_SECONDS } from "./list_agent_tools.ts";
+import type { ToolServerPorts } from "./open_tool_server.ts";
+import { serverFeatures } from "./server_features.ts";
+import type { CallTarget, PreparedCall } from "./tool_port.ts";
+
+/**
+ * Looks a call up; whether it may pass is judged when it runs, so that a refusal is written down.
+ *
+ * @returns Null when the server's list is missing or old, or has no such tool.
+ * @throws SwarmError `DATABASE_UNAVAILABLE`, or for a caller that does not exist.
+ */
+export async function prepareCall(
+  target: CallTarget,
+  ports: ToolServerPorts,
+): Promise<PreparedCall | null> {
+  const startedAtMs = performance.now();
+  const { toolName, caller } = target;
+  const key = { ...target, isCharged: true, maxAgeSeconds: MAX_LIST_AGE_SECONDS };
+  const record = await ports.store.loadCall(key);
+  if (record === null || record.cached === null || record.is_due) return null;
+  const found = await findTool(record, toolName).catch(noneIfUnknown);
+  if (found === null) return null;
+
+  const { definition: { name, version, inputSchema, outputSchema } } = found;
+  const scopes = scopesOf(record.tool, found.scopes, caller.taskId !== null);
+  return {
+    server: { ...record.tool, external: externalServerOf(record.tool) },
+    features: await serverFeatures(record),
+    tool: {
+      name,
+      version: version ?? record.cached.version,
+      inputSchema,
+      ...(outputSchema === undefined ? {} : { outputSchema }),
+      scopes,
+      missingScopes: missingScopes(scopes, record.scopes),
+    },
+    run: (details, signal) =>
+      callTool({ ...target, ...details, toolName: name }, ports, signal, { record, startedAtMs }),
+  };
+}
+
+/** A row of the cache may outlive its tool. */
+function noneIfUnknown(error: unknown): null {
+  if (error instanceof SwarmError && error.code === "TOOL_NOT_FOUND") return null;
+  throw error;
+}
