@@ -4,7 +4,8 @@ import { applyMigrations } from "../../scripts/stack/migrations/apply_migrations
 import { createSql, type Sql } from "../../shared/db/sql_client.ts";
 import { hashWords } from "../../shared/quoth/embedders/lexical_hash.ts";
 import { startNativeServer } from "./native_server.ts";
-import { assertNoDeadlock, seededRandom, shuffled } from "./race_fixture.ts";
+import { seededRandom } from "../../scripts/seeded_random.ts";
+import { assertNoDeadlock, shuffled } from "./race_fixture.ts";
 
 const EMBEDDER = "hash768@1";
 const ROUNDS = 60;

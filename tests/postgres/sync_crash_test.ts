@@ -5,7 +5,8 @@ import { splitMarkdown } from "../../shared/quoth/markdown/split_markdown.ts";
 import { filesOf, SyncFixture, type TestProject } from "../quoth/sync_fixture.ts";
 import { createHistory } from "../quoth/sync_history.ts";
 import { startNativeServer } from "./native_server.ts";
-import { assertNoDeadlock, inLanes, printFigures, seededRandom } from "./race_fixture.ts";
+import { seededRandom } from "../../scripts/seeded_random.ts";
+import { assertNoDeadlock, inLanes, printFigures } from "./race_fixture.ts";
 
 const PUSHES = 40;
 const SEED = 20_261_122;
