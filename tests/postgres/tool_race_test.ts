@@ -1,13 +1,7 @@
 import assert from "node:assert/strict";
 import type { Sql } from "../../shared/db/sql_client.ts";
 import { runAsUser } from "../../shared/db/run_as_user.ts";
-import {
-  assertNoDeadlock,
-  claimAll,
-  createRunning,
-  openRaceTrack,
-  spawnChildren,
-} from "./race_fixture.ts";
+import { assertNoDeadlock, createFamilies, openRaceTrack } from "./race_fixture.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 
 Deno.test("many connections use one tool at once", async (t) => {
@@ -76,10 +70,9 @@ Deno.test("many connections use one tool at once", async (t) => {
   await t.step(
     "what tools of one job use at once is all on its bill, beside checkpoints",
     async () => {
-      const [parent] = await createRunning(track, 1);
-      assert.ok(parent);
-      await spawnChildren(track.store, parent, 8);
-      const children = await claimAll(track.store);
+      const [family] = await createFamilies(track, 1, 8);
+      assert.ok(family);
+      const { parent, children } = family;
       const { toolId, userId, connectionId } = await connect(sql);
       await storeTools(sql, connectionId);
 
