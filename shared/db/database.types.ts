@@ -804,11 +804,29 @@ isOneToOne: false
                   ]
                 },"tool_call_costs": {
                   Row: {
-                    "agent_cost_micro_usd": number | null,"cost_micro_usd": number | null,"execution_id": string,"model_call_count": number | null,"unpriced_model_call_count": number | null
+                    "agent_cost_micro_usd": number | null,"agent_id": string | null,"attempt": number,"called_at": string,"cost_micro_usd": number | null,"execution_id": string,"execution_time_ms": number,"mcp_name": string,"model_call_count": number | null,"status": string,"task_id": string | null,"tool_name": string,"tool_version": string | null,"unpriced_model_call_count": number | null,"user_id": string | null
                   }
                   ComputedFields: never
                   Relationships: [
-                    
+                    {
+      foreignKeyName: "mcp_executions_agent_id_fkey"
+      columns: ["agent_id"]
+isOneToOne: false
+      referencedRelation: "agents"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "mcp_executions_task_id_fkey"
+      columns: ["task_id"]
+isOneToOne: false
+      referencedRelation: "stuck_tasks"
+      referencedColumns: ["task_id"]
+    },{
+      foreignKeyName: "mcp_executions_task_id_fkey"
+      columns: ["task_id"]
+isOneToOne: false
+      referencedRelation: "tasks"
+      referencedColumns: ["id"]
+    }
                   ]
                 },"tool_usage": {
                   Row: {

@@ -39,10 +39,18 @@ export function findArgumentProblems(schema: JsonObject, args: JsonObject): Argu
   const validator = new Validator(schema as Schema, draftOf(schema), false);
   const { valid, errors } = validator.validate(args);
   if (valid) return [];
-  const telling = errors.filter((error) => !WRAPPERS.has(error.keyword));
+  const telling = errors.filter((error) => !WRAPPERS.has(error.keyword) && !isSaidBetter(error));
   const problems = (telling.length > 0 ? telling : errors).map((unit) => toProblem(unit, schema));
   const byPlace = new Map(problems.map((item) => [`${item.path} ${item.message}`, item]));
   return [...byPlace.values()].slice(0, MAX_PROBLEMS);
+
+  /** A pattern beside a format says the same in a form that nobody reads. */
+  function isSaidBetter({ keyword, instanceLocation }: OutputUnit): boolean {
+    return keyword === "pattern" &&
+      errors.some((other) =>
+        other.keyword === "format" && other.instanceLocation === instanceLocation
+      );
+  }
 }
 
 function toProblem(unit: OutputUnit, schema: JsonObject): ArgumentProblem {

@@ -42,6 +42,14 @@ Deno.test("findArgumentProblems() offers the nearest name for an unknown one", (
   assert.equal(text, "$.line: the argument 'line' does not exist; did you mean 'lines'?");
 });
 
+Deno.test("findArgumentProblems() says what is no id once, without the pattern of ids", () => {
+  const id = { type: "string", format: "uuid", pattern: "^[0-9a-f-]{36}$" };
+  const schema = { type: "object", properties: { id } };
+
+  const problems = findArgumentProblems(schema, { id: "none" });
+  assert.equal(describeProblems(problems), '$.id: String does not match format "uuid"');
+});
+
 Deno.test("nearestNames() looks through case, separators and typing errors", () => {
   const known = ["searchValue", "read_file", "write_file", "limit"];
 

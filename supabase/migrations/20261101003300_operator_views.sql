@@ -88,6 +88,16 @@ comment on view public.agent_usage is
 create view public.tool_call_costs with (security_invoker = true) as
   select
     execution.id as execution_id,
+    execution.created_at as called_at,
+    execution.user_id,
+    execution.agent_id,
+    execution.task_id,
+    execution.mcp_name,
+    execution.tool_name,
+    execution.tool_version,
+    execution.status,
+    execution.attempt,
+    execution.execution_time_ms,
     coalesce(inside.model_call_count, 0) as model_call_count,
     inside.cost_micro_usd,
     coalesce(inside.unpriced_model_call_count, 0) as unpriced_model_call_count,
@@ -120,26 +130,25 @@ create view public.tool_call_costs with (security_invoker = true) as
       on usage.task_id = turn.task_id and usage.step_seq = turn.seq and usage.execution_id is null
   ) as asking on true;
 comment on view public.tool_call_costs is
-  'What each tool call cost: the models inside the tool (cost_micro_usd), and the turn in which the agent''s own model asked for it, shared evenly by the calls of that turn (agent_cost_micro_usd). Null: no such model call, or none with a price. Users see their own, the service all.';
+  'Tool calls with what each cost: the models inside the tool (cost_micro_usd), and the turn in which the agent''s own model asked for it, shared evenly by the calls of that turn (agent_cost_micro_usd). Null: no such model call, or none with a price. Users see their own, the service all.';
 
 create view public.tool_usage with (security_invoker = true) as
   with called as (
     select
-      date_trunc('day', execution.created_at, 'UTC')::date as day,
-      execution.mcp_name,
-      execution.tool_name,
-      execution.tool_version,
-      execution.status,
-      execution.execution_time_ms,
+      date_trunc('day', call.called_at, 'UTC')::date as day,
+      call.mcp_name,
+      call.tool_name,
+      call.tool_version,
+      call.status,
+      call.execution_time_ms,
       feedback.rating,
       feedback.rating_score,
-      cost.model_call_count,
-      cost.cost_micro_usd,
-      cost.unpriced_model_call_count,
-      cost.agent_cost_micro_usd
-    from public.mcp_executions as execution
-    join public.tool_call_costs as cost on cost.execution_id = execution.id
-    left join public.mcp_feedback as feedback on feedback.execution_id = execution.id
+      call.model_call_count,
+      call.cost_micro_usd,
+      call.unpriced_model_call_count,
+      call.agent_cost_micro_usd
+    from public.tool_call_costs as call
+    left join public.mcp_feedback as feedback on feedback.execution_id = call.execution_id
   )
   select
     day,
@@ -169,22 +178,21 @@ comment on view public.tool_usage is
 create view public.agent_tool_usage with (security_invoker = true) as
   with called as (
     select
-      date_trunc('day', execution.created_at, 'UTC')::date as day,
+      date_trunc('day', call.called_at, 'UTC')::date as day,
       agent.slug as agent_slug,
-      execution.mcp_name,
-      execution.tool_name,
-      execution.status,
-      execution.attempt,
-      execution.execution_time_ms,
+      call.mcp_name,
+      call.tool_name,
+      call.status,
+      call.attempt,
+      call.execution_time_ms,
       feedback.rating,
-      cost.model_call_count,
-      cost.cost_micro_usd,
-      cost.unpriced_model_call_count,
-      cost.agent_cost_micro_usd
-    from public.mcp_executions as execution
-    join public.tool_call_costs as cost on cost.execution_id = execution.id
-    left join public.agents as agent on agent.id = execution.agent_id
-    left join public.mcp_feedback as feedback on feedback.execution_id = execution.id
+      call.model_call_count,
+      call.cost_micro_usd,
+      call.unpriced_model_call_count,
+      call.agent_cost_micro_usd
+    from public.tool_call_costs as call
+    left join public.agents as agent on agent.id = call.agent_id
+    left join public.mcp_feedback as feedback on feedback.execution_id = call.execution_id
   )
   select
     day,

@@ -89,6 +89,18 @@ Deno.test("what tool calls cost is known by tool, by agent and by call", async (
     assert.equal(task.cost, bill?.cost, "the task's bill has what its tools used");
   });
 
+  await t.step("a call that fails after its model has answered is paid for", async () => {
+    const costOf = async () => (await readView(ada, "tool_usage"))[0]?.cost_micro_usd ?? 0;
+    const before = await costOf();
+    await sql`revoke execute on function public.search_documents from authenticated`;
+    const params = { name: "quoth_search_index", arguments: SEARCH };
+    const { last } = await ada.send({ path: "/quoth", method: "tools/call", params });
+    await sql`grant execute on function public.search_documents to authenticated`;
+
+    assert.equal(last.result?.isError, true);
+    assert.equal(await costOf(), before + QUERY_TOKENS);
+  });
+
   await t.step("nobody sees what others' calls cost", async () => {
     assert.deepEqual(await readView(eve, "tool_usage"), []);
     assert.deepEqual(await readView(eve, "agent_tool_usage"), []);

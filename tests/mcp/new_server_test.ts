@@ -35,6 +35,10 @@ Deno.test("a new server is one folder", async () => {
   await Deno.mkdir(folder);
   await Deno.writeTextFile(join(folder, "server.ts"), SERVER);
   await copyGenerator(copy.root);
+  assert.equal((await generate(copy.root, "--check")).success, false, "the check tells it is new");
+  const generated = await generate(copy.root);
+  assert.ok(generated.success, new TextDecoder().decode(generated.stderr));
+  assert.ok((await generate(copy.root, "--check")).success);
   await using platform = await bootMcpPlatform({ projectRoot: copy.root });
   const { send } = await platform.addUser("ada");
 
@@ -60,13 +64,16 @@ Deno.test("a new server is one folder", async () => {
   ]);
 });
 
+const GENERATOR = "scripts/generate_internal_servers.ts";
+
 async function copyGenerator(root: string): Promise<void> {
-  const script = "scripts/generate_internal_servers.ts";
   await Deno.mkdir(join(root, "scripts"));
-  await Deno.copyFile(join(PROJECT_ROOT, script), join(root, script));
-  const { success, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", script],
+  await Deno.copyFile(join(PROJECT_ROOT, GENERATOR), join(root, GENERATOR));
+}
+
+async function generate(root: string, ...args: string[]): Promise<Deno.CommandOutput> {
+  return await new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", GENERATOR, ...args],
     cwd: root,
   }).output();
-  assert.ok(success, new TextDecoder().decode(stderr));
 }

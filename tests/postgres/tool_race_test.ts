@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Sql } from "../../shared/db/sql_client.ts";
 import { runAsUser } from "../../shared/db/run_as_user.ts";
-import { assertNoDeadlock, openRaceTrack } from "./race_fixture.ts";
+import { assertNoDeadlock, createFamilies, openRaceTrack } from "./race_fixture.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 
 Deno.test("many connections use one tool at once", async (t) => {
@@ -66,6 +66,72 @@ Deno.test("many connections use one tool at once", async (t) => {
       assert.deepEqual(await learned(sql, connectionId), { count: 10, sets: [] });
     }
   });
+
+  await t.step(
+    "what tools of one job use at once is all on its bill, beside checkpoints",
+    async () => {
+      const [family] = await createFamilies(track, 1, 8);
+      assert.ok(family);
+      const { parent, children } = family;
+      const { toolId, userId, connectionId } = await connect(sql);
+      await storeTools(sql, connectionId);
+
+      await Promise.all(children.map(async ({ taskId, epoch }) => {
+        const calls = Array.from({ length: 10 }, (_, n) =>
+          sql`
+        select private.record_execution(${
+            sql.json({
+              id: crypto.randomUUID(),
+              feedback_token: crypto.randomUUID(),
+              mcp_name: "x",
+              tool_name: "a",
+              tool_id: toolId,
+              connection_id: connectionId,
+              user_id: userId,
+              task_id: taskId,
+              step_seq: 2,
+              attempt: 1,
+              execution_time_ms: 1,
+              status: "success",
+              parameters: { n },
+              model_uses: [
+                {
+                  provider: "x",
+                  model: "m",
+                  key_source: "none",
+                  input_tokens: 3,
+                  output_tokens: 1,
+                },
+              ],
+            })
+          })`);
+        const checkpoints = [1, 3, 4].map((seq) =>
+          sql`
+        select private.record_steps(${taskId}, ${epoch}, 60, ${
+            sql.json([{
+              seq,
+              kind: "model",
+              state: "done",
+              output: {},
+              usage: { model: "m", key_source: "none", input_tokens: 100, output_tokens: 10 },
+            }])
+          })`
+        );
+        await Promise.all([...calls, ...checkpoints]);
+      }));
+
+      const expected = [8 * (10 * 3 + 3 * 100), 8 * (10 * 1 + 3 * 10)];
+      const [job] = await sql`
+      select input_tokens::int, output_tokens::int from private.job_totals
+      where master_task_id = ${parent.taskId}`;
+      const [tasks] = await sql`
+      select sum(input_tokens)::int as input_tokens, sum(output_tokens)::int as output_tokens
+      from public.tasks where master_task_id = ${parent.taskId}`;
+      for (const sums of [job, tasks]) {
+        assert.deepEqual([sums?.input_tokens, sums?.output_tokens], expected);
+      }
+    },
+  );
 
   await t.step("a bucket of 20 lets exactly 20 of 100 callers through", async () => {
     const { toolId, userId } = await connect(sql);
