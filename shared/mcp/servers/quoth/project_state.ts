@@ -71,6 +71,7 @@ export async function readProjectState(
         select jsonb_build_object(
           'status', sync.status, 'run_after', sync.run_after,
           'problem', (sync.error ->> 'code') || ': ' || (sync.error ->> 'message')
+            || coalesce('. ' || (sync.error ->> 'hint'), '')
         )
         from (
           (

@@ -50,10 +50,10 @@ export function noticesOf(
 }
 
 function syncNotice({ status, problem, run_after: runAfter }: ProjectSync): string {
-  if (status === "failed") return `The last sync failed: ${problem}.`;
+  if (status === "failed") return `The last sync failed: ${problem}`;
   return problem === null
     ? "A sync is under way: what it brings is not found yet."
-    : `A sync waits${runAfter === null ? "" : ` until ${runAfter}`}: ${problem}.`;
+    : `A sync waits${runAfter === null ? "" : ` until ${runAfter}`}: ${problem}`;
 }
 
 function isAllBelow(hits: readonly MergedHit[], floor: number): boolean {
