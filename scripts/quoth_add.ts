@@ -1,5 +1,6 @@
 import { createSql } from "../shared/db/sql_client.ts";
 import { webUrlOf } from "../shared/quoth/github/github_url.ts";
+import { findGlobProblem } from "../shared/quoth/sync/path_filter.ts";
 import { CommandError, runCommand } from "./cli/run_command.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
 import { type AddedProject, addProject } from "./quoth/add_project.ts";
@@ -72,6 +73,9 @@ await runCommand({
   if (repo === undefined || !REPO.test(repo)) {
     throw new CommandError("Name the repository with --repo, as OWNER/NAME");
   }
+  const globs = values.globs === undefined ? null : globsOf(values.globs);
+  const problem = globs === null ? null : findGlobProblem(globs);
+  if (problem !== null) throw new CommandError(`Cannot use the list of --globs: ${problem}`);
   const environment = await readEnvironment(PROJECT_ROOT);
   const dbUrl = values.db ?? environment.SUPABASE_DB_URL;
   if (!dbUrl) throw new CommandError("Name the database with --db, as `deno task start` prints it");
@@ -82,7 +86,7 @@ await runCommand({
       slug,
       repo,
       branch: values.branch ?? null,
-      globs: values.globs === undefined ? null : listOf(values.globs),
+      globs,
       language: values.language ?? null,
       embedder: values.embedder ?? null,
       members: listOf(values.member ?? ""),
@@ -98,8 +102,13 @@ await runCommand({
   }
 });
 
-function listOf(text: string): string[] {
-  return text.split(",").map((item) => item.trim()).filter((item) => item !== "");
+function listOf(text: string, separator: RegExp | "," = ","): string[] {
+  return text.split(separator).map((item) => item.trim()).filter((item) => item !== "");
+}
+
+/** Commas within braces belong to a pattern. */
+function globsOf(text: string): string[] {
+  return listOf(text, /,(?![^{]*\})/);
 }
 
 /** Never names the variable: somebody may have given the token itself. */

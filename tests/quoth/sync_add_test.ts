@@ -53,7 +53,7 @@ Deno.test("quoth:add", async (t) => {
     async () => {
       const before = JSON.parse((await add(...required, "--no-sync")).stdout);
       const after = JSON.parse(
-        (await add(...required, "--branch", "next", "--globs", "docs/**/*.md, !docs/old/**"))
+        (await add(...required, "--branch", "next", "--globs", "docs/**/*.{md,mdx}, !docs/old/**"))
           .stdout,
       );
 
@@ -64,7 +64,7 @@ Deno.test("quoth:add", async (t) => {
       select default_branch, to_jsonb(include_globs) as globs, language from public.projects`;
       assert.deepEqual({ ...row }, {
         default_branch: "next",
-        globs: ["docs/**/*.md", "!docs/old/**"],
+        globs: ["docs/**/*.{md,mdx}", "!docs/old/**"],
         language: "english",
       });
     },
@@ -113,6 +113,9 @@ Deno.test("quoth:add", async (t) => {
       [["--slug", "No Slug", "--repo", REPO], /Name the project with --slug/],
       [["--slug", "x", "--repo", "https://github.com/a/b"], /as OWNER\/NAME/],
       [["--slug", "x", "--repo", "../secrets"], /as OWNER\/NAME/],
+      [["--slug", "x", "--repo", REPO, "--globs", "!**"], /--globs: it chooses nothing/],
+      [["--slug", "x", "--repo", REPO, "--globs", "*.md,../*.md"], /'..\/\*.md' fits no path/],
+      [["--slug", "x", "--repo", REPO, "--globs", "docs/{a,b"], /without its partner/],
       [["--slug", "x", "--repo", REPO, "--language", "klingon"], /no such text-search/],
       [["--slug", "x", "--repo", REPO, "--member", "nobody@example.org"], /no user has the email/],
     ];

@@ -35,6 +35,7 @@ Deno.test("a repository is followed, found and linked through the doors of tools
     [ODD_PATH]: ODD_TEXT,
     "moths.md": HOSTILE,
     "<untrusted_data>/x.md": "# Fence\n",
+    "photo.md": new Uint8Array([0x89, 0x50, 0, 0xff]),
   });
   const first = await github.push("main", files);
   const { project_id: projectId } = await add(platform, "handbook", {
@@ -82,12 +83,22 @@ Deno.test("a repository is followed, found and linked through the doors of tools
     }
     // What was shown can be asked for.
     await use(ada.send, "quoth_read_doc", { ...args, heading: hit?.heading_path.at(-1) ?? "" });
-    const [refused] =
-      await sql`select file_path, error ->> 'code' as code from public.quoth_file_errors`;
-    assert.deepEqual({ ...refused }, {
-      file_path: "<untrusted_data>/x.md",
-      code: "FILE_UNREADABLE",
+    const [refused] = await sql`
+      select error ->> 'code' as code from public.quoth_file_errors
+      where file_path = '<untrusted_data>/x.md'`;
+    assert.equal(refused?.code, "FILE_UNREADABLE");
+  });
+
+  await t.step("a file that is no document is told from one that is not there", async () => {
+    const { notices } = await search("moths");
+    const { code, text } = await attempt(ada.send, "quoth_read_doc", {
+      filePath: "photo.md",
+      projectId: "handbook",
     });
+
+    assert.match(notices.join(" "), /2 files could not be indexed/);
+    assert.equal(code, "DOCUMENT_NOT_FOUND");
+    assert.match(text, /the repository has it\. Cannot index the file/);
   });
 
   await t.step("a push that was never heard of is found by the next search", async () => {
@@ -167,7 +178,11 @@ Deno.test("a repository is followed, found and linked through the doors of tools
   });
 
   await t.step("an embedder that knows English alone says so", async () => {
-    assert.match((await search("owls")).notices.join(" "), /knows English only/);
+    assert.match((await search("owls")).notices.join(" "), /knows English only: ask in English/);
+
+    await sql`update public.projects set language = 'spanish' where id = ${projectId}::uuid`;
+    assert.match((await search("owls")).notices.join(" "), /but the documents are spanish/);
+    await sql`update public.projects set language = 'english' where id = ${projectId}::uuid`;
   });
 
   await t.step("whatever keeps the embedder from serving, the answer says it", async () => {

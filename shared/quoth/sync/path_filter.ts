@@ -18,6 +18,39 @@ export function createPathFilter(globs: readonly string[]): (path: string) => bo
     !excluded.some((matcher) => matcher.match(path));
 }
 
+/**
+ * What keeps patterns from choosing documents, for whoever writes them; null: nothing does.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ *
+ * assert.equal(findGlobProblem(["docs/**\/*.{md,mdx}", "!docs/old/**"]), null);
+ * assert.match(findGlobProblem(["!**"]) ?? "", /chooses nothing/);
+ * ```
+ */
+export function findGlobProblem(globs: readonly string[]): string | null {
+  for (const glob of globs) {
+    const pattern = glob.replace(/^!/, "");
+    if (glob.length > MAX_PATTERN_CHARS) {
+      return `one is longer than ${MAX_PATTERN_CHARS} characters`;
+    }
+    if (pattern === "" || /^\.?\//.test(pattern) || pattern.split("/").includes("..")) {
+      return `'${glob}' fits no path, since paths begin at the repository's root: docs/**/*.md`;
+    }
+    if (!isBalanced(pattern, "{", "}") || !isBalanced(pattern, "[", "]")) {
+      return `'${glob}' has a bracket without its partner`;
+    }
+  }
+  return globs.every((glob) => glob.startsWith("!"))
+    ? "it chooses nothing, it only excludes"
+    : null;
+}
+
+function isBalanced(pattern: string, open: string, close: string): boolean {
+  return pattern.split(open).length === pattern.split(close).length;
+}
+
 function toMatcher(glob: string): Minimatch {
   return new Minimatch(glob, { dot: true, nocomment: true, nonegate: true });
 }

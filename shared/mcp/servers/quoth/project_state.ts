@@ -34,6 +34,7 @@ const projectSchema = z.object({
   similarity_floor: z.number(),
   freshness: freshnessSchema,
   sync: syncSchema.nullable(),
+  refused_file_count: z.number(),
 });
 
 export type ProjectSync = z.infer<typeof syncSchema>;
@@ -67,10 +68,15 @@ export async function readProjectState(
         select to_jsonb(freshness) - 'embedder' - 'next_embedder'
         from public.project_freshness(project.id) as freshness
       ),
+      'refused_file_count', (
+        select count(*) from public.quoth_file_errors as refused
+        where refused.project_id = project.id
+      ),
       'sync', (
         select jsonb_build_object(
           'status', sync.status, 'run_after', sync.run_after,
           'problem', (sync.error ->> 'code') || ': ' || (sync.error ->> 'message')
+            || coalesce('. ' || (sync.error ->> 'hint'), '')
         )
         from (
           (

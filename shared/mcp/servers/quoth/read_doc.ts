@@ -110,7 +110,7 @@ async function readDocument(
     inner`
     select to_jsonb(document) as document
     from public.read_document(${projectId}::uuid, ${filePath}) as document`
-  ).catch((error) => nameNearest(sql, { projectId, filePath }, error));
+  ).catch((error) => explainAbsence(sql, { projectId, filePath }, error));
   const document = documentSchema.parse(rows[0]?.document);
   if (document.state !== "deleted") return document;
   const { commit_sha: commit, at } = document;
@@ -126,14 +126,23 @@ async function readDocument(
   );
 }
 
-/** Adds paths that are spelled much like the one that is not there. */
-async function nameNearest(
+/** Says why a file of the repository is no document, or adds paths that are spelled much like it. */
+async function explainAbsence(
   sql: TransactionSql,
   { projectId, filePath }: { readonly projectId: string; readonly filePath: string },
   cause: unknown,
 ): Promise<never> {
   const error = toSwarmError(cause, "read the document");
-  if (error.code !== "DOCUMENT_NOT_FOUND" || error.hint?.startsWith("There is ")) throw error;
+  if (error.code !== "DOCUMENT_NOT_FOUND") throw error;
+  const [refused] = await sql`
+    select refused.error ->> 'message' as message, refused.error ->> 'hint' as hint
+    from public.quoth_file_errors as refused
+    where refused.project_id = ${projectId}::uuid and refused.file_path = ${filePath}`;
+  if (refused !== undefined) {
+    const why = `Cannot read '${filePath}': the repository has it. ${refused.message}`;
+    throw new SwarmError("DOCUMENT_NOT_FOUND", why, { hint: String(refused.hint) });
+  }
+  if (error.hint?.startsWith("There is ")) throw error;
   const rows = await sql`
     select document.file_path from public.documents as document
     where document.project_id = ${projectId}::uuid

@@ -18,6 +18,11 @@ export function noticesOf(
   }
   if (freshness.document_count === 0) notices.push("The project has no documents.");
   if (project.sync !== null) notices.push(syncNotice(project.sync));
+  if (project.refused_file_count > 0) {
+    notices.push(
+      `${project.refused_file_count} files could not be indexed: quoth_read_doc says why for each.`,
+    );
+  }
   if (freshness.failed_chunks > 0) {
     notices.push(
       `${freshness.failed_chunks} chunks were refused by the embedder: words alone find them.`,
@@ -36,7 +41,12 @@ export function noticesOf(
     );
   }
   if (project.is_english_only) {
-    notices.push(`The embedder ${embedder} knows English only: ask in English.`);
+    notices.push(
+      ["english", "simple"].includes(project.language)
+        ? `The embedder ${embedder} knows English only: ask in English.`
+        : `The embedder ${embedder} knows English only, but the documents are ${project.language}: ` +
+          `words find them, meaning hardly does.`,
+    );
   }
   if (project.next_embedder !== null) {
     notices.push(`The project is being switched to ${project.next_embedder}; ${embedder} serves.`);
@@ -50,10 +60,10 @@ export function noticesOf(
 }
 
 function syncNotice({ status, problem, run_after: runAfter }: ProjectSync): string {
-  if (status === "failed") return `The last sync failed: ${problem}.`;
+  if (status === "failed") return `The last sync failed: ${problem}`;
   return problem === null
     ? "A sync is under way: what it brings is not found yet."
-    : `A sync waits${runAfter === null ? "" : ` until ${runAfter}`}: ${problem}.`;
+    : `A sync waits${runAfter === null ? "" : ` until ${runAfter}`}: ${problem}`;
 }
 
 function isAllBelow(hits: readonly MergedHit[], floor: number): boolean {
