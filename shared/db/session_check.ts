@@ -1,6 +1,6 @@
 import { createSql, prepareStatements, type Sql } from "./sql_client.ts";
 
-const CHANNEL = "supaswarm_session_test";
+const CHANNEL = "supaswarm_session_check";
 /** A notification that takes longer than this is as good as none. */
 const TEST_TIMEOUT_MS = 3_000;
 const CLOSE_TIMEOUT_SECONDS = 1;
@@ -20,7 +20,7 @@ export function createSessionCheck(sql: Sql, databaseUrl: string): () => Promise
   async function test(): Promise<void> {
     const listening = createSql(databaseUrl, {
       maxConnections: 1,
-      applicationName: "supaswarm session test",
+      applicationName: "supaswarm session check",
     });
     try {
       if (await canHear(listening, sql)) prepareStatements(sql);

@@ -3,22 +3,29 @@ import { z } from "zod";
 import type { ApiKeys } from "../config/env.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { lazily } from "../lazily.ts";
+import { VerifiedTokens } from "./verified_tokens.ts";
 
 /** Imported when first needed: who comes with a secret key alone never needs it. */
 const loadServer = lazily(() => import("@supabase/server/core"));
 
 type VerifyAuth = Awaited<ReturnType<typeof loadServer>>["verifyAuth"];
 
+/** A signed-in user. */
+interface UserCaller {
+  readonly kind: "user";
+  readonly userId: string;
+  /** OAuth client that the token was given to; null for a session of the project's own app. */
+  readonly clientId: string | null;
+}
+
 /** Who sent a request. */
 export type Caller =
-  | {
-    readonly kind: "user";
-    readonly userId: string;
-    /** OAuth client that the token was given to; null for a session of the project's own app. */
-    readonly clientId: string | null;
-  }
+  | UserCaller
   /** A holder of a secret key: the project itself. */
   | { readonly kind: "service" };
+
+/** What was verified with one project's keys. */
+const verifiedTokens = new WeakMap<ApiKeys, VerifiedTokens<UserCaller>>();
 
 /** Kinds of caller that a door lets in. */
 export type CallerKind = Caller["kind"];
@@ -40,11 +47,31 @@ export async function authenticate(
   if (accepted.includes("service") && bringsSecretKeyAlone(request, keys)) {
     return { kind: "service" };
   }
+  const tokens = tokensOf(keys);
+  const authorization = request.headers.get("authorization") ?? "";
+  const known = accepted[0] === "user" ? tokens.find(authorization, Date.now()) : null;
+  if (known !== null) return known;
+  const { caller, expiresAtSeconds } = await verify(request, keys, accepted);
+  if (caller.kind === "user") tokens.add(authorization, caller, expiresAtSeconds, Date.now());
+  return caller;
+}
+
+function tokensOf(keys: ApiKeys): VerifiedTokens<UserCaller> {
+  const tokens = verifiedTokens.get(keys) ?? new VerifiedTokens();
+  verifiedTokens.set(keys, tokens);
+  return tokens;
+}
+
+async function verify(
+  request: Request,
+  keys: ApiKeys,
+  accepted: readonly CallerKind[],
+): Promise<{ readonly caller: Caller; readonly expiresAtSeconds?: unknown }> {
   const modes = accepted.map((kind) => kind === "user" ? "user" as const : "secret:*" as const);
   const { verifyAuth } = await loadServer();
   const { data, error } = await verifyAuth(request, { auth: modes, env: environmentOf(keys) });
   if (error !== null) throw refusal(error);
-  if (data.userClaims === null) return { kind: "service" };
+  if (data.userClaims === null) return { caller: { kind: "service" } };
   if (data.userClaims.role !== "authenticated") {
     throw new SwarmError("FORBIDDEN", "Cannot act: the token does not belong to a signed-in user", {
       hint: "Sign in and send the session's access token.",
@@ -52,7 +79,11 @@ export async function authenticate(
   }
   const userId = z.guid().safeParse(data.userClaims.id);
   if (!userId.success) throw foreignUser();
-  return { kind: "user", userId: userId.data, clientId: clientIdOf(data.jwtClaims) };
+  const { jwtClaims } = data;
+  return {
+    caller: { kind: "user", userId: userId.data, clientId: clientIdOf(jwtClaims) },
+    expiresAtSeconds: jwtClaims?.exp,
+  };
 }
 
 /** The commonest way for a program to call, and the cheapest to judge: no token has to be verified. */

@@ -1,0 +1,26 @@
+begin;
+set local search_path = public, extensions;
+select plan(6);
+
+insert into public.tools (name, slug, type, config) values ('notes', 'notes', 'mcp_server', '{"mcp_url": "http://127.0.0.1:1/mcp"}');
+select tests.create_user('ada');
+create function pg_temp.connection(p_name text) returns uuid language sql as $$
+  select private.ensure_connection((select id from public.tools where slug = 'notes'), tests.user_id(p_name))
+$$;
+
+create temp table made on commit drop as select pg_temp.connection(null) as service_id, pg_temp.connection('ada') as ada_id;
+select isnt((select service_id from made), (select ada_id from made), 'the service and a user have one each');
+select is(pg_temp.connection(null), (select service_id from made), 'the service keeps its own');
+select is(pg_temp.connection('ada'), (select ada_id from made), 'and so does the user');
+
+update public.agent_mcp_connections set protocol = '2026-07-28', failure_count = 3, tools_listed_at = now();
+select pg_temp.connection('ada');
+select is((select protocol from public.agent_mcp_connections where user_id is not null), '2026-07-28', 'what is known of it stays');
+update public.tools set config = '{"mcp_url": "http://127.0.0.1:2/mcp"}' where slug = 'notes';
+select is(pg_temp.connection('ada'), (select ada_id from made), 'a changed row keeps the connection');
+select is(
+  (select row(protocol, failure_count, tools_listed_at)::text from public.agent_mcp_connections where user_id is not null),
+  '(,0,)', 'which knows nothing of the new server');
+
+select * from finish();
+rollback;
