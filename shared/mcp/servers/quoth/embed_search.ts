@@ -8,6 +8,9 @@ export type QueryVector =
   | { readonly vector: readonly number[] }
   | { readonly vector: null; readonly reason: string };
 
+/** Somebody waits: after this long, words alone answer better than nothing. */
+const PATIENCE_MS = 10_000;
+
 /**
  * Embeds a query in the project's vector space. An embedder that does not serve now makes the
  * search go by words; that is no error.
@@ -22,7 +25,9 @@ export async function embedSearch(
   if (embedder === null) return { vector: null, reason: "the project has no embedder yet" };
   if (!hasVectors) return { vector: null, reason: "no chunk of the project has a vector yet" };
   try {
-    const resolve = createEmbedderResolver(sql, { transport: { fetch, nowMs: Date.now } });
+    const resolve = createEmbedderResolver(sql, {
+      transport: { fetch, nowMs: Date.now, requestTimeoutMs: PATIENCE_MS },
+    });
     const { metered } = await resolve(embedder);
     return { vector: await metered.embedQuery(query, signal) };
   } catch (error) {
