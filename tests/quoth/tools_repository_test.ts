@@ -188,6 +188,7 @@ Deno.test("a repository is followed, found and linked through the doors of tools
   await t.step("whatever keeps the embedder from serving, the answer says it", async () => {
     const kinds = [
       ["down", /words alone: EMBEDDER_UNAVAILABLE: .*HTTP 503/],
+      ["silent", /words alone: EMBEDDER_UNAVAILABLE: .*did not answer within 10 s/],
       ["quota", /words alone: EMBEDDER_QUOTA_EXHAUSTED: .*used up until 20\d\d-\d\d-\d\dT/],
       [
         "refused",
@@ -196,8 +197,12 @@ Deno.test("a repository is followed, found and linked through the doors of tools
     ] as const;
     for (const [mode, notice] of kinds) {
       model.mode = mode;
-      // The first search is told by the embedder, the second by what the first has noted.
-      for (const answer of [await search("owls hoot"), await search("owls hoot")]) {
+      const first = await search("owls hoot");
+      // Of what lasts, the second is told without asking the embedder.
+      const requests = model.requestCount;
+      const second = mode === "quota" || mode === "refused" ? await search("owls hoot") : first;
+      assert.equal(model.requestCount, requests);
+      for (const answer of [first, second]) {
         assert.equal(answer.mode, "lexical_only", mode);
         assert.equal(answer.results[0]?.file, "sent.md");
         assert.match(answer.notices.join(" "), notice);
@@ -212,10 +217,11 @@ Deno.test("a repository is followed, found and linked through the doors of tools
 
 /** An embedding server of OpenAI's wire format that knows words, or fails in some way. */
 class FakeModel implements AsyncDisposable {
-  mode: "well" | "down" | "quota" | "refused" = "well";
+  mode: "well" | "down" | "silent" | "quota" | "refused" = "well";
+  requestCount = 0;
   readonly #server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },
-    async (request) => this.#answer((await request.json()).input),
+    async (request) => this.#answer((await request.json()).input, request.signal),
   );
 
   get url(): string {
@@ -226,7 +232,8 @@ class FakeModel implements AsyncDisposable {
     await this.#server.shutdown();
   }
 
-  #answer(texts: readonly string[]): Response {
+  #answer(texts: readonly string[], signal: AbortSignal): Response | Promise<Response> {
+    this.requestCount++;
     switch (this.mode) {
       case "well":
         return Response.json({
@@ -234,6 +241,10 @@ class FakeModel implements AsyncDisposable {
         });
       case "down":
         return new Response("", { status: 503 });
+      case "silent":
+        return new Promise((resolve) =>
+          signal.addEventListener("abort", () => resolve(new Response("")))
+        );
       case "quota":
         return Response.json({
           error: {

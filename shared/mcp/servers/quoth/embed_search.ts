@@ -8,6 +8,9 @@ export type QueryVector =
   | { readonly vector: readonly number[] }
   | { readonly vector: null; readonly reason: string };
 
+/** Somebody waits: after this long, words alone answer better than nothing. */
+const PATIENCE_MS = 10_000;
+
 /**
  * Embeds a query in the project's vector space. An embedder that does not serve now makes the
  * search go by words; that is no error.
@@ -23,7 +26,7 @@ export async function embedSearch(
   if (!hasVectors) return { vector: null, reason: "no chunk of the project has a vector yet" };
   try {
     const resolve = createEmbedderResolver(sql, {
-      transport: { fetch, nowMs: Date.now },
+      transport: { fetch, nowMs: Date.now, requestTimeoutMs: PATIENCE_MS },
       onUsage: (usage) => usedModel({ ...usage, keySource: "organisation", outputTokens: 0 }),
     });
     const { metered } = await resolve(embedder);
