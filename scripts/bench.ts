@@ -13,6 +13,7 @@ import { benchPickup } from "./bench/pickup.ts";
 import { printResult } from "./bench/print_result.ts";
 import { saveResult } from "./bench/result_file.ts";
 import { benchQuoth } from "./bench/quoth.ts";
+import { benchQuothSearch } from "./bench/quoth_search.ts";
 import { benchRecovery } from "./bench/recovery.ts";
 import { benchSplitter } from "./bench/splitter.ts";
 import { benchSteps } from "./bench/steps.ts";
@@ -34,6 +35,7 @@ const BENCHES: Readonly<
   parked: benchParked,
   pickup: benchPickup,
   quoth: benchQuoth,
+  quoth_search: benchQuothSearch,
   recovery: benchRecovery,
   splitter: benchSplitter,
   steps: benchSteps,

@@ -1,4 +1,5 @@
--- Full text: what is stored of a chunk, and what is asked for by a query.
+-- Full text: what is stored of a chunk, and what is asked for by a query. What a trigger or an index
+-- calls, the service role may execute, since it writes chunks.
 
 create function private.split_identifiers(p_text text)
 returns text
@@ -12,6 +13,7 @@ $$;
 comment on function private.split_identifiers(text) is
   'The parts of identifiers and paths as words of their own: the parser of Postgres keeps Deno.serve or runtime/security.md whole.';
 revoke all on function private.split_identifiers(text) from public;
+grant execute on function private.split_identifiers(text) to service_role;
 
 create function private.chunk_fts(p_language text, p_title text, p_heading_path text[], p_content text)
 returns tsvector
@@ -29,6 +31,7 @@ $$;
 comment on function private.chunk_fts(text, text, text[], text) is
   'What full text finds a chunk by: title and headings (weight A) and text (B) stemmed in the language, and the parts of identifiers as they are (C).';
 revoke all on function private.chunk_fts(text, text, text[], text) from public;
+grant execute on function private.chunk_fts(text, text, text[], text) to service_role;
 
 create function private.complete_chunk()
 returns trigger
@@ -92,8 +95,36 @@ create trigger stem_anew after update of language on public.projects
   for each row when (old.language is distinct from new.language)
   execute function private.stem_anew();
 
+create function private.any_of(p_lexemes text[])
+returns tsquery
+language sql
+immutable
+security invoker
+set search_path = ''
+as $$
+  select string_agg('''' || replace(replace(lexeme, '\', '\\'), '''', '''''') || '''', '|')::tsquery
+  from unnest(p_lexemes) as lexeme;
+$$;
+comment on function private.any_of(text[]) is
+  'A query that any of the lexemes answers; null without any.';
+revoke all on function private.any_of(text[]) from public;
+
+create function private.any_of(p_words tsquery[])
+returns tsquery
+language sql
+immutable
+security invoker
+set search_path = ''
+as $$
+  select string_agg('(' || words::text || ')', '|')::tsquery
+  from unnest(p_words) as words;
+$$;
+comment on function private.any_of(tsquery[]) is
+  'A query that what answers any of the queries answers, null without any. Ranking, not matching, tells the good hits: a question whose every word must match finds nothing.';
+revoke all on function private.any_of(tsquery[]) from public;
+
 create function private.query_terms(p_language text, p_query text)
-returns table (term text, lexemes text[])
+returns table (term text, words tsquery)
 language sql
 stable
 security invoker
@@ -133,27 +164,61 @@ as $$
     from lexed
     where not exists (select from meaningful) and cardinality(lexed.parts) > 0
   )
-  select chosen.text, (select array_agg(distinct lexeme) from unnest(chosen.lexemes) as lexeme)
+  select chosen.text, private.any_of(array(select distinct lexeme from unnest(chosen.lexemes) as lexeme))
   from chosen
   order by chosen.place;
 $$;
 comment on function private.query_terms(text, text) is
-  'Words of a query (and the parts of its identifiers) with the lexemes that each is found by. Stop words count only when there is nothing else. The first 2000 characters and 100 words count.';
+  'Words of a query (and the parts of its identifiers), in its order, with what each is found by. Stop words count only when there is nothing else. The first 2000 characters and 100 words count.';
 revoke all on function private.query_terms(text, text) from public;
 
-create function private.any_of(p_lexemes text[])
+create function private.space_lexeme(p_project_id uuid, p_embedder text)
+returns text
+language sql
+immutable
+security invoker
+set search_path = ''
+as $$
+  select p_project_id::text || ' ' || p_embedder;
+$$;
+comment on function private.space_lexeme(uuid, text) is
+  'A lexeme that the chunks of a project in one vector space have in the index by words, and no others.';
+revoke all on function private.space_lexeme(uuid, text) from public;
+grant execute on function private.space_lexeme(uuid, text) to service_role;
+
+create function private.words_in_space(p_project_id uuid, p_embedder text, p_fts tsvector)
+returns tsvector
+language sql
+immutable
+-- Dear for the planner, so that the index answers and no row is asked.
+cost 1000
+security invoker
+set search_path = ''
+as $$
+  select p_fts || array_to_tsvector(array[private.space_lexeme(p_project_id, p_embedder)]);
+$$;
+comment on function private.words_in_space(uuid, text, tsvector) is
+  'What the index by words holds of a chunk: its lexemes, and whose they are.';
+revoke all on function private.words_in_space(uuid, text, tsvector) from public;
+grant execute on function private.words_in_space(uuid, text, tsvector) to service_role;
+
+-- One index for words and project, and the only one that can answer for both: chunks of other
+-- projects are not read, and whatever the planner knows of the table, it has no worse way.
+create index document_embeddings_words_idx on public.document_embeddings
+  using gin (private.words_in_space(project_id, embedder, fts));
+
+create function private.in_space(p_project_id uuid, p_embedder text, p_words tsquery)
 returns tsquery
 language sql
 immutable
 security invoker
 set search_path = ''
 as $$
-  select string_agg('''' || replace(replace(lexeme, '\', '\\'), '''', '''''') || '''', '|')::tsquery
-  from unnest(p_lexemes) as lexeme;
+  select private.any_of(array[private.space_lexeme(p_project_id, p_embedder)]) && p_words;
 $$;
-comment on function private.any_of(text[]) is
-  'A query that any of the lexemes answers, null without any; ranking, not matching, tells the good hits: a question whose every word must match finds nothing.';
-revoke all on function private.any_of(text[]) from public;
+comment on function private.in_space(uuid, text, tsquery) is
+  'A query for words_in_space() that only chunks of the project answer; null without words.';
+revoke all on function private.in_space(uuid, text, tsquery) from public;
 
 create function private.is_identifier_query(p_query text)
 returns boolean

@@ -1,15 +1,15 @@
 -- Search by vector: exact where a project is small, by the HNSW index where it is large.
 
 create function private.nearest_by_scan(
-  p_project_id uuid, p_embedder text, p_query_embedding extensions.vector, p_limit int, p_path_prefix text
+  p_project_id uuid, p_embedder text, p_query_embedding extensions.vector, p_limit int, p_document_ids uuid[]
 )
 returns table (id uuid, distance double precision)
 language plpgsql
 stable
+rows 200
 security invoker
 set search_path = ''
 set plan_cache_mode = force_custom_plan
-set jit = off
 as $$
 begin
   return query
@@ -18,40 +18,31 @@ begin
     where chunk.project_id = p_project_id
       and chunk.embedder = p_embedder
       and chunk.embedding is not null
-      and (
-        p_path_prefix is null
-        or chunk.document_id in (
-          select document.id
-          from public.documents as document
-          where document.project_id = p_project_id and starts_with(document.file_path, p_path_prefix)
-        )
-      )
+      and (p_document_ids is null or chunk.document_id = any (p_document_ids))
     -- Plus zero: the index cannot give this order, so every chunk is compared.
     order by (chunk.embedding operator(extensions.<=>) p_query_embedding) + 0, chunk.id
     limit p_limit;
 end;
 $$;
-comment on function private.nearest_by_scan(uuid, text, extensions.vector, int, text) is
+comment on function private.nearest_by_scan(uuid, text, extensions.vector, int, uuid[]) is
   'The nearest chunks by comparing every one: exact.';
-revoke all on function private.nearest_by_scan(uuid, text, extensions.vector, int, text) from public;
+revoke all on function private.nearest_by_scan(uuid, text, extensions.vector, int, uuid[]) from public;
 
 create function private.nearest_by_index(
-  p_project_id uuid, p_embedder text, p_query_embedding extensions.vector, p_limit int, p_path_prefix text
+  p_project_id uuid, p_embedder text, p_query_embedding extensions.vector, p_limit int, p_document_ids uuid[]
 )
 returns table (id uuid, distance double precision)
 language plpgsql
 stable
+rows 200
 security invoker
 set search_path = ''
 set plan_cache_mode = force_custom_plan
-set jit = off
--- Vectors lie outside of the rows, which the planner does not count: left alone it reads them all.
-set enable_seqscan = off
-set enable_bitmapscan = off
+-- Nothing but the index by vectors gives the order without a sort.
 set enable_sort = off
 as $$
 begin
-  perform set_config('hnsw.ef_search', least(1000, greatest(200, 2 * p_limit))::text, true);
+  perform set_config('hnsw.ef_search', least(1000, greatest(300, p_limit))::text, true);
   -- Known since 0.8.0: goes on until there are enough chunks of this project.
   if (
     select string_to_array(extension.extversion, '.')::int[] >= array[0, 8]
@@ -66,38 +57,30 @@ begin
       from public.document_embeddings as chunk
       where chunk.project_id = p_project_id
         and chunk.embedder = p_embedder
-        and (
-          p_path_prefix is null
-          or chunk.document_id in (
-            select document.id
-            from public.documents as document
-            where document.project_id = p_project_id and starts_with(document.file_path, p_path_prefix)
-          )
-        )
+        and (p_document_ids is null or chunk.document_id = any (p_document_ids))
       order by chunk.embedding operator(extensions.<=>) p_query_embedding
       limit p_limit
     )
     select nearest.id, nearest.distance from nearest order by nearest.distance, nearest.id;
 end;
 $$;
-comment on function private.nearest_by_index(uuid, text, extensions.vector, int, text) is
+comment on function private.nearest_by_index(uuid, text, extensions.vector, int, uuid[]) is
   'The nearest chunks by the HNSW index: nearly exact, and possibly fewer than there are when the project is a small part of all.';
-revoke all on function private.nearest_by_index(uuid, text, extensions.vector, int, text) from public;
+revoke all on function private.nearest_by_index(uuid, text, extensions.vector, int, uuid[]) from public;
 
 create function private.nearest_chunks(
-  p_project_id uuid, p_embedder text, p_query_embedding extensions.vector, p_limit int, p_path_prefix text default null
+  p_project_id uuid, p_embedder text, p_query_embedding extensions.vector, p_limit int, p_document_ids uuid[] default null
 )
 returns table (id uuid, distance double precision)
 language plpgsql
 stable
+rows 200
 security invoker
 set search_path = ''
 set plan_cache_mode = force_custom_plan
-set jit = off
 as $$
 declare
   v_exact_up_to constant int := 5000;
-  v_candidate_count int;
   v_ids uuid[];
   v_distances double precision[];
 begin
@@ -109,41 +92,31 @@ begin
       hint = 'Give the 768 dimensions that the project''s embedder makes of the query.';
   end if;
 
-  select count(*) into v_candidate_count
-  from (
+  if exists (
     select from public.document_embeddings as chunk
     where chunk.project_id = p_project_id
       and chunk.embedder = p_embedder
       and chunk.embedding is not null
-      and (
-        p_path_prefix is null
-        or chunk.document_id in (
-          select document.id
-          from public.documents as document
-          where document.project_id = p_project_id and starts_with(document.file_path, p_path_prefix)
-        )
-      )
-    limit v_exact_up_to + 1
-  ) as candidate;
-
-  if v_candidate_count > v_exact_up_to then
+      and (p_document_ids is null or chunk.document_id = any (p_document_ids))
+    offset v_exact_up_to
+  ) then
     select array_agg(nearest.id order by nearest.distance, nearest.id),
       array_agg(nearest.distance order by nearest.distance, nearest.id)
     into v_ids, v_distances
-    from private.nearest_by_index(p_project_id, p_embedder, p_query_embedding, p_limit, p_path_prefix) as nearest;
+    from private.nearest_by_index(p_project_id, p_embedder, p_query_embedding, p_limit, p_document_ids) as nearest;
   end if;
   -- The index gives up after a number of other projects' chunks; then every chunk is compared.
-  if coalesce(cardinality(v_ids), 0) < least(p_limit, v_candidate_count) then
-    return query
-      select * from private.nearest_by_scan(p_project_id, p_embedder, p_query_embedding, p_limit, p_path_prefix);
-  else
+  if cardinality(v_ids) = p_limit then
     return query select * from unnest(v_ids, v_distances);
+  else
+    return query
+      select * from private.nearest_by_scan(p_project_id, p_embedder, p_query_embedding, p_limit, p_document_ids);
   end if;
 end;
 $$;
-comment on function private.nearest_chunks(uuid, text, extensions.vector, int, text) is
+comment on function private.nearest_chunks(uuid, text, extensions.vector, int, uuid[]) is
   'The p_limit chunks nearest to a vector, nearest first, with their cosine distance: exact among up to 5000 chunks and whenever the index does not find enough. Raises QUERY_EMBEDDING_INVALID.';
-revoke all on function private.nearest_chunks(uuid, text, extensions.vector, int, text) from public;
+revoke all on function private.nearest_chunks(uuid, text, extensions.vector, int, uuid[]) from public;
 
 create function private.match_documents(
   query_embedding extensions.vector, match_threshold double precision, match_count int, filter_project_id uuid
@@ -153,9 +126,13 @@ returns table (
 )
 language plpgsql
 stable
+rows 10
 security definer
 set search_path = ''
+set plan_cache_mode = force_custom_plan
 set jit = off
+-- For all that it calls: vectors lie outside of the rows, so reading every row looks cheap, and is not.
+set enable_seqscan = off
 as $$
 declare
   v_embedder text;
@@ -198,6 +175,7 @@ returns table (
 )
 language sql
 stable
+rows 10
 security invoker
 set search_path = ''
 as $$

@@ -13,99 +13,96 @@ comment on function private.text_weights() is
   'Weights for ts_rank: unused D, parts of identifiers, text, headings.';
 revoke all on function private.text_weights() from public;
 
-create function private.telling_lexemes(p_project_id uuid, p_embedder text, p_lexemes text[])
-returns text[]
+create function private.telling_words(
+  p_project_id uuid, p_embedder text, p_words tsquery[], p_document_ids uuid[], p_most_chunks int
+)
+returns tsquery[]
 language plpgsql
 stable
 security invoker
 set search_path = ''
 set plan_cache_mode = force_custom_plan
-set jit = off
 as $$
-declare
-  v_chunks_to_rank constant int := 5000;
-  v_lexeme text;
-  v_counted jsonb := '[]'::jsonb;
 begin
-  if not exists (
-    select from public.document_embeddings as chunk
-    where chunk.project_id = p_project_id and chunk.embedder = p_embedder
-    offset v_chunks_to_rank
-  ) then
-    return p_lexemes;
-  end if;
-  foreach v_lexeme in array p_lexemes loop
-    v_counted := v_counted || jsonb_build_object('lexeme', v_lexeme, 'count', (
-      select count(*)
-      from (
-        select from public.document_embeddings as chunk
-        where chunk.project_id = p_project_id
-          and chunk.embedder = p_embedder
-          and chunk.fts @@ private.any_of(array[v_lexeme])
-        limit v_chunks_to_rank + 1
-      ) as found
-    ));
-  end loop;
   return (
-    select array_agg(counted.lexeme)
-    from (
-      select lexeme, sum(count) over (order by count, lexeme) as total, row_number() over (order by count, lexeme) as place
-      from jsonb_to_recordset(v_counted) as entry (lexeme text, count int)
-      where count > 0
-    ) as counted
-    where counted.total <= v_chunks_to_rank or counted.place = 1
+    with sampled as materialized (
+      select row_number() over () as chunk, chunk.fts
+      from public.document_embeddings as chunk
+      where chunk.project_id = p_project_id
+        and chunk.embedder = p_embedder
+        -- Hashes are spread evenly: one in 64 begins so.
+        and chunk.chunk_hash >= '00' and chunk.chunk_hash < '04'
+        and (p_document_ids is null or chunk.document_id = any (p_document_ids))
+    ),
+    hit as materialized (
+      select sampled.chunk, wanted.place as word
+      from unnest(p_words) with ordinality as wanted (words, place)
+      join sampled on sampled.fts @@ wanted.words
+    ),
+    -- From the rarest word on, each adds the chunks that no rarer one has.
+    rarity as materialized (
+      select hit.word, row_number() over (order by count(*), hit.word) as place
+      from hit
+      group by hit.word
+    ),
+    added as (
+      select rarest.place, sum(count(*)) over (order by rarest.place) as total
+      from (
+        select hit.chunk, min(rarity.place) as place
+        from hit
+        join rarity on rarity.word = hit.word
+        group by hit.chunk
+      ) as rarest
+      group by rarest.place
+    )
+    select array_agg(wanted.words)
+    from unnest(p_words) with ordinality as wanted (words, place)
+    left join rarity on rarity.word = wanted.place
+    where rarity.place is null
+       or rarity.place = 1
+       or not exists (select from added where added.place <= rarity.place and added.total * 64 > p_most_chunks)
   );
 end;
 $$;
-comment on function private.telling_lexemes(uuid, text, text[]) is
-  'The rarest of a query''s lexemes, as many as some 5000 chunks have, at least one: in a large project only those decide which chunks are ranked, since a word that half of them have would make every search read half of the project. All of them in a project of up to 5000 chunks.';
-revoke all on function private.telling_lexemes(uuid, text, text[]) from public;
+comment on function private.telling_words(uuid, text, tsquery[], uuid[], int) is
+  'The words that decide which chunks are ranked: the rarest ones, as many as some p_most_chunks chunks have, estimated from a part of the chunks. A word that half of a large project has would make every search read half of it.';
+revoke all on function private.telling_words(uuid, text, tsquery[], uuid[], int) from public;
 
 create function private.worded_chunks(
-  p_project_id uuid, p_embedder text, p_lexemes text[], p_limit int, p_path_prefix text default null
+  p_project_id uuid, p_embedder text, p_words tsquery[], p_limit int, p_document_ids uuid[] default null
 )
 returns table (id uuid, rank real)
 language plpgsql
 stable
+rows 200
 security invoker
 set search_path = ''
 set plan_cache_mode = force_custom_plan
-set jit = off
--- The index by words has to serve: vectors lie outside of the rows, and reading all rows looks cheap.
-set enable_seqscan = off
 as $$
 declare
   v_most_to_rank constant int := 10000;
   v_weights real[] := private.text_weights();
-  v_words tsquery := private.any_of(p_lexemes);
-  v_telling tsquery := private.any_of(private.telling_lexemes(p_project_id, p_embedder, p_lexemes));
+  v_any_word tsquery := private.any_of(p_words);
+  v_telling tsquery := private.in_space(p_project_id, p_embedder, private.any_of(
+    private.telling_words(p_project_id, p_embedder, p_words, p_document_ids, v_most_to_rank)
+  ));
 begin
   return query
-    with found as materialized (
+    select found.id, ts_rank(v_weights, found.fts, v_any_word, 1) as rank
+    from (
       select chunk.id, chunk.fts
       from public.document_embeddings as chunk
-      where chunk.project_id = p_project_id
-        and chunk.embedder = p_embedder
-        and chunk.fts @@ v_telling
-        and (
-          p_path_prefix is null
-          or chunk.document_id in (
-            select document.id
-            from public.documents as document
-            where document.project_id = p_project_id and starts_with(document.file_path, p_path_prefix)
-          )
-        )
+      where private.words_in_space(chunk.project_id, chunk.embedder, chunk.fts) @@ v_telling
+        and (p_document_ids is null or chunk.document_id = any (p_document_ids))
       limit v_most_to_rank
-    )
-    select found.id, ts_rank(v_weights, found.fts, v_words, 1) as rank
-    from found
+    ) as found
     order by rank desc, found.id
     limit p_limit;
 end;
 $$;
-comment on function private.worded_chunks(uuid, text, text[], int, text) is
-  'The p_limit chunks that answer words best, pending ones included. When more than 10000 chunks have even the rarest word, some 10000 of them are ranked.';
-revoke all on function private.worded_chunks(uuid, text, text[], int, text) from public;
+comment on function private.worded_chunks(uuid, text, tsquery[], int, uuid[]) is
+  'The p_limit chunks that answer any of the words best, pending ones included; of the documents alone, when p_document_ids is given. When more than 10000 chunks have even the rarest word, 10000 of them are ranked.';
+revoke all on function private.worded_chunks(uuid, text, tsquery[], int, uuid[]) from public;
 
 create function private.search_documents(
   p_project_id uuid,
@@ -123,24 +120,32 @@ returns table (
 )
 language plpgsql
 stable
+rows 20
 security definer
 set search_path = ''
 set plan_cache_mode = force_custom_plan
 set jit = off
+-- For all that it calls: vectors lie outside of the rows, so reading every row looks cheap, and is not.
+set enable_seqscan = off
 as $$
 declare
   v_project public.projects := private.readable_project(p_project_id);
   v_embedder text := coalesce(v_project.embedder, 'unnamed');
   v_candidates constant int := 200;
   v_prefix text := nullif(ltrim(p_path_prefix, './'), '');
-  v_terms jsonb;
-  v_lexemes text[];
-  v_words tsquery;
+  v_document_ids uuid[];
+  v_terms text[];
+  v_words tsquery[];
+  v_any_word tsquery;
   v_weights real[] := private.text_weights();
   v_is_identifier constant boolean := private.is_identifier_query(p_query);
   v_text_share double precision := case
     when p_query_embedding is null then 1
-    when v_is_identifier then 0.7
+    -- A hash of the words knows no more than they do, and less well.
+    when v_is_identifier or exists (
+      select from public.embedders as embedder
+      where embedder.name = v_embedder and embedder.model_dimensions = 0
+    ) then 0.7
     else 0.5
   end;
   -- The name of a thing is asked for where it stands; a question, in the document about it.
@@ -154,38 +159,55 @@ begin
       detail = 'EMBEDDER_MISMATCH',
       hint = 'Embed the query with the embedder that projects.embedder names, and name it in p_embedder.';
   end if;
-  select jsonb_agg(jsonb_build_object('term', wanted.term, 'lexemes', to_jsonb(wanted.lexemes)))
-  into v_terms
-  from private.query_terms(v_project.language, p_query) as wanted;
-  select array_agg(distinct lexeme)
-  into v_lexemes
-  from jsonb_array_elements(v_terms) as wanted, jsonb_array_elements_text(wanted -> 'lexemes') as lexeme;
-  v_words := private.any_of(v_lexemes);
+  if v_prefix is not null then
+    v_document_ids := array(
+      select document.id
+      from public.documents as document
+      where document.project_id = v_project.id and starts_with(document.file_path, v_prefix)
+    );
+  end if;
+  select array_agg(wanted.term order by wanted.place), array_agg(wanted.words order by wanted.place)
+  into v_terms, v_words
+  from private.query_terms(v_project.language, p_query) with ordinality as wanted (term, words, place);
+  v_any_word := private.any_of(v_words);
 
   return query
     with nearest as materialized (
       select found.id, 1 - found.distance as similarity,
         row_number() over (order by found.distance, found.id)::int as place
-      from private.nearest_chunks(v_project.id, v_embedder, p_query_embedding, v_candidates, v_prefix) as found
+      from private.nearest_chunks(v_project.id, v_embedder, p_query_embedding, v_candidates, v_document_ids) as found
       where p_query_embedding is not null
     ),
     worded as materialized (
       select found.id, found.rank, row_number() over (order by found.rank desc, found.id)::int as place
-      from private.worded_chunks(v_project.id, v_embedder, v_lexemes, v_candidates, v_prefix) as found
+      from private.worded_chunks(v_project.id, v_embedder, v_words, v_candidates, v_document_ids) as found
     ),
-    bound as (
-      select (select max(nearest.similarity) from nearest) as best,
-        (select min(nearest.similarity) from nearest) as worst,
-        (select max(worded.rank) from worded) as best_rank
-    ),
-    scored as materialized (
-      select chunk.id, chunk.document_id, nearest.place as vector_rank, worded.place as text_rank,
-        coalesce((nearest.similarity - bound.worst) / nullif(bound.best - bound.worst, 0), (nearest.id is not null)::int)
-          as vector_part,
-        coalesce(worded.rank, ts_rank(v_weights, chunk.fts, v_words, 1)) / nullif(bound.best_rank, 0) as text_part
+    candidate as materialized (
+      select coalesce(nearest.id, worded.id) as id, nearest.similarity, nearest.place as vector_rank,
+        worded.place as text_rank,
+        coalesce(worded.rank, (
+          select ts_rank(v_weights, chunk.fts, v_any_word, 1)
+          from public.document_embeddings as chunk
+          where chunk.id = nearest.id
+        )) as rank,
+        (
+          select chunk.document_id
+          from public.document_embeddings as chunk
+          where chunk.id = coalesce(nearest.id, worded.id)
+        ) as document_id
       from nearest
       full join worded on worded.id = nearest.id
-      join public.document_embeddings as chunk on chunk.id = coalesce(nearest.id, worded.id)
+    ),
+    bound as (
+      select max(candidate.similarity) as best, min(candidate.similarity) as worst, max(candidate.rank) as best_rank
+      from candidate
+    ),
+    scored as (
+      select candidate.id, candidate.document_id, candidate.vector_rank, candidate.text_rank,
+        coalesce((candidate.similarity - bound.worst) / nullif(bound.best - bound.worst, 0), (candidate.vector_rank is not null)::int)
+          as vector_part,
+        candidate.rank / nullif(bound.best_rank, 0) as text_part
+      from candidate
       cross join bound
     ),
     fused as materialized (
@@ -218,13 +240,10 @@ begin
       1 - (chunk.embedding operator(extensions.<=>) p_query_embedding), best.vector_rank,
       coalesce(best.text_part, 0)::double precision, best.text_rank,
       array(
-        select wanted ->> 'term'
-        from jsonb_array_elements(v_terms) with ordinality as listed (wanted, place)
-        where exists (
-          select from jsonb_array_elements_text(wanted -> 'lexemes') as lexeme
-          where chunk.fts @@ private.any_of(array[lexeme])
-        )
-        order by listed.place
+        select wanted.term
+        from unnest(v_terms, v_words) with ordinality as wanted (term, words, place)
+        where chunk.fts @@ wanted.words
+        order by wanted.place
       )
     from best
     join public.document_embeddings as chunk on chunk.id = best.id
@@ -253,6 +272,7 @@ returns table (
 )
 language sql
 stable
+rows 20
 security invoker
 set search_path = ''
 as $$

@@ -37,15 +37,22 @@ select is_empty(
       from own_function as own, aclexplode(own.proacl) as acl
       join pg_roles as holder on holder.oid = acl.grantee
       where holder.rolname in ('anon', 'authenticated', 'service_role')
+    ),
+    caller as (
+      select oid, prosrc from held
+      union all
+      -- Triggers run for whoever writes.
+      select oid, prosrc from own_function where prorettype = 'trigger'::regtype and not prosecdef
     )
     select signature from held
     where pronamespace = 'private'::regnamespace
       and not exists (
-        select from held as caller
+        select from caller
         where caller.oid <> held.oid and strpos(caller.prosrc, 'private.' || held.proname || '(') > 0
       )
-      and not exists (select from pg_policies where strpos(qual, held.proname || '(') > 0)$$,
-  'API roles execute nothing in private but what a policy or a public function calls as them'
+      and not exists (select from pg_policies where strpos(qual, held.proname || '(') > 0)
+      and not exists (select from pg_indexes where strpos(indexdef, held.proname || '(') > 0)$$,
+  'API roles execute nothing in private but what a policy, a trigger, an index or a public function calls as them'
 );
 select is_empty(
   $$select constraint_.conrelid::regclass::text, constraint_.conname

@@ -1,6 +1,6 @@
 begin;
 set local search_path = public, extensions;
-select plan(4);
+select plan(5);
 
 create temp table project on commit drop as select tests.create_project('docs', p_embedder => null) as id;
 create temp table document on commit drop as select gen_random_uuid() as id;
@@ -13,6 +13,10 @@ select id, 'more text', tests.vector('y') from document;
 select results_eq('select chunk_index from public.document_embeddings order by 1', array[0, 1], 'they follow each other');
 select is((select count(*) from project, public.match_documents(tests.vector('x'), -1, 5, id)), 2::bigint, 'a vector finds them');
 select is((select count(*) from project, public.search_documents(id, 'text')), 2::bigint, 'and a word');
+grant select on document to service_role;
+select tests.act_as_service();
+select lives_ok($$insert into public.document_embeddings (document_id, content_chunk) select id, 'third' from document$$, 'the service role writes one');
+select tests.act_as_nobody();
 select is(tests.code_of('update public.projects set language = ''klingon'''), 'PROJECT_LANGUAGE_UNKNOWN', 'no language but those of Postgres');
 
 select * from finish();

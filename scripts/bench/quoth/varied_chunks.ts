@@ -1,0 +1,54 @@
+import { hashWords } from "../../../shared/quoth/embedders/lexical_hash.ts";
+import { toBreadcrumb } from "../../../shared/quoth/markdown/breadcrumb.ts";
+import { type Chunk, splitMarkdown } from "../../../shared/quoth/markdown/split_markdown.ts";
+import type { ReferenceFile } from "../reference_files.ts";
+
+const MAX_TOKENS = 480;
+const DIMENSIONS = 768;
+/** Far enough that halves of neighbours are of different documents. */
+const STRIDE = 7_919;
+
+/** A chunk with its vector, as the indexing of a document leaves it. */
+export interface VariedChunk {
+  readonly title: string;
+  readonly headingPath: readonly string[];
+  readonly content: string;
+  readonly vector: readonly number[];
+}
+
+/**
+ * Makes millions of chunks of the reference documents: each is the first half of one real chunk,
+ * with its headings, and the second half of another. So words are as frequent as in documentation,
+ * vectors lie in clusters by subject, and hardly any two chunks are alike.
+ *
+ * @returns A function that makes the one of a number from 0; always the same.
+ */
+export async function varyChunks(
+  files: readonly ReferenceFile[],
+): Promise<(number: number) => VariedChunk> {
+  const documents = await Promise.all(
+    files.map(({ path, content }) =>
+      splitMarkdown(content, { filePath: path, maxTokens: MAX_TOKENS })
+    ),
+  );
+  const real = documents.flatMap(({ title, chunks }) => chunks.map((chunk) => ({ title, chunk })));
+  const pick = (number: number) => {
+    const picked = real[number % real.length];
+    if (picked === undefined) throw new Error("The reference documents have no chunk");
+    return picked;
+  };
+  return (number) => {
+    const { title, chunk } = pick(number);
+    const other = pick(number * STRIDE + Math.floor(number / real.length)).chunk;
+    const content = [...halfOf(chunk, 0), ...halfOf(other, 1)].join("\n");
+    const { headingPath } = chunk;
+    const text = `${toBreadcrumb(headingPath, MAX_TOKENS)}\n\n${content}`;
+    return { title, headingPath, content, vector: hashWords(text, DIMENSIONS) };
+  };
+}
+
+function halfOf({ content }: Chunk, half: 0 | 1): readonly string[] {
+  const lines = content.split("\n");
+  const middle = Math.ceil(lines.length / 2);
+  return half === 0 ? lines.slice(0, middle) : lines.slice(middle);
+}

@@ -1,0 +1,178 @@
+import { hashWords } from "../../shared/quoth/embedders/lexical_hash.ts";
+import type { Sql } from "../../shared/db/sql_client.ts";
+import { writeProgress } from "../terminal.ts";
+import { type BenchResult, judge, percentile, rounded } from "./bench_result.ts";
+import { fillProjects } from "./quoth/large_projects.ts";
+import { readReferenceQueries } from "./quoth/reference_queries.ts";
+import { mean } from "./quoth/score_ranking.ts";
+import { openQueueDatabase } from "./queue_database.ts";
+import { mediansOf, ratioIn, runRounds, spreadIn } from "./rounds.ts";
+import { requireSessions, serverVersion } from "./server_version.ts";
+
+/** Chunks of the projects that are searched. */
+const SMALL = 1_000;
+const MIDDLE = 10_000;
+const LARGE = 50_000;
+const SIZES = [SMALL, MIDDLE, LARGE];
+/** Chunks of a project in the same table that nobody searches. */
+const BYSTANDERS = 50_000;
+const EMBEDDER = "hash768@1";
+const ROUNDS = 3;
+/** One in so many of the reference queries is asked. */
+const QUERY_STEP = 8;
+/** Hits of which it is judged how many an index misses. */
+const TOP = 10;
+
+interface Query {
+  readonly text: string;
+  /** As Postgres reads it. */
+  readonly vector: string;
+}
+
+type Search = (sql: Sql, projectId: string, query: Query) => Promise<readonly { id?: unknown }[]>;
+
+/** The searches that are timed. */
+const SEARCHES: Readonly<Record<string, Search>> = {
+  hybrid: (sql, projectId, { text, vector }) =>
+    sql`
+    select id from public.search_documents(
+      ${projectId}::uuid, ${text}, ${vector}::text::extensions.vector, ${EMBEDDER}, 20)`,
+  words: (sql, projectId, { text }) =>
+    sql`
+    select id from public.search_documents(${projectId}::uuid, ${text}, p_limit => ${TOP}::int)`,
+  vectors: (sql, projectId, { vector }) =>
+    sql`
+    select id from public.match_documents(
+      ${vector}::text::extensions.vector, null, ${TOP}::int, ${projectId}::uuid)`,
+};
+
+/** What two of them are judged by: the same, with every chunk compared. */
+const EXACT_SEARCHES: Readonly<Record<string, Search>> = {
+  words: (sql, projectId, { text }) =>
+    sql`
+    select chunk.id
+    from (
+      select private.any_of(array_agg(term.words)) as words
+      from private.query_terms('english', ${text}) as term
+    ) as query
+    join public.document_embeddings as chunk
+      on chunk.project_id = ${projectId}::uuid and chunk.fts @@ query.words
+    order by ts_rank(private.text_weights(), chunk.fts, query.words, 1) desc, chunk.id
+    limit ${TOP}`,
+  vectors: (sql, projectId, { vector }) =>
+    sql`
+    select id from private.nearest_by_scan(
+      ${projectId}::uuid, ${EMBEDDER}, ${vector}::text::extensions.vector, ${TOP}::int, null)`,
+};
+
+/**
+ * Search at size: how long one takes in projects of 1,000, 10,000 and 50,000 chunks that share a
+ * table with 50,000 of another, and how much the indexes miss of what comparing every chunk finds.
+ *
+ * @param db `native` or a URL of an empty server.
+ */
+export async function benchQuothSearch(db: string): Promise<BenchResult> {
+  requireSessions("quoth_search", db);
+  const reference = await readReferenceQueries();
+  if (reference === null) throw new Error("There is no ../shared/data/quoth beside the checkout");
+  const queries = reference.queries.filter((_, place) => place % QUERY_STEP === 0)
+    .map(({ query }): Query => ({ text: query, vector: `[${hashWords(query, 768).join(",")}]` }));
+  await using database = await openQueueDatabase(db);
+  const { sql } = database;
+  const { projectIds, indexSeconds } = await fillProjects(sql, {
+    files: reference.files,
+    sizes: [...SIZES, BYSTANDERS],
+    embedder: EMBEDDER,
+  });
+  const projects = SIZES.map((size, place) => ({ size, projectId: projectIds[place] ?? "" }));
+
+  const systems = projects.map(({ size, projectId }) =>
+    [`${size}`, () => timeSearches(sql, projectId, queries)] as const
+  );
+  const rounds = await runRounds(Object.fromEntries(systems), {
+    bench: "quoth_search",
+    count: ROUNDS,
+  });
+  const names = Object.keys(SEARCHES).flatMap((search) => [`${search}_p50_ms`, `${search}_p95_ms`]);
+  const spreads = {
+    hybrid_p95_to_small: ratioIn(rounds, "hybrid_p95_ms", `${LARGE}`, `${SMALL}`),
+    ...Object.fromEntries(
+      SIZES.flatMap((size) =>
+        names.map((name) => [`${name}_at_${size}`, spreadIn(rounds, `${size}`, name)])
+      ),
+    ),
+  };
+  const figures: Record<string, number> = { queries: queries.length, ...mediansOf(spreads) };
+  for (const { size, projectId } of projects) {
+    for (const name of Object.keys(EXACT_SEARCHES)) {
+      writeProgress(`quoth_search: what ${name} miss of ${size}`);
+      figures[`${name}_recall10_at_${size}`] = await measureRecall(sql, name, projectId, queries);
+    }
+  }
+  return judge(
+    "quoth_search",
+    { ...figures, index_s: rounded(indexSeconds), ...await sizes(sql) },
+    {
+      hybrid_p95_to_small: { max: 8 },
+      ...Object.fromEntries(SIZES.flatMap((size) => [
+        [`vectors_recall10_at_${size}`, { min: size === SMALL ? 1 : 0.95 }],
+        [`words_recall10_at_${size}`, { min: size === SMALL ? 1 : 0.95 }],
+      ])),
+    },
+    {
+      spreads,
+      versions: await serverVersion(sql),
+      notes: [
+        "All projects are in one table, with 50,000 chunks of another project. A chunk is made of halves of two real ones, its vector a hash of its words; real queries are asked.",
+        "hybrid is search_documents() with a vector, words without one, vectors match_documents(); each is one round trip, without what embeds the query.",
+        "`recall10`: how many of the best ten that comparing every chunk finds are among the ten. `index_s` builds the index by vectors anew, at 1 GB.",
+        "The server's settings are its defaults: of the indexes 128 MB are in its own memory, the rest in the system's.",
+      ],
+    },
+  );
+}
+
+/** Milliseconds of a search, each kind asked every query, after a warm-up with some. */
+async function timeSearches(sql: Sql, projectId: string, queries: readonly Query[]) {
+  const figures: Record<string, number> = {};
+  for (const [name, search] of Object.entries(SEARCHES)) {
+    for (const query of queries.slice(0, TOP)) await search(sql, projectId, query);
+    const durationsMs: number[] = [];
+    for (const query of queries) {
+      const startedAt = performance.now();
+      await search(sql, projectId, query);
+      durationsMs.push(performance.now() - startedAt);
+    }
+    figures[`${name}_p50_ms`] = percentile(durationsMs, 0.5);
+    figures[`${name}_p95_ms`] = percentile(durationsMs, 0.95);
+  }
+  return figures;
+}
+
+async function measureRecall(
+  sql: Sql,
+  name: string,
+  projectId: string,
+  queries: readonly Query[],
+): Promise<number> {
+  const recalls: number[] = [];
+  for (const query of queries) {
+    const found = new Set((await SEARCHES[name]?.(sql, projectId, query))?.map(({ id }) => id));
+    const exact = await EXACT_SEARCHES[name]?.(sql, projectId, query) ?? [];
+    if (exact.length > 0) {
+      recalls.push(exact.filter(({ id }) => found.has(id)).length / exact.length);
+    }
+  }
+  return rounded(mean(recalls));
+}
+
+/** Megabytes on disk. */
+async function sizes(sql: Sql): Promise<Record<string, number>> {
+  const [row] = await sql`
+    select pg_table_size('public.document_embeddings')::float8 / 1048576 as table_mib,
+      pg_relation_size('public.document_embeddings_embedding_idx')::float8 / 1048576 as vector_index_mib,
+      pg_relation_size('public.document_embeddings_words_idx')::float8 / 1048576 as word_index_mib`;
+  return Object.fromEntries(
+    Object.entries({ ...row }).map(([name, value]) => [name, Math.round(Number(value))]),
+  );
+}
