@@ -36,7 +36,7 @@ as $$
   from public.agent_tools granted
   join public.tools tool on tool.id = granted.tool_id and tool.is_active
   join public.agent_mcp_connections connection
-    on connection.tool_id = tool.id and connection.user_id is not distinct from p_user_id
+    on connection.id = (private.connection_of(tool.id, p_user_id)).id
   join public.mcp_tools_cache cached on cached.connection_id = connection.id and cached.state = 'approved'
   left join public.agent_mcp_connections service
     on service.tool_id = tool.id and service.user_id is null
@@ -362,7 +362,7 @@ begin
     v_scopes
   from public.tools tool
   left join public.agent_mcp_connections connection
-    on connection.tool_id = tool.id and connection.user_id is not distinct from v_user_id
+    on connection.id = (private.connection_of(tool.id, v_user_id)).id
   left join public.agent_tools granted on granted.tool_id = tool.id and granted.agent_id = v_agent_id
   where tool.is_active
     and (p_server is null or tool.slug = p_server)
