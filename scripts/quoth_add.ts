@@ -8,12 +8,12 @@ import { type Environment, readEnvironment } from "./stack/stack_environment.ts"
 import { writeLine } from "./terminal.ts";
 
 const REPO = /^(?!\.{1,2}\/)[\w.-]+\/(?!\.{1,2}$)[\w.-]+$/;
+const SLUG = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 const TOKENS = {
   own: "its own, in Vault",
   default: "GITHUB_TOKEN of Vault",
-  none: "none, as public repositories need",
+  none: "none, which public repositories do not need",
 };
-const SLUG = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 
 await runCommand({
   name: "deno task quoth:add",

@@ -110,29 +110,25 @@ Deno.test("an embedder of the database keeps to its limits", async (t) => {
       );
     }
 
-    await t.step(
-      "is left alone when it makes vectors of another length of everything",
-      async () => {
-        await using world = await addEmbedder(
-          sql,
-          { name: "long" },
-          (connection, texts) =>
-            respond(connection, {
-              body: wire.vectors(texts.map((_, place) => axis(place, 3_072))),
-            }),
-        );
+    const perhapsTheText: readonly (readonly [string, Answer, RegExp])[] = [
+      ["makes vectors of another length", tooLong, /have 3072 numbers, not 768/],
+      ["calls every request wrong", refuseWith(400), /Nothing for you \(HTTP 400\)/],
+      ["forbids everything", refuseWith(403), /Nothing for you \(HTTP 403\)/],
+    ];
+    for (const [what, answer, reason] of perhapsTheText) {
+      await t.step(`is left alone when it ${what}, and no text is blamed`, async () => {
+        await using world = await addEmbedder(sql, { name: what }, answer);
 
-        await assert.rejects(world.metered.embedPart(documents(4), NEVER), {
-          code: "EMBEDDER_OUTPUT_INVALID",
-        });
+        await assert.rejects(world.metered.embedPart(documents(4), NEVER), { message: reason });
         const { vectors, wait } = await world.metered.embedPart(documents(1), NEVER);
 
         assert.deepEqual(vectors, []);
         assertWaits(wait, "EMBEDDER_REFUSED", { from: 890, to: 900 });
-        assert.match(wait?.message ?? "", /have 3072 numbers, not 768/);
+        assert.match(wait?.message ?? "", reason);
+        // All, one alone, and a harmless one.
         assert.deepEqual(world.batchSizes(), [4, 1, 1]);
-      },
-    );
+      });
+    }
 
     await t.step("goes on when it refuses one text and takes another", async () => {
       for (const [name, status] of [["picky", 400], ["walled", 403]] as const) {
@@ -187,6 +183,12 @@ type Answer = (connection: Deno.TcpConn, texts: readonly string[]) => Promise<vo
 const answerTo = (texts: readonly string[]) => ({
   body: wire.vectors(texts.map((_, place) => axis(place))),
 });
+
+const tooLong: Answer = (connection, texts) =>
+  respond(connection, { body: wire.vectors(texts.map((_, place) => axis(place, 3_072))) });
+
+const refuseWith = (status: number): Answer => (connection) =>
+  respond(connection, { status, body: '{"error":{"message":"Nothing for you"}}' });
 
 const tooEarly: Answer = (connection) =>
   respond(connection, { status: 429, headers: { "retry-after": "30" }, body: "slow down" });

@@ -34,15 +34,25 @@ Deno.test("a stack puts named keys in Vault and keeps them from functions", asyn
     projectRoot,
     watch: false,
     onLog: () => {},
-    env: { OPENAI_API_KEY: "canary-key", SUPASWARM_COLOUR: "green", UNRELATED: "unseen" },
+    env: {
+      OPENAI_API_KEY: "canary-key",
+      GITHUB_TOKEN: "canary-token",
+      SUPASWARM_COLOUR: "green",
+      UNRELATED: "unseen",
+    },
   });
   const sql = createSql(stack.dbUrl, { maxConnections: 1, applicationName: "stack test" });
 
-  await test.step("Vault holds the key of a provider under the name that the provider has", async () => {
+  await test.step("Vault holds the key of a provider and the token for GitHub by name", async () => {
     const rows = await sql<{ name: string; secret: string }[]>`
-      select name, decrypted_secret as secret from vault.decrypted_secrets where name like '%API_KEY'
+      select name, decrypted_secret as secret from vault.decrypted_secrets
+      where name like '%API_KEY' or name = 'GITHUB_TOKEN'
+      order by name
     `;
-    assert.deepEqual([...rows], [{ name: "OPENAI_API_KEY", secret: "canary-key" }]);
+    assert.deepEqual([...rows], [
+      { name: "GITHUB_TOKEN", secret: "canary-token" },
+      { name: "OPENAI_API_KEY", secret: "canary-key" },
+    ]);
   });
 
   await test.step("functions see the platform's variables and the product's settings alone", async () => {
@@ -54,7 +64,7 @@ Deno.test("a stack puts named keys in Vault and keeps them from functions", asyn
     assert.equal(JSON.parse(seen["SUPABASE_SECRET_KEYS"] ?? "{}").default, stack.secretKey);
     assert.equal(seen["SUPASWARM_COLOUR"], "green");
     assert.equal(seen["UNRELATED"], undefined);
-    assert.ok(!JSON.stringify(seen).includes("canary-key"));
+    assert.ok(!JSON.stringify(seen).includes("canary-"));
   });
 
   await test.step("the database knows where it is reached and where its scripted models are", async () => {
