@@ -145,8 +145,8 @@ declare
       select from public.embedders as embedder
       where embedder.name = v_embedder and embedder.model_dimensions = 0
     ) then 0.7
-    when private.is_identifier_query(p_query) then 0.5
-    else 0.3
+    when private.is_identifier_query(p_query) then 0.6
+    else 0.4
   end;
 begin
   if p_query_embedding is not null and p_embedder is distinct from v_embedder then

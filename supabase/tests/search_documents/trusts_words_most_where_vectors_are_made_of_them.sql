@@ -13,7 +13,7 @@ create function pg_temp.best(p_embedder text) returns table (content_chunk text,
   where embedder = p_embedder;
 $$;
 
-select results_eq($$select * from pg_temp.best('space')$$, $$values ('Nothing of interest', 0.70)$$, 'a model''s nearest goes first');
+select results_eq($$select * from pg_temp.best('space')$$, $$values ('Nothing of interest', 0.60)$$, 'a model''s nearest goes first');
 select results_eq($$select * from pg_temp.best('hash768@1')$$, $$values ('Deploying', 0.70)$$, 'a hash''s nearest does not');
 
 select * from finish();
