@@ -131,7 +131,7 @@ as $$
 declare
   v_project public.projects := private.readable_project(p_project_id);
   v_embedder text := coalesce(v_project.embedder, 'unnamed');
-  v_most constant int := 200;
+  v_candidates constant int := 200;
   -- More of them find nothing better, and in an index that other projects share they cost the most.
   v_nearest constant int := 100;
   v_prefix text := nullif(ltrim(p_path_prefix, './'), '');
@@ -179,7 +179,7 @@ begin
     ),
     worded as materialized (
       select found.id, found.rank, row_number() over (order by found.rank desc, found.id)::int as place
-      from private.worded_chunks(v_project.id, v_embedder, v_words, v_most, v_document_ids) as found
+      from private.worded_chunks(v_project.id, v_embedder, v_words, v_candidates, v_document_ids) as found
     ),
     candidate as materialized (
       select coalesce(nearest.id, worded.id) as id, nearest.similarity, nearest.place as vector_rank,
@@ -209,7 +209,7 @@ begin
         (1 - v_text_share) * scored.vector_part + v_text_share * coalesce(scored.text_part, 0) as score
       from scored
       order by score desc, scored.id
-      limit least(greatest(coalesce(p_limit, 10), 0), v_most)
+      limit least(greatest(coalesce(p_limit, 10), 0), v_candidates)
     )
     select chunk.id, chunk.document_id, document.file_path, document.title, chunk.heading_path, chunk.anchor,
       chunk.chunk_index, chunk.start_line, chunk.end_line, chunk.content_chunk, chunk.token_count,
