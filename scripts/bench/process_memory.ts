@@ -13,6 +13,16 @@ export async function treeMemoryMib(): Promise<number | null> {
   return Math.round(sumKib / 1024);
 }
 
+/**
+ * Memory in MiB that a process of this machine shares with no other, from `/proc`; null where there
+ * is none, or no such process.
+ */
+export async function privateMemoryMib(pid: number): Promise<number | null> {
+  const status = await Deno.readTextFile(`/proc/${pid}/status`).catch(() => "");
+  const kib = /^RssAnon:\s+(\d+) kB/m.exec(status)?.[1];
+  return kib === undefined ? null : Math.round(Number(kib) / 1024);
+}
+
 /** This process and all its descendants, from `/proc`; null where there is none. */
 export async function processTree(): Promise<readonly number[] | null> {
   const parents = new Map<number, number>();

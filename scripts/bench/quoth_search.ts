@@ -7,6 +7,7 @@ import { readReferenceQueries } from "./quoth/reference_queries.ts";
 import { mean } from "./quoth/score_ranking.ts";
 import { openQueueDatabase } from "./queue_database.ts";
 import { mediansOf, ratioIn, runRounds, spreadIn } from "./rounds.ts";
+import { privateMemoryMib } from "./process_memory.ts";
 import { requireSessions, serverVersion } from "./server_version.ts";
 
 /** Chunks of the projects that are searched. */
@@ -111,7 +112,12 @@ export async function benchQuothSearch(db: string): Promise<BenchResult> {
   }
   return judge(
     "quoth_search",
-    { ...figures, index_s: rounded(indexSeconds), ...await sizes(sql) },
+    {
+      ...figures,
+      index_s: rounded(indexSeconds),
+      ...await sizes(sql),
+      ...await sessionMemory(sql),
+    },
     {
       hybrid_p95_to_small: { max: 8 },
       ...Object.fromEntries(SIZES.flatMap((size) => [
@@ -125,7 +131,7 @@ export async function benchQuothSearch(db: string): Promise<BenchResult> {
       notes: [
         "All projects are in one table, with 50,000 chunks of another project. A chunk is made of halves of two real ones, its vector a hash of its words; real queries are asked.",
         "hybrid is search_documents() with a vector, words without one, vectors match_documents(); each is one round trip, without what embeds the query.",
-        "`recall10`: how many of the best ten that comparing every chunk finds are among the ten. `index_s` builds the index by vectors anew, at 1 GB.",
+        "`recall10`: how many of the best ten that comparing every chunk finds are among the ten. `index_s` builds the index by vectors anew, at 1 GB. `session_mib` is the private memory of a session after all of this.",
         "The server's settings are its defaults: of the indexes 128 MB are in its own memory, the rest in the system's.",
       ],
     },
@@ -164,6 +170,14 @@ async function measureRecall(
     }
   }
   return rounded(mean(recalls));
+}
+
+/** Of the sessions that searched, the largest; none where the server is another machine. */
+async function sessionMemory(sql: Sql): Promise<Record<string, number>> {
+  const rows = await sql`select pid from pg_stat_activity where application_name = 'bench'`;
+  const sessions = await Promise.all(rows.map(({ pid }) => privateMemoryMib(Number(pid))));
+  const known = sessions.filter((mib) => mib !== null);
+  return known.length === 0 ? {} : { session_mib: Math.max(...known) };
 }
 
 /** Megabytes on disk. */

@@ -132,6 +132,8 @@ declare
   v_project public.projects := private.readable_project(p_project_id);
   v_embedder text := coalesce(v_project.embedder, 'unnamed');
   v_candidates constant int := 200;
+  -- More of them find nothing better, and in an index that other projects share they cost the most.
+  v_nearest constant int := 100;
   v_prefix text := nullif(ltrim(p_path_prefix, './'), '');
   v_document_ids uuid[];
   v_terms text[];
@@ -175,7 +177,7 @@ begin
     with nearest as materialized (
       select found.id, 1 - found.distance as similarity,
         row_number() over (order by found.distance, found.id)::int as place
-      from private.nearest_chunks(v_project.id, v_embedder, p_query_embedding, v_candidates, v_document_ids) as found
+      from private.nearest_chunks(v_project.id, v_embedder, p_query_embedding, v_nearest, v_document_ids) as found
       where p_query_embedding is not null
     ),
     worded as materialized (
