@@ -3,6 +3,7 @@ import { missingScopes, scopesOf } from "./admit_call.ts";
 import { callTool } from "./call_tool.ts";
 import { externalServerOf } from "./external_server.ts";
 import { findTool } from "./find_definition.ts";
+import { loadInternalServer } from "./internal_tools.ts";
 import { MAX_LIST_AGE_SECONDS } from "./list_agent_tools.ts";
 import type { ToolServerPorts } from "./open_tool_server.ts";
 import { serverFeatures } from "./server_features.ts";
@@ -11,7 +12,7 @@ import type { CallTarget, PreparedCall } from "./tool_port.ts";
 /**
  * Looks a call up; whether it may pass is judged when it runs, so that a refusal is written down.
  *
- * @returns Null when the server's list is missing or old, or has no such tool.
+ * @returns Null when the server's list is missing, old or not for this caller, or has no such tool.
  * @throws SwarmError `DATABASE_UNAVAILABLE`, or for a caller that does not exist.
  */
 export async function prepareCall(
@@ -23,6 +24,8 @@ export async function prepareCall(
   const key = { ...target, isCharged: true, maxAgeSeconds: MAX_LIST_AGE_SECONDS };
   const record = await ports.store.loadCall(key);
   if (record === null || record.cached === null || record.is_due) return null;
+  const internal = await loadInternalServer(record.tool);
+  if (internal?.isForTasksOnly === true && caller.taskId === null) return null;
   const found = await findTool(record, toolName).catch(noneIfUnknown);
   if (found === null) return null;
 

@@ -52,6 +52,25 @@ Deno.test("a call that is looked up before it is made", async (t) => {
       await gateway.listServerTools(slug, nobody(), { refresh: true }, noAbort());
     });
 
+    await t.step("is none outside of a task where a server is for tasks alone", async () => {
+      const artifactsId = await fixture.createTool({
+        type: "internal",
+        config: { server: "artifacts" },
+      });
+      const target = { server: await slugOf(sql, artifactsId), toolName: "list_artifacts" };
+      const agent = await fixture.createCaller(await fixture.createUser(), [artifactsId]);
+      const [task] = await sql<{ task_id: string }[]>`
+        select task_id
+        from private.create_task(
+          p_agent => ${agent.agentId}, p_input => '{}', p_created_by => ${agent.userId})`;
+      assert.ok(task);
+      const inTask = { ...agent, taskId: task.task_id };
+      await gateway.listServerTools(target.server, inTask, {}, noAbort());
+
+      assert.notEqual(await gateway.prepare({ ...target, caller: inTask }), null);
+      assert.equal(await gateway.prepare({ ...target, caller: nobody() }), null);
+    });
+
     await t.step("asks the database twice and the server once, whatever it needs", async () => {
       const asked: string[] = [];
       const counted = createToolGateway({
