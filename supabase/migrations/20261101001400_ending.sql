@@ -213,7 +213,8 @@ begin
   ) as ended
   where parent.id = ended.parent_id;
 
-  perform private.emit_event(event.task_id, child.master_task_id, event.type, event.payload)
+  insert into public.task_events (task_id, master_task_id, type, payload)
+  select event.task_id, child.master_task_id, event.type, jsonb_strip_nulls(event.payload)
   from public.tasks as child
   cross join lateral (
     values

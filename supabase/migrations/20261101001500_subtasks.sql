@@ -90,10 +90,16 @@ begin
     private.send_message(v_id, p_parent.priority),
     array[private.log_line('created for agent ' || p_agent_slug)]
   );
-  perform private.emit_event(v_id, p_parent.master_task_id, 'task.created',
-    jsonb_build_object('agent', p_agent_slug, 'parent_id', p_parent.id));
-  perform private.emit_event(p_parent.id, p_parent.master_task_id, 'subtask.created',
-    jsonb_build_object('step_seq', p_seq, 'subtask_id', v_id, 'agent', p_agent_slug));
+  insert into public.task_events (task_id, master_task_id, type, payload)
+  values
+    (
+      v_id, p_parent.master_task_id, 'task.created',
+      jsonb_build_object('agent', p_agent_slug, 'parent_id', p_parent.id)
+    ),
+    (
+      p_parent.id, p_parent.master_task_id, 'subtask.created',
+      jsonb_build_object('step_seq', p_seq, 'subtask_id', v_id, 'agent', p_agent_slug)
+    );
   return v_id;
 end;
 $$;
