@@ -30,10 +30,11 @@ const HEADERS_FOR_OTHER_ORIGINS = ["accept", "accept-language", "content-type", 
 export function createGuardedFetch(policy: GuardedFetchPolicy): typeof fetch {
   return async (input, init) => {
     const request = new Request(input, init);
+    const { body: given }: { readonly body?: unknown } = init ?? {};
     const body = request.body === null
       ? null
-      : typeof init?.body === "string"
-      ? init.body
+      : typeof given === "string"
+      ? given
       : await request.arrayBuffer();
     const response = await followRedirects(request, body, policy);
     return policy.maxBodyBytes === undefined ? response : capBody(response, policy.maxBodyBytes);
