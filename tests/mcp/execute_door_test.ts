@@ -195,7 +195,8 @@ Deno.test("mcp-execute keeps to its contract", async (t) => {
     const slugs = ofAda.map(({ slug }) => slug);
     assert.ok(slugs.includes("swarm") && slugs.includes("notes") && slugs.includes("dead"));
     const notes = ofAda.find(({ slug }) => slug === "notes");
-    assert.ok(notes?.tools.some(({ name }) => name === "picture"));
+    const listed = notes?.tools.find(({ name }) => name === "picture");
+    assert.equal(listed?.model_options, null, "it lets nobody choose a model");
     assert.ok(ofAda.find(({ slug }) => slug === "dead")?.listing_error);
     assert.ok(!ofBob.some(({ slug }) => slug === "swarm" || slug === "dead"));
   });

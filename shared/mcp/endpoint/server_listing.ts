@@ -8,6 +8,7 @@ import type {
   ToolGateway,
 } from "../../tools/tool_port.ts";
 import type { SchemaLosses } from "../../tool_schemas/schema_loss.ts";
+import { modelOptionsOf } from "./model_options.ts";
 import { nameNearestServers } from "./name_nearest_servers.ts";
 import { discoveryMeta, serverInfoOf, shownName } from "./server_identity.ts";
 
@@ -105,12 +106,13 @@ function connectionOf(server: ServerSummary): JsonObject {
   };
 }
 
-function briefTool({ name, version, title, description }: ListedTool): JsonObject {
+function briefTool({ name, version, title, description, inputSchema }: ListedTool): JsonObject {
   return {
     name,
     ...(version === null ? {} : { version }),
     ...(title === undefined ? {} : { title }),
     ...(description === undefined ? {} : { description }),
+    model_options: modelOptionsOf(inputSchema),
   };
 }
 
