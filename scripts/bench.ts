@@ -55,16 +55,19 @@ await runCommand(
       },
       json: { type: "boolean", help: "Prints one line of JSON for each benchmark." },
       save: { type: "boolean", help: "Writes docs/benchmarks.json and the page of figures." },
+      gate: { type: "boolean", help: "Fails when a target is missed." },
     },
     positionals: "<name>…",
   },
   async ({ values, positionals }) => {
+    const missed: string[] = [];
     for (const name of namesIn(positionals)) {
       const machine = readMachine();
       if (!values.json) writeLine(describeMachine(machine));
       const db = values.db ?? "native";
       const result = await BENCHES[name]?.(db, values.embedder);
       if (result === undefined) continue;
+      if (!result.met) missed.push(name);
       if (values.save) {
         const kind = db.includes("://") ? "url" : db;
         await saveResult({ ...result, at: new Date().toISOString(), db: kind, machine });
@@ -76,6 +79,7 @@ await runCommand(
         printResult(result);
       }
     }
+    if (values.gate && missed.length > 0) throw new Error(`Missed: ${missed.join(", ")}`);
   },
 );
 
