@@ -1,0 +1,20 @@
+begin;
+set local search_path = public, extensions;
+select plan(1);
+
+select set_eq(
+  $$select jobname, schedule, command from cron.job where active$$,
+  $$values
+    ('supaswarm-tick', '15 seconds', 'select private.tick()'),
+    ('supaswarm-export', '20 * * * *', 'select private.wake_export()'),
+    ('supaswarm-prune', '*/5 * * * *', 'select private.prune()'),
+    ('supaswarm-prune-cron-runs', '17 3 * * *',
+      'delete from cron.job_run_details where end_time < now() - interval ''1 day'''),
+    ('supaswarm-quoth-tick', '15 seconds', 'select private.quoth_tick()'),
+    ('supaswarm-quoth-prune', '43 3 * * *', 'select private.prune_syncs()'),
+    ('quoth-finish-switches', '* * * * *', 'select private.finish_switches()')$$,
+  'what the platform needs runs by the clock, retention too'
+);
+
+select * from finish();
+rollback;
