@@ -20,8 +20,10 @@ export interface UrlPolicy {
  * Checks that a URL leads to the public internet (or inside, where the policy allows it) and
  * returns it parsed. All addresses of the name must pass, not just one.
  *
- * The connection that follows resolves the name again, so a name that changes its address between
- * the two is not caught here; an egress proxy is the remedy where that matters.
+ * The connection that follows resolves the name again. A name that has moved inside by then finds
+ * nothing to talk to: outside only https is allowed, and no server inside has its certificate. That
+ * a connection was tried can still be told by its time; an egress proxy is the remedy where that
+ * matters.
  *
  * @throws SwarmError `TOOL_ADDRESS_FORBIDDEN` for a scheme, form or address that is not allowed,
  * `TOOL_UNAVAILABLE` when the name does not resolve.

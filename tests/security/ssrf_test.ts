@@ -125,6 +125,27 @@ Deno.test("a name that moves inside between two hops is refused at the second", 
   assert.equal(sent, 1);
 });
 
+Deno.test("a name that moves inside after the check meets a server that cannot prove the name", async () => {
+  const inner = startHttpServer(() => new Response("the instance's credentials"));
+  const guarded = createGuardedFetch({
+    allowLoopback: false,
+    resolveHost: () => Promise.resolve([PUBLIC_ADDRESS]),
+    // Where the connection finds the name now.
+    fetch: (input, init) => {
+      const moved = new URL(String(input));
+      moved.host = new URL(inner.url).host;
+      return fetch(moved, init);
+    },
+  });
+  try {
+    await assert.rejects(guarded("http://rebinding.example/"), { code: REFUSED });
+    await assert.rejects(guarded("https://rebinding.example/"), TypeError);
+    assert.deepEqual(inner.seen, []);
+  } finally {
+    await inner.stop();
+  }
+});
+
 /** A port on loopback that counts who connects. */
 function openTrap() {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
