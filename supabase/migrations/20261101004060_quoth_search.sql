@@ -134,7 +134,7 @@ declare
   v_candidates constant int := 200;
   -- More of them find nothing better, and in an index that other projects share they cost the most.
   v_nearest constant int := 100;
-  v_prefix text := nullif(ltrim(p_path_prefix, './'), '');
+  v_prefix text := nullif(regexp_replace(p_path_prefix, '^(\./|/|\.$)+', ''), '');
   v_document_ids uuid[];
   v_terms text[];
   v_words tsquery[];
