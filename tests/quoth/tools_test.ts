@@ -293,6 +293,30 @@ Deno.test("documents are searched and read through the doors of tools", async (t
     assert.match(refused, /you are no member of it/);
   });
 
+  await t.step("a few long pages take no places from the files behind them", async () => {
+    await add(platform, "crowd", { members: [ada.id] });
+    const sections = Array.from(
+      { length: 60 },
+      (_, n) => `## Kettle ${n}\n\n${filler(`kettle ${n}`)}\n`,
+    );
+    const pages = ["a.md", "b.md", "c.md"].map((
+      path,
+    ) => [path, `# ${path}\n\n${sections.join("\n")}`]);
+    const notes = Array.from(
+      { length: 20 },
+      (_, n) => [`note-${n}.md`, `# Note ${n}\n\n${filler("note")} It ends with a kettle.\n`],
+    );
+    await send(platform, "crowd", filesOf(Object.fromEntries([...pages, ...notes])));
+    await untilEmbedded(platform, 28);
+
+    for (const limit of [10, 20]) {
+      const { results } = await search(ada, { query: "kettle", projectId: "crowd", limit });
+
+      assert.equal(results.length, limit);
+      assert.ok(results.filter(({ file }) => file === "a.md").length <= 2);
+    }
+  });
+
   await t.step(
     "when the embedder does not serve, words alone do, and the answer says so",
     async () => {

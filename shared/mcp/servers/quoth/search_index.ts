@@ -6,7 +6,13 @@ import { asOwner } from "../../as_owner.ts";
 import { checkOldHead } from "./check_head.ts";
 import { embedSearch } from "./embed_search.ts";
 import { fitSnippets } from "./fit_snippets.ts";
-import { chunkHitSchema, type MergedHit, mergeHits, textOf } from "./merge_hits.ts";
+import {
+  chunkHitSchema,
+  MAX_CHUNKS_OF_FILE,
+  type MergedHit,
+  mergeHits,
+  textOf,
+} from "./merge_hits.ts";
 import { toLabel } from "./label.ts";
 import { permalinkOf } from "./permalink.ts";
 import { freshnessSchema, type ProjectState, readProjectState } from "./project_state.ts";
@@ -15,6 +21,11 @@ import { noticesOf } from "./search_notices.ts";
 
 /** As many as a search of the database gives. */
 const MAX_CHUNKS = 200;
+
+/** More than the hits themselves, since a hit's neighbour may rank far behind it. */
+function chunksFor(limit: number): number {
+  return Math.min(MAX_CHUNKS, 20 + 6 * limit);
+}
 
 const resultSchema = z.object({
   file: z.string().describe("What quoth_read_doc takes as filePath"),
@@ -73,7 +84,8 @@ export const searchIndexTool = defineTool({
         select to_jsonb(found) as found
         from public.search_documents(
           ${project.id}::uuid, ${query}, ${vector}::extensions.vector, ${project.embedder}::text,
-          ${Math.min(MAX_CHUNKS, 20 + 6 * limit)}::int, ${pathPrefix ?? null}::text
+          ${chunksFor(limit)}::int, ${pathPrefix ?? null}::text,
+          ${MAX_CHUNKS_OF_FILE}::int
         ) with ordinality as found
         order by found.ordinality`);
       await checked;
