@@ -4,28 +4,14 @@ import { toSwarmError } from "../../../db/to_swarm_error.ts";
 import { defineTool } from "../../internal_server.ts";
 import { asOwner } from "../../as_owner.ts";
 import { checkOldHead } from "./check_head.ts";
-import { embedSearch } from "./embed_search.ts";
 import { fitSnippets } from "./fit_snippets.ts";
-import {
-  chunkHitSchema,
-  MAX_CHUNKS_OF_FILE,
-  type MergedHit,
-  mergeHits,
-  textOf,
-} from "./merge_hits.ts";
+import { type MergedHit, mergeHits, textOf } from "./merge_hits.ts";
 import { toLabel } from "./label.ts";
 import { permalinkOf } from "./permalink.ts";
 import { freshnessSchema, type ProjectState, readProjectState } from "./project_state.ts";
 import { QUOTH_SCOPES } from "./quoth_scopes.ts";
 import { noticesOf } from "./search_notices.ts";
-
-/** As many as a search of the database gives. */
-const MAX_CHUNKS = 200;
-
-/** More than the hits themselves, since a hit's neighbour may rank far behind it. */
-function chunksFor(limit: number): number {
-  return Math.min(MAX_CHUNKS, 20 + 6 * limit);
-}
+import { searchProject } from "./search_project.ts";
 
 const resultSchema = z.object({
   file: z.string().describe("What quoth_read_doc takes as filePath"),
@@ -75,25 +61,18 @@ export const searchIndexTool = defineTool({
   }),
   async run({ query, projectId, limit, tokenBudget, pathPrefix }, context) {
     try {
-      const project = await asOwner(context, "read", (sql) => readProjectState(sql, projectId));
-      const checked = checkOldHead(project, context);
-      const embedded = await embedSearch(query, project, context);
-      const vector = embedded.vector === null ? null : `[${embedded.vector.join(",")}]`;
-      const rows = await asOwner(context, "read", (sql) =>
-        sql`
-        select to_jsonb(found) as found
-        from public.search_documents(
-          ${project.id}::uuid, ${query}, ${vector}::extensions.vector, ${project.embedder}::text,
-          ${chunksFor(limit)}::int, ${pathPrefix ?? null}::text,
-          ${MAX_CHUNKS_OF_FILE}::int
-        ) with ordinality as found
-        order by found.ordinality`);
-      await checked;
-      const hits = mergeHits(rows.map(({ found }) => chunkHitSchema.parse(found)), limit);
+      const seen = await asOwner(context, "read", (sql) => readProjectState(sql, projectId));
+      const { project, chunks, embedded } = await searchProject(
+        seen,
+        { query, limit, pathPrefix },
+        context,
+      );
+      await checkOldHead(project, context);
+      const hits = mergeHits(chunks, limit);
       return {
         results: toResults(hits, project, tokenBudget),
         freshness: project.freshness,
-        mode: vector === null ? "lexical_only" as const : "hybrid" as const,
+        mode: embedded.vector === null ? "lexical_only" as const : "hybrid" as const,
         embedder: project.embedder,
         notices: noticesOf(project, embedded, hits),
       };
