@@ -362,6 +362,23 @@ Deno.test("documents are searched and read through the doors of tools", async (t
     },
   );
 
+  await t.step("what waits for its vector looks no nearer than what has one", async () => {
+    await platform.sql`
+      update public.document_embeddings as chunk set embedding = null
+      from public.documents as document
+      where document.id = chunk.document_id and document.file_path = 'guides/tokens.md'`;
+    const question = { query: "Rotate QUOTH_API_TOKEN, release", projectId: "handbook" };
+    const { mode, results } = await search(ada, question);
+
+    assert.equal(mode, "hybrid");
+    const percentOf = ({ relevance }: { readonly relevance: string }) => parseInt(relevance);
+    const waiting = results.find(({ file }) => file === "guides/tokens.md");
+    const others = results.filter((hit) => hit !== waiting);
+    assert.ok(waiting !== undefined && others.length > 0);
+    assert.equal(waiting.why.similarity, null);
+    assert.ok(percentOf(waiting) <= Math.max(...others.map(percentOf)), waiting.relevance);
+  });
+
   await t.step("before any vector is there, words serve, and what waits is counted", async () => {
     await platform.sql`
       update public.document_embeddings set embedding = null

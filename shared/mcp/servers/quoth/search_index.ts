@@ -10,6 +10,7 @@ import { toLabel } from "./label.ts";
 import { permalinkOf } from "./permalink.ts";
 import { freshnessSchema, type ProjectState, readProjectState } from "./project_state.ts";
 import { QUOTH_SCOPES } from "./quoth_scopes.ts";
+import { relevancesOf } from "./relevance.ts";
 import { noticesOf } from "./search_notices.ts";
 import { searchProject } from "./search_project.ts";
 
@@ -18,7 +19,7 @@ const resultSchema = z.object({
   topic: z.string().describe("Title of the document"),
   snippet: z.string().describe("The document's text, fenced as data"),
   relevance: z.string().describe(
-    "Such as 83%: cosine similarity; in mode lexical_only in proportion to the best hit",
+    "Such as 83%: cosine similarity; without one by words, and not above the highest of the others",
   ),
   heading_path: z.array(z.string()),
   start_line: z.number().nullable(),
@@ -95,6 +96,7 @@ function toResults(
     })),
     tokenBudget,
   );
+  const relevances = relevancesOf(hits.map(({ best }) => best));
   return hits.map(({ best, chunks }, index) => {
     const startLine = chunks[0]?.start_line ?? null;
     const endLine = chunks.at(-1)?.end_line ?? null;
@@ -104,7 +106,7 @@ function toResults(
       file: best.file_path,
       topic: toLabel(best.title),
       snippet: fenceData(texts[index] ?? "", best.file_path),
-      relevance: percent(similarity ?? text_score),
+      relevance: relevances[index] ?? "",
       heading_path: best.heading_path.map(toLabel),
       start_line: startLine,
       end_line: endLine,
@@ -119,8 +121,4 @@ function toResults(
       },
     };
   });
-}
-
-function percent(share: number): string {
-  return `${Math.round(Math.min(1, Math.max(0, share)) * 100)}%`;
 }
