@@ -69,7 +69,8 @@ comment on function private.telling_words(uuid, text, tsquery[], uuid[], int) is
 revoke all on function private.telling_words(uuid, text, tsquery[], uuid[], int) from public;
 
 create function private.worded_chunks(
-  p_project_id uuid, p_embedder text, p_words tsquery[], p_limit int, p_document_ids uuid[] default null
+  p_project_id uuid, p_embedder text, p_words tsquery[], p_limit int, p_document_ids uuid[] default null,
+  p_of_each int default 0
 )
 returns table (id uuid, rank real)
 language plpgsql
@@ -88,21 +89,151 @@ declare
   ));
 begin
   return query
-    select found.id, ts_rank(v_weights, found.fts, v_any_word, 1) as rank
-    from (
-      select chunk.id, chunk.fts
-      from public.document_embeddings as chunk
-      where private.words_in_space(chunk.project_id, chunk.embedder, chunk.fts) @@ v_telling
-        and (p_document_ids is null or chunk.document_id = any (p_document_ids))
-      limit v_most_to_rank
-    ) as found
-    order by rank desc, found.id
-    limit p_limit;
+    with ranked as materialized (
+      select found.id, found.document_id, ts_rank(v_weights, found.fts, v_any_word, 1) as rank
+      from (
+        select chunk.id, chunk.document_id, chunk.fts
+        from public.document_embeddings as chunk
+        where private.words_in_space(chunk.project_id, chunk.embedder, chunk.fts) @@ v_telling
+          and (p_document_ids is null or chunk.document_id = any (p_document_ids))
+        limit v_most_to_rank
+      ) as found
+    ),
+    within_document as (
+      select ranked.id, ranked.rank,
+        row_number() over (partition by ranked.document_id order by ranked.rank desc, ranked.id) as place
+      from ranked
+    )
+    (
+      select ranked.id, ranked.rank
+      from ranked
+      order by ranked.rank desc, ranked.id
+      limit p_limit
+    )
+    union
+    (
+      select within_document.id, within_document.rank
+      from within_document
+      where within_document.place <= p_of_each
+      order by within_document.rank desc, within_document.id
+      limit p_limit
+    )
+    order by rank desc, id;
 end;
 $$;
-comment on function private.worded_chunks(uuid, text, tsquery[], int, uuid[]) is
-  'The p_limit chunks that answer any of the words best, pending ones included; of the documents alone, when p_document_ids is given. When more than 10000 chunks have even the rarest word, 10000 of them are ranked.';
-revoke all on function private.worded_chunks(uuid, text, tsquery[], int, uuid[]) from public;
+comment on function private.worded_chunks(uuid, text, tsquery[], int, uuid[], int) is
+  'The p_limit chunks that answer any of the words best, pending ones included, and the p_of_each best of each document, up to p_limit of these: else a few long documents could be all that is found. Of the documents alone, when p_document_ids is given. When more than 10000 chunks have even the rarest word, 10000 of them are ranked.';
+revoke all on function private.worded_chunks(uuid, text, tsquery[], int, uuid[], int) from public;
+
+create function private.candidate_chunks(
+  p_project_id uuid, p_embedder text, p_query_embedding extensions.vector, p_words tsquery[], p_document_ids uuid[]
+)
+returns table (
+  id uuid, document_id uuid, chunk_index int, similarity double precision, vector_rank int, rank real, text_rank int
+)
+language plpgsql
+stable
+rows 300
+security invoker
+set search_path = ''
+set plan_cache_mode = force_custom_plan
+as $$
+declare
+  v_worded constant int := 200;
+  -- As many as neighbours that an answer may join.
+  v_of_each constant int := 2;
+  -- More of them find nothing better, and in an index that other projects share they cost the most.
+  v_nearest constant int := 100;
+  v_weights real[] := private.text_weights();
+  v_any_word tsquery := private.any_of(p_words);
+begin
+  return query
+    with nearest as materialized (
+      select found.id, 1 - found.distance as similarity,
+        row_number() over (order by found.distance, found.id)::int as place
+      from private.nearest_chunks(p_project_id, p_embedder, p_query_embedding, v_nearest, p_document_ids) as found
+      where p_query_embedding is not null
+    ),
+    worded as materialized (
+      select found.id, found.rank, row_number() over (order by found.rank desc, found.id)::int as place
+      from private.worded_chunks(p_project_id, p_embedder, p_words, v_worded, p_document_ids, v_of_each) as found
+    ),
+    found as materialized (
+      select coalesce(nearest.id, worded.id) as id, nearest.similarity, nearest.place as vector_rank,
+        worded.rank, worded.place as text_rank
+      from nearest
+      full join worded on worded.id = nearest.id
+    )
+    select chunk.id, chunk.document_id, chunk.chunk_index, found.similarity, found.vector_rank,
+      coalesce(found.rank, ts_rank(v_weights, chunk.fts, v_any_word, 1)), found.text_rank
+    from found
+    join public.document_embeddings as chunk on chunk.id = found.id;
+end;
+$$;
+comment on function private.candidate_chunks(uuid, text, extensions.vector, tsquery[], uuid[]) is
+  'The chunks that a search chooses from: the nearest by vector, if there is one, and the best by words; similarity and the ranks are null for what one of them did not find.';
+revoke all on function private.candidate_chunks(uuid, text, extensions.vector, tsquery[], uuid[]) from public;
+
+create function private.scored_chunks(
+  p_project_id uuid, p_embedder text, p_query_embedding extensions.vector, p_words tsquery[], p_document_ids uuid[],
+  p_text_share double precision, p_document_share double precision
+)
+returns table (
+  id uuid, document_id uuid, chunk_index int, score double precision, vector_rank int, text_part real, text_rank int
+)
+language plpgsql
+stable
+rows 300
+security invoker
+set search_path = ''
+set plan_cache_mode = force_custom_plan
+as $$
+declare
+  v_telling_chunks constant int := 50;
+begin
+  return query
+    with candidate as materialized (
+      select found.*
+      from private.candidate_chunks(p_project_id, p_embedder, p_query_embedding, p_words, p_document_ids) as found
+    ),
+    bound as (
+      select max(candidate.similarity) as best, min(candidate.similarity) as worst, max(candidate.rank) as best_rank
+      from candidate
+    ),
+    scaled as (
+      select candidate.*,
+        coalesce((candidate.similarity - bound.worst) / nullif(bound.best - bound.worst, 0), (candidate.vector_rank is not null)::int)
+          as vector_part,
+        candidate.rank / nullif(bound.best_rank, 0) as text_part
+      from candidate
+      cross join bound
+    ),
+    fused as (
+      select scaled.*,
+        (1 - p_text_share) * scaled.vector_part + p_text_share * coalesce(scaled.text_part, 0) as own_score
+      from scaled
+    ),
+    placed as materialized (
+      select fused.*, row_number() over (order by fused.own_score desc, fused.id) as place
+      from fused
+    ),
+    -- A document that answers in several places is the likelier one, with each place less so.
+    told as (
+      select placed.document_id, ln(1 + sum(placed.own_score)) as weight
+      from placed
+      where placed.place <= v_telling_chunks
+      group by placed.document_id
+    )
+    select placed.id, placed.document_id, placed.chunk_index,
+      (placed.own_score + p_document_share * coalesce(told.weight, 0)) / (1 + p_document_share * ln(1 + v_telling_chunks)),
+      placed.vector_rank, placed.text_part, placed.text_rank
+    from placed
+    left join told on told.document_id = placed.document_id;
+end;
+$$;
+comment on function private.scored_chunks(uuid, text, extensions.vector, tsquery[], uuid[], double precision, double precision) is
+  'The candidates of a search with their scores from 0 to 1: p_text_share of a score is by words, the rest by vector, each scaled within the search; p_document_share says how much else of the document counts. text_part is the share of the best rank by words.';
+revoke all on function private.scored_chunks(uuid, text, extensions.vector, tsquery[], uuid[], double precision, double precision) from public;
 
 create function private.search_documents(
   p_project_id uuid,
@@ -110,7 +241,8 @@ create function private.search_documents(
   p_query_embedding extensions.vector default null,
   p_embedder text default null,
   p_limit int default 10,
-  p_path_prefix text default null
+  p_path_prefix text default null,
+  p_per_document int default null
 )
 returns table (
   id uuid, document_id uuid, file_path text, title text, heading_path text[], anchor text, chunk_index int,
@@ -131,17 +263,13 @@ as $$
 declare
   v_project public.projects := private.readable_project(p_project_id);
   v_embedder text := coalesce(v_project.embedder, 'unnamed');
-  v_candidates constant int := 200;
-  -- More of them find nothing better, and in an index that other projects share they cost the most.
-  v_nearest constant int := 100;
-  v_prefix text := nullif(ltrim(p_path_prefix, './'), '');
+  v_most_found constant int := 200;
+  v_prefix text := nullif(regexp_replace(p_path_prefix, '^(\./|/|\.$)+', ''), '');
   v_document_ids uuid[];
   v_terms text[];
   v_words tsquery[];
-  v_any_word tsquery;
-  v_weights real[] := private.text_weights();
   v_is_identifier constant boolean := private.is_identifier_query(p_query);
-  v_text_share double precision := case
+  v_text_share constant double precision := case
     when p_query_embedding is null then 1
     -- A hash of the words knows no more than they do, and less well.
     when v_is_identifier or exists (
@@ -152,7 +280,6 @@ declare
   end;
   -- The name of a thing is asked for where it stands; a question, in the document about it.
   v_document_share constant double precision := case when v_is_identifier then 0 else 0.2 end;
-  v_telling_chunks constant int := 50;
 begin
   if p_query_embedding is not null and p_embedder is distinct from v_embedder then
     raise sqlstate 'PT409' using
@@ -171,70 +298,21 @@ begin
   select array_agg(wanted.term order by wanted.place), array_agg(wanted.words order by wanted.place)
   into v_terms, v_words
   from private.query_terms(v_project.language, p_query) with ordinality as wanted (term, words, place);
-  v_any_word := private.any_of(v_words);
 
   return query
-    with nearest as materialized (
-      select found.id, 1 - found.distance as similarity,
-        row_number() over (order by found.distance, found.id)::int as place
-      from private.nearest_chunks(v_project.id, v_embedder, p_query_embedding, v_nearest, v_document_ids) as found
-      where p_query_embedding is not null
-    ),
-    worded as materialized (
-      select found.id, found.rank, row_number() over (order by found.rank desc, found.id)::int as place
-      from private.worded_chunks(v_project.id, v_embedder, v_words, v_candidates, v_document_ids) as found
-    ),
-    candidate as materialized (
-      select coalesce(nearest.id, worded.id) as id, nearest.similarity, nearest.place as vector_rank,
-        worded.place as text_rank,
-        coalesce(worded.rank, (
-          select ts_rank(v_weights, chunk.fts, v_any_word, 1)
-          from public.document_embeddings as chunk
-          where chunk.id = nearest.id
-        )) as rank,
-        (
-          select chunk.document_id
-          from public.document_embeddings as chunk
-          where chunk.id = coalesce(nearest.id, worded.id)
-        ) as document_id
-      from nearest
-      full join worded on worded.id = nearest.id
-    ),
-    bound as (
-      select max(candidate.similarity) as best, min(candidate.similarity) as worst, max(candidate.rank) as best_rank
-      from candidate
-    ),
-    scored as (
-      select candidate.id, candidate.document_id, candidate.vector_rank, candidate.text_rank,
-        coalesce((candidate.similarity - bound.worst) / nullif(bound.best - bound.worst, 0), (candidate.vector_rank is not null)::int)
-          as vector_part,
-        candidate.rank / nullif(bound.best_rank, 0) as text_part
-      from candidate
-      cross join bound
-    ),
-    fused as materialized (
+    with placed as (
       select scored.*,
-        (1 - v_text_share) * scored.vector_part + v_text_share * coalesce(scored.text_part, 0) as own_score,
-        row_number() over (
-          order by (1 - v_text_share) * scored.vector_part + v_text_share * coalesce(scored.text_part, 0) desc, scored.id
-        ) as place
-      from scored
-    ),
-    -- A document that answers in several places is the likelier one, with each place less so.
-    told as (
-      select fused.document_id, ln(1 + sum(fused.own_score)) as weight
-      from fused
-      where fused.place <= v_telling_chunks
-      group by fused.document_id
+        row_number() over (partition by scored.document_id order by scored.score desc, scored.chunk_index) as place
+      from private.scored_chunks(
+        v_project.id, v_embedder, p_query_embedding, v_words, v_document_ids, v_text_share, v_document_share
+      ) as scored
     ),
     best as materialized (
-      select fused.*,
-        (fused.own_score + v_document_share * coalesce(told.weight, 0)) / (1 + v_document_share * ln(1 + v_telling_chunks))
-          as score
-      from fused
-      left join told on told.document_id = fused.document_id
-      order by score desc, fused.id
-      limit least(greatest(coalesce(p_limit, 10), 0), v_candidates)
+      select placed.*
+      from placed
+      where p_per_document is null or placed.place <= p_per_document
+      order by placed.score desc, placed.id
+      limit least(greatest(coalesce(p_limit, 10), 0), v_most_found)
     )
     select chunk.id, chunk.document_id, document.file_path, document.title, chunk.heading_path, chunk.anchor,
       chunk.chunk_index, chunk.start_line, chunk.end_line, chunk.content_chunk, chunk.token_count,
@@ -253,10 +331,10 @@ begin
     order by best.score desc, document.file_path, chunk.chunk_index;
 end;
 $$;
-comment on function private.search_documents(uuid, text, extensions.vector, text, int, text) is
+comment on function private.search_documents(uuid, text, extensions.vector, text, int, text, int) is
   'See public.search_documents(). Definer: policies on the rows would keep the indexes from being used; readable_project() asks who is calling.';
-revoke all on function private.search_documents(uuid, text, extensions.vector, text, int, text) from public;
-grant execute on function private.search_documents(uuid, text, extensions.vector, text, int, text) to authenticated, service_role;
+revoke all on function private.search_documents(uuid, text, extensions.vector, text, int, text, int) from public;
+grant execute on function private.search_documents(uuid, text, extensions.vector, text, int, text, int) to authenticated, service_role;
 
 create function public.search_documents(
   p_project_id uuid,
@@ -264,7 +342,8 @@ create function public.search_documents(
   p_query_embedding extensions.vector(768) default null,
   p_embedder text default null,
   p_limit int default 10,
-  p_path_prefix text default null
+  p_path_prefix text default null,
+  p_per_document int default null
 )
 returns table (
   id uuid, document_id uuid, file_path text, title text, heading_path text[], anchor text, chunk_index int,
@@ -278,9 +357,9 @@ rows 20
 security invoker
 set search_path = ''
 as $$
-  select * from private.search_documents(p_project_id, p_query, p_query_embedding, p_embedder, p_limit, p_path_prefix);
+  select * from private.search_documents(p_project_id, p_query, p_query_embedding, p_embedder, p_limit, p_path_prefix, p_per_document);
 $$;
-comment on function public.search_documents(uuid, text, extensions.vector, text, int, text) is
-  'Chunks of a project by words and meaning, best first, at most p_limit (200). Without p_query_embedding by words alone; with it p_embedder names the embedder that made it. score from 0 to 1 mixes both parts, each scaled within this search, and what else of the document is found; similarity is the cosine; ranks are null for what one part did not find; matched_terms are the words of the query that the chunk has. Raises PROJECT_NOT_FOUND, EMBEDDER_MISMATCH or QUERY_EMBEDDING_INVALID.';
-revoke all on function public.search_documents(uuid, text, extensions.vector, text, int, text) from public, anon;
-grant execute on function public.search_documents(uuid, text, extensions.vector, text, int, text) to authenticated, service_role;
+comment on function public.search_documents(uuid, text, extensions.vector, text, int, text, int) is
+  'Chunks of a project by words and meaning, best first, at most p_limit (200), and at most p_per_document of a document where that is given. Without p_query_embedding by words alone; with it p_embedder names the embedder that made it. score from 0 to 1 mixes both parts, each scaled within this search, and what else of the document is found; similarity is the cosine; ranks are null for what one part did not find; matched_terms are the words of the query that the chunk has. Raises PROJECT_NOT_FOUND, EMBEDDER_MISMATCH or QUERY_EMBEDDING_INVALID.';
+revoke all on function public.search_documents(uuid, text, extensions.vector, text, int, text, int) from public, anon;
+grant execute on function public.search_documents(uuid, text, extensions.vector, text, int, text, int) to authenticated, service_role;

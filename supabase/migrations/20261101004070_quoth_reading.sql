@@ -12,6 +12,8 @@ as $$
 declare
   v_path text := regexp_replace(p_file_path, '^(\./|/)+', '');
   v_document_id uuid;
+  v_deletion public.document_moves;
+  v_refusal jsonb;
   v_alike text;
 begin
   return query
@@ -28,20 +30,35 @@ begin
   where move.project_id = p_project_id and move.old_path = v_path
   order by move.id desc
   limit 1;
+  return query
+    select 'moved', document.file_path, document.id, document.title, document.content, document.front_matter,
+      document.commit_sha, document.last_updated
+    from public.documents as document
+    where document.id = v_document_id;
   if found then
+    return;
+  end if;
+
+  select move.* into v_deletion
+  from public.document_moves as move
+  where move.document_id = v_document_id and move.new_path is null
+  order by move.id desc
+  limit 1;
+  v_path := coalesce(v_deletion.old_path, v_path);
+  -- What cannot be indexed any more is no document, yet the repository has it.
+  select refused.error into v_refusal
+  from public.quoth_file_errors as refused
+  where refused.project_id = p_project_id and refused.file_path = v_path;
+  if found then
+    raise sqlstate 'PT404' using
+      message = format('Cannot read %L: the repository has it. %s', left(v_path, 200), v_refusal ->> 'message'),
+      detail = 'DOCUMENT_NOT_FOUND',
+      hint = coalesce(v_refusal ->> 'hint', 'The table quoth_file_errors has the reason.');
+  end if;
+  if v_deletion.id is not null then
     return query
-      select 'moved', document.file_path, document.id, document.title, document.content, document.front_matter,
-        document.commit_sha, document.last_updated
-      from public.documents as document
-      where document.id = v_document_id;
-    if not found then
-      return query
-        select 'deleted', move.old_path, move.document_id, null::text, null::text, null::jsonb, move.commit_sha, move.at
-        from public.document_moves as move
-        where move.document_id = v_document_id and move.new_path is null
-        order by move.id desc
-        limit 1;
-    end if;
+      select 'deleted', v_deletion.old_path, v_deletion.document_id, null::text, null::text, null::jsonb,
+        v_deletion.commit_sha, v_deletion.at;
     return;
   end if;
 
@@ -67,7 +84,7 @@ begin
 end;
 $$;
 comment on function public.read_document(uuid, text) is
-  'The document at a path: state found; moved, under its new path (file_path); or deleted, without content, with the commit and time at which that was seen. Raises DOCUMENT_NOT_FOUND, naming documents of the same file name, or PROJECT_NOT_FOUND.';
+  'The document at a path: state found; moved, under its new path (file_path); or deleted, without content, with the commit and time at which that was seen. Raises DOCUMENT_NOT_FOUND, saying why a file of the repository cannot be indexed, else naming documents of the same file name; or PROJECT_NOT_FOUND.';
 revoke all on function public.read_document(uuid, text) from public, anon;
 grant execute on function public.read_document(uuid, text) to authenticated, service_role;
 

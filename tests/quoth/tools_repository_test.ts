@@ -139,10 +139,8 @@ Deno.test("a repository is followed, found and linked through the doors of tools
     await untilEmbedded(platform, 4);
     const before = (await search("owls hoot")).results[0];
 
-    const commit = await github.push(
-      "main",
-      new Map([...files, ...filesOf({ "sent.md": sent.content })]),
-    );
+    files = new Map([...files, ...filesOf({ "sent.md": sent.content })]);
+    const commit = await github.push("main", files);
     await sql`select private.request_sync('handbook')`;
     await waitFor(async () => (await search("owls")).freshness.indexed_commit === commit, {
       what: "the pushed file",
@@ -152,6 +150,49 @@ Deno.test("a repository is followed, found and linked through the doors of tools
 
     assert.deepEqual([before?.file, before?.permalink], ["sent.md", null]);
     assert.match(String((await search("owls hoot")).results[0]?.permalink), new RegExp(commit));
+  });
+
+  await t.step(
+    "an answer is of one moment, whatever happens while its query is embedded",
+    async () => {
+      let commit = "";
+      model.beforeQuery = async () => {
+        const text = "# Kites\n\nA line that was not there before.\n\nKites need wind.\n";
+        commit = await github.push("main", new Map([...files, ...filesOf({ "new.md": text })]));
+        await sql`select private.request_sync('handbook')`;
+        await waitFor(async () => {
+          const [row] = await sql`select indexed_commit from public.projects`;
+          return row?.indexed_commit === commit;
+        }, { what: "the push in between", timeoutMs: 8_000, intervalMs: 50 });
+      };
+
+      const { results: [hit], freshness } = await search("kites need wind");
+
+      assert.equal(hit?.file, "new.md");
+      assert.match(unfenced(hit.snippet), /A line that was not there before/);
+      assert.equal(freshness.indexed_commit, commit);
+      assert.match(hit.permalink ?? "", new RegExp(`/blob/${commit}/new.md\\?plain=1#L1-L5$`));
+    },
+  );
+
+  await t.step("a file that outgrows the index is not said to be deleted", async () => {
+    const huge = filesOf({ "new.md": `# Kites\n\n${"Kites need wind. ".repeat(70_000)}` });
+    const commit = await github.push("main", new Map([...files, ...huge]));
+    await sql`select private.request_sync('handbook')`;
+    await waitFor(async () => (await search("owls")).freshness.indexed_commit === commit, {
+      what: "the huge file",
+      timeoutMs: 30_000,
+      intervalMs: 200,
+    });
+
+    const { code, text } = await attempt(ada.send, "quoth_read_doc", {
+      filePath: "new.md",
+      projectId: "handbook",
+    });
+
+    assert.equal(code, "DOCUMENT_NOT_FOUND");
+    assert.match(text, /the repository has it\. Cannot index the file/);
+    assert.doesNotMatch(text, /deleted/);
   });
 
   await t.step("what keeps the repository from being followed, the answer says", async () => {
@@ -218,6 +259,31 @@ Deno.test("a repository is followed, found and linked through the doors of tools
     assert.equal((await search("owls hoot")).mode, "hybrid");
   });
 
+  await t.step("a switch of embedders while the query is embedded costs no answer", async () => {
+    const switchTo = async (embedder: string) => {
+      await sql.begin(async (tx) => {
+        await tx`alter table public.projects disable trigger user`;
+        await tx`update public.projects set embedder = ${embedder}`;
+        await tx`update public.document_embeddings set embedder = ${embedder}`;
+        await tx`alter table public.projects enable trigger user`;
+      });
+    };
+    model.beforeQuery = () => switchTo("hash768@1");
+    const embeddedAgain = await search("owls hoot");
+    await switchTo(EMBEDDER);
+    await sql`update public.embedders set is_active = false where name = 'hash768@1'`;
+    model.beforeQuery = () => switchTo("hash768@1");
+    const byWords = await search("owls hoot");
+
+    for (const { embedder, results } of [embeddedAgain, byWords]) {
+      assert.equal(embedder, "hash768@1");
+      assert.equal(results[0]?.file, "sent.md");
+    }
+    assert.equal(embeddedAgain.mode, "hybrid");
+    assert.equal(byWords.mode, "lexical_only");
+    assert.match(byWords.notices.join(" "), /words alone: EMBEDDER_NOT_FOUND/);
+  });
+
   await t.step("the token has read the repository, and stands nowhere in clear", async () => {
     const logs = { where: "logs", text: platform.logLines.join("\n") };
     const own = await fetch(`${platform.project.apiUrl}/rest/v1/projects?select=*`, {
@@ -233,9 +299,17 @@ Deno.test("a repository is followed, found and linked through the doors of tools
 class FakeModel implements AsyncDisposable {
   mode: "well" | "down" | "silent" | "quota" | "refused" = "well";
   requestCount = 0;
+  /** Happens once, before the next query is answered. */
+  beforeQuery: (() => Promise<void>) | null = null;
   readonly #server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },
-    async (request) => this.#answer((await request.json()).input, request.signal),
+    async (request) => {
+      const { input } = await request.json();
+      const happen = this.beforeQuery;
+      this.beforeQuery = null;
+      await happen?.();
+      return await this.#answer(input, request.signal);
+    },
   );
 
   get url(): string {

@@ -199,7 +199,7 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     ...OF_MEMBERS,
     arguments: () => ({ p_project_id: SYNCED_PROJECT_ID }),
   },
-  "search_documents(uuid, text, extensions.vector, text, integer, text)": {
+  "search_documents(uuid, text, extensions.vector, text, integer, text, integer)": {
     ...OF_MEMBERS,
     arguments: () => ({ p_project_id: SYNCED_PROJECT_ID, p_query: "install" }),
   },
@@ -255,7 +255,7 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "project_freshness(uuid)",
   "respond_to_review(uuid, boolean, jsonb, text)",
   "retry_task(uuid)",
-  "search_documents(uuid, text, extensions.vector, text, integer, text)",
+  "search_documents(uuid, text, extensions.vector, text, integer, text, integer)",
   "set_provider_key(text, text)",
   "set_tool_credential(text, text)",
 ];

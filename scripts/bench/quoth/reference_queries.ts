@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { findSection } from "../../../shared/mcp/servers/quoth/find_section.ts";
+import { listSections } from "../../../shared/mcp/servers/quoth/list_sections.ts";
 import { readReferenceData, readReferenceFiles, type ReferenceFile } from "../reference_files.ts";
 import type { Judgement } from "./score_ranking.ts";
 
@@ -51,7 +52,8 @@ async function sectionOf(
   const content = contents.get(file);
   if (anchor === undefined || content === undefined) return null;
   try {
-    return { file, range: await findSection(content, anchor) };
+    const sections = await listSections({ content, title: file });
+    return { file, range: findSection(sections, `#${anchor}`) };
   } catch {
     return null;
   }

@@ -1,11 +1,12 @@
 begin;
 set local search_path = public, extensions;
-select plan(10);
+select plan(13);
 
 create temp table project on commit drop as select tests.create_project('docs') as id;
 select tests.create_user('stranger');
 select tests.write_document(id, 'guide/deploy.md', 'Deploying functions with Deno.serve to the edge', 'Nothing of interest'),
-  tests.write_document(id, 'api/read.md', 'Permissions of the runtime: --allow-read') from project;
+  tests.write_document(id, 'api/read.md', 'Permissions of the runtime: --allow-read'),
+  tests.write_document(id, '.github/security.md', 'Whom to tell of a weakness') from project;
 select tests.embed((select id from project));
 create function pg_temp.search(p_query text, p_vector extensions.vector default null, p_prefix text default null)
 returns table (file_path text, content_chunk text, vector_rank int, text_rank int, matched_terms text[]) language sql as $$
@@ -23,9 +24,20 @@ select results_eq(
   $$select content_chunk, vector_rank, text_rank from pg_temp.search('unheard', tests.vector('Nothing of interest')) limit 1$$,
   $$values ('Nothing of interest', 1, null::int)$$, 'by meaning, when no word fits'
 );
-select is((select count(*) from pg_temp.search('deploy permissions', tests.vector('x'))), 3::bigint, 'what both find is one list');
+select is((select count(*) from pg_temp.search('deploy permissions', tests.vector('x'))), 4::bigint, 'what both find is one list');
 select results_eq(
   $$select file_path from pg_temp.search('runtime functions', tests.vector('x'), '/api/')$$, $$values ('api/read.md')$$, 'below a path'
+);
+select results_eq(
+  $$select file_path
+  from (values ('.github/'), ('./.github/'), ('/.github/sec')) as wanted (prefix)
+  cross join lateral pg_temp.search('runtime weakness', tests.vector('x'), wanted.prefix)$$,
+  $$select '.github/security.md' from generate_series(1, 3)$$, 'below a folder whose name begins with a dot'
+);
+select is_empty($$select * from pg_temp.search('weakness', null, 'github/')$$, 'which is no folder without it');
+select results_eq(
+  $$select file_path from (values ('./'), ('.'), ('/')) as root (prefix) cross join lateral pg_temp.search('weakness', null, root.prefix)$$,
+  $$select '.github/security.md' from generate_series(1, 3)$$, 'below the root is everything'
 );
 select is_empty($$select * from pg_temp.search('!!! '' & | :* \ ')$$, 'signs are no query and no error');
 select is(

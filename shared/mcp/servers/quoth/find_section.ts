@@ -1,53 +1,67 @@
 import { SwarmError } from "../../../errors/swarm_error.ts";
 import { nearestNames } from "../../../nearest_names.ts";
-import type { Heading } from "../../../quoth/markdown/block.ts";
-import { readFrontMatter } from "../../../quoth/markdown/front_matter.ts";
-import { normalizeSource } from "../../../quoth/markdown/normalize_source.ts";
-import { parseBlocks } from "../../../quoth/markdown/parse_blocks.ts";
 import { toLabel } from "./label.ts";
+import type { DocumentSection, DocumentSections, LineRange } from "./list_sections.ts";
 
-/** Lines of a document, from 1, both inclusive. */
-export interface LineRange {
-  readonly startLine: number;
-  readonly endLine: number;
-}
+/** Between the headings of a path. */
+const SEPARATOR = " > ";
+/** Headings that an error names. */
+const MAX_NAMED = 20;
 
 /**
- * Finds the section under a heading, the sections below it included.
+ * Finds the section under a heading. A whole path, title included, is always meant; a heading alone
+ * or the end of a path only where one section has it.
  *
  * @param wanted The heading's text, its anchor, or a path of headings joined by ` > `.
- * @throws SwarmError `DOCUMENT_NOT_FOUND` naming the headings most like it.
+ * @throws SwarmError `DOCUMENT_NOT_FOUND` naming the sections that may be meant.
  */
-export async function findSection(content: string, wanted: string): Promise<LineRange> {
-  const text = normalizeSource(content);
-  const { bodyStart } = await readFrontMatter(text);
-  const linesBefore = text.slice(0, bodyStart).split("\n").length - 1;
-  const body = text.slice(bodyStart);
-  const headings = (await parseBlocks(body)).flatMap(({ heading, startLine }) =>
-    heading === undefined ? [] : [{ heading, startLine }]
+export function findSection(
+  [whole, ...sections]: DocumentSections,
+  wanted: string,
+): DocumentSection {
+  const anchor = wanted.replace(/^#/, "").toLowerCase();
+  const anchored = sections.find((section) => section.anchor?.toLowerCase() === anchor);
+  if (anchored !== undefined && wanted.startsWith("#")) return anchored;
+  const name = toLabel(wanted).replaceAll(/(^| > )#+\s*/g, "$1").toLowerCase();
+  const complete = sections.filter((section) => namesOf(section)[0] === name);
+  const named = complete.length > 0
+    ? complete
+    : sections.filter((section) => namesOf(section).includes(name));
+  if (named.length > 1) throw severalHeadings(wanted, named);
+  const found = named[0] ?? anchored ?? (namesOf(whole)[0] === name ? whole : undefined);
+  if (found === undefined) throw unknownHeading(wanted, sections);
+  return found;
+}
+
+/** The innermost section that holds all of the lines. */
+export function sectionAt(sections: DocumentSections, lines: LineRange): DocumentSection {
+  return sections.findLast(({ startLine, endLine }) =>
+    startLine <= lines.startLine && lines.endLine <= endLine
+  ) ?? sections[0];
+}
+
+/** The section's path and all ends of it, the longest first. */
+function namesOf({ headingPath }: DocumentSection): string[] {
+  return headingPath.map((_, from) => headingPath.slice(from).join(SEPARATOR).toLowerCase());
+}
+
+function severalHeadings(wanted: string, named: readonly DocumentSection[]): SwarmError {
+  const choices = named.slice(0, MAX_NAMED).map((section) =>
+    section.anchor === null ? pathOf(section) : `${pathOf(section)} (#${toLabel(section.anchor)})`
   );
-  const name = wanted.split(" > ").at(-1) ?? wanted;
-  const at = findHeading(headings.map(({ heading }) => heading), name);
-  const found = headings[at];
-  if (found === undefined) throw unknownHeading(wanted, headings.map(({ heading }) => heading));
-  const next = headings.slice(at + 1).find(({ heading }) => heading.level <= found.heading.level);
-  const lastLine = next?.startLine ?? body.replace(/\n$/, "").split("\n").length;
-  return { startLine: linesBefore + found.startLine + 1, endLine: linesBefore + lastLine };
+  return new SwarmError(
+    "DOCUMENT_NOT_FOUND",
+    `Cannot read the section '${
+      wanted.slice(0, 100)
+    }': the document has ${named.length} such headings`,
+    { hint: `Name one by its path or anchor: ${choices.join("; ")}.` },
+  );
 }
 
-function findHeading(headings: readonly Heading[], wanted: string): number {
-  // As search shows them.
-  const plain = toLabel(wanted.replace(/^#+\s*/, "")).toLowerCase();
-  const byText = headings.findIndex(({ text }) => toLabel(text).toLowerCase() === plain);
-  return byText >= 0
-    ? byText
-    : headings.findIndex(({ anchor }) => anchor !== "" && anchor.toLowerCase() === plain);
-}
-
-function unknownHeading(wanted: string, headings: readonly Heading[]): SwarmError {
-  const texts = headings.map(({ text }) => toLabel(text));
-  const near = nearestNames(wanted, texts);
-  const named = (near.length > 0 ? near : texts.slice(0, 20)).map((text) => text.slice(0, 100));
+function unknownHeading(wanted: string, sections: readonly DocumentSection[]): SwarmError {
+  const near = nearestNames(wanted.split(SEPARATOR).at(-1) ?? wanted, sections.map(headingOf));
+  const alike = sections.filter((section) => near.includes(headingOf(section)));
+  const named = (alike.length > 0 ? alike : sections).slice(0, MAX_NAMED).map(pathOf);
   return new SwarmError(
     "DOCUMENT_NOT_FOUND",
     `Cannot read the section '${wanted.slice(0, 100)}': the document has no such heading`,
@@ -57,4 +71,12 @@ function unknownHeading(wanted: string, headings: readonly Heading[]): SwarmErro
         : `Headings are: ${named.join("; ")}.`,
     },
   );
+}
+
+function headingOf({ headingPath }: DocumentSection): string {
+  return headingPath.at(-1) ?? "";
+}
+
+function pathOf({ headingPath }: DocumentSection): string {
+  return headingPath.join(SEPARATOR).slice(0, 300);
 }

@@ -30,7 +30,7 @@ export interface MergedHit {
 }
 
 /** Chunks of one file in an answer. */
-const MAX_CHUNKS_OF_FILE = 2;
+export const MAX_CHUNKS_OF_FILE = 2;
 
 /**
  * Makes an answer of chunks, best first: at most two chunks of a file, neighbours as one hit, at

@@ -1,4 +1,4 @@
-import type { TransactionSql } from "postgres";
+import type { PendingQuery, Row, TransactionSql } from "postgres";
 import { z } from "zod";
 import { SwarmError } from "../../../errors/swarm_error.ts";
 
@@ -51,7 +51,32 @@ export async function readProjectState(
   sql: TransactionSql,
   projectId: string,
 ): Promise<ProjectState> {
-  const [row] = await sql`
+  const [row] = await selectProjectState(sql, projectId);
+  return toProjectState(row?.project, projectId);
+}
+
+/**
+ * Takes the column `project` of {@linkcode selectProjectState} out of a row.
+ *
+ * @throws SwarmError `PROJECT_NOT_FOUND` when there is no row.
+ */
+export function toProjectState(column: unknown, projectId: string): ProjectState {
+  if (column !== undefined) return projectSchema.parse(column);
+  throw new SwarmError(
+    "PROJECT_NOT_FOUND",
+    `Cannot use project '${
+      projectId.slice(0, 100)
+    }': it does not exist, or you are no member of it`,
+    { hint: "quoth_list_projects names the projects that you are a member of." },
+  );
+}
+
+/**
+ * Selects a project as the one column `project`, or no row. As a part of the statement that reads
+ * its documents it tells of the same moment as they do.
+ */
+export function selectProjectState(sql: TransactionSql, projectId: string): PendingQuery<Row[]> {
+  return sql`
     select jsonb_build_object(
       'id', project.id, 'slug', project.slug, 'github_repo', project.github_repo,
       'github_url', project.github_url,
@@ -104,12 +129,4 @@ export async function readProjectState(
     -- A slug may look like an id.
     order by project.slug = ${projectId}
     limit 1`;
-  if (row !== undefined) return projectSchema.parse(row.project);
-  throw new SwarmError(
-    "PROJECT_NOT_FOUND",
-    `Cannot use project '${
-      projectId.slice(0, 100)
-    }': it does not exist, or you are no member of it`,
-    { hint: "quoth_list_projects names the projects that you are a member of." },
-  );
 }

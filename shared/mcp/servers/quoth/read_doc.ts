@@ -6,14 +6,24 @@ import { SwarmError } from "../../../errors/swarm_error.ts";
 import { nearestNames } from "../../../nearest_names.ts";
 import { defineTool } from "../../internal_server.ts";
 import { asOwner } from "../../as_owner.ts";
-import { findSection, type LineRange } from "./find_section.ts";
+import { findSection, sectionAt } from "./find_section.ts";
 import { toLabel } from "./label.ts";
+import { type LineRange, listSections } from "./list_sections.ts";
 import { permalinkOf } from "./permalink.ts";
-import { freshnessSchema, readProjectState } from "./project_state.ts";
+import {
+  freshnessSchema,
+  type ProjectState,
+  readProjectState,
+  selectProjectState,
+  toProjectState,
+} from "./project_state.ts";
 import { QUOTH_SCOPES } from "./quoth_scopes.ts";
 
 /** Characters of one answer; what is left is read by lines. */
 const MAX_CHARS = 60_000;
+
+/** How `read_document` begins its hint when it knows of nothing that may be meant. */
+const SEARCH_HINT = "Search for it";
 
 const documentSchema = z.object({
   state: z.enum(["found", "moved", "deleted"]),
@@ -38,7 +48,9 @@ export const readDocTool = defineTool({
     filePath: z.string().min(1).max(1_024),
     projectId: z.string().min(1).max(100).describe("Slug or id"),
     heading: z.string().min(1).max(500).optional()
-      .describe("Text or anchor of a heading; not together with lines"),
+      .describe(
+        "Text or anchor of a heading, or its path: Linux > Install; not together with lines",
+      ),
     startLine: z.int().min(1).optional(),
     endLine: z.int().min(1).optional().describe("Inclusive"),
   }).refine(({ startLine = 1, endLine = Infinity }) => startLine <= endLine, {
@@ -57,6 +69,8 @@ export const readDocTool = defineTool({
     moved_from: z.string().nullable().describe("The path that was asked for, when it has moved"),
     title: z.string(),
     content: z.string().describe("The document's text, fenced as data"),
+    heading_path: z.array(z.string())
+      .describe("From the title to the innermost heading that holds these lines"),
     start_line: z.number(),
     end_line: z.number(),
     total_lines: z.number(),
@@ -67,23 +81,31 @@ export const readDocTool = defineTool({
   }),
   async run({ filePath, projectId, heading, startLine, endLine }, context) {
     try {
-      const { project, document } = await asOwner(context, "read", async (sql) => {
-        const project = await readProjectState(sql, projectId);
-        return { project, document: await readDocument(sql, project.id, filePath) };
-      });
+      const { project, document } = await asOwner(
+        context,
+        "read",
+        (sql) => readDocument(sql, projectId, filePath),
+      );
       const source = document.content ?? "";
+      const title = document.title ?? document.file_path;
       const lines = source.replace(/\n$/, "").split(/\r?\n/);
+      const sections = await listSections({ content: source, title });
       const range = heading === undefined
         ? linesWithin(lines.length, startLine, endLine)
-        : await findSection(source, heading);
+        : findSection(sections, heading);
       const { text, lastLine, isCut } = cutLines(lines, range);
-      const commitSha = document.commit_sha;
-      const target = { filePath: document.file_path, commitSha, ...range, endLine: lastLine };
+      const target = {
+        filePath: document.file_path,
+        commitSha: document.commit_sha,
+        startLine: range.startLine,
+        endLine: lastLine,
+      };
       return {
         file: document.file_path,
         moved_from: document.state === "moved" ? filePath : null,
-        title: toLabel(document.title ?? document.file_path),
+        title: toLabel(title),
         content: fenceData(text, document.file_path),
+        heading_path: [...sectionAt(sections, range).headingPath],
         start_line: range.startLine,
         end_line: lastLine,
         total_lines: lines.length,
@@ -99,20 +121,26 @@ export const readDocTool = defineTool({
   },
 });
 
-type StoredDocument = z.infer<typeof documentSchema>;
+interface ReadDocument {
+  readonly project: ProjectState;
+  readonly document: z.infer<typeof documentSchema>;
+}
 
+/** Reads a document and the project's state of the same moment. */
 async function readDocument(
   sql: TransactionSql,
   projectId: string,
   filePath: string,
-): Promise<StoredDocument> {
+): Promise<ReadDocument> {
   const rows: readonly Row[] = await sql.savepoint((inner) =>
     inner`
-    select to_jsonb(document) as document
-    from public.read_document(${projectId}::uuid, ${filePath}) as document`
+    select state.project, to_jsonb(document) as document
+    from (${selectProjectState(inner, projectId)}) as state
+    cross join lateral public.read_document((state.project ->> 'id')::uuid, ${filePath}) as document`
   ).catch((error) => explainAbsence(sql, { projectId, filePath }, error));
+  const project = toProjectState(rows[0]?.project, projectId);
   const document = documentSchema.parse(rows[0]?.document);
-  if (document.state !== "deleted") return document;
+  if (document.state !== "deleted") return { project, document };
   const { commit_sha: commit, at } = document;
   throw new SwarmError(
     "DOCUMENT_NOT_FOUND",
@@ -126,26 +154,18 @@ async function readDocument(
   );
 }
 
-/** Says why a file of the repository is no document, or adds paths that are spelled much like it. */
+/** Adds paths that are spelled much like an unknown one, where the database knows no better hint. */
 async function explainAbsence(
   sql: TransactionSql,
   { projectId, filePath }: { readonly projectId: string; readonly filePath: string },
   cause: unknown,
 ): Promise<never> {
   const error = toSwarmError(cause, "read the document");
-  if (error.code !== "DOCUMENT_NOT_FOUND") throw error;
-  const [refused] = await sql`
-    select refused.error ->> 'message' as message, refused.error ->> 'hint' as hint
-    from public.quoth_file_errors as refused
-    where refused.project_id = ${projectId}::uuid and refused.file_path = ${filePath}`;
-  if (refused !== undefined) {
-    const why = `Cannot read '${filePath}': the repository has it. ${refused.message}`;
-    throw new SwarmError("DOCUMENT_NOT_FOUND", why, { hint: String(refused.hint) });
-  }
-  if (error.hint?.startsWith("There is ")) throw error;
+  if (error.code !== "DOCUMENT_NOT_FOUND" || !error.hint?.startsWith(SEARCH_HINT)) throw error;
+  const { id } = await readProjectState(sql, projectId);
   const rows = await sql`
     select document.file_path from public.documents as document
-    where document.project_id = ${projectId}::uuid
+    where document.project_id = ${id}::uuid
     order by document.file_path
     limit 5000`;
   const near = nearestNames(filePath, rows.map(({ file_path }) => String(file_path)));

@@ -4,24 +4,22 @@ import { toSwarmError } from "../../../db/to_swarm_error.ts";
 import { defineTool } from "../../internal_server.ts";
 import { asOwner } from "../../as_owner.ts";
 import { checkOldHead } from "./check_head.ts";
-import { embedSearch } from "./embed_search.ts";
 import { fitSnippets } from "./fit_snippets.ts";
-import { chunkHitSchema, type MergedHit, mergeHits, textOf } from "./merge_hits.ts";
+import { type MergedHit, mergeHits, textOf } from "./merge_hits.ts";
 import { toLabel } from "./label.ts";
 import { permalinkOf } from "./permalink.ts";
 import { freshnessSchema, type ProjectState, readProjectState } from "./project_state.ts";
 import { QUOTH_SCOPES } from "./quoth_scopes.ts";
+import { relevancesOf } from "./relevance.ts";
 import { noticesOf } from "./search_notices.ts";
-
-/** As many as a search of the database gives. */
-const MAX_CHUNKS = 200;
+import { searchProject } from "./search_project.ts";
 
 const resultSchema = z.object({
   file: z.string().describe("What quoth_read_doc takes as filePath"),
   topic: z.string().describe("Title of the document"),
   snippet: z.string().describe("The document's text, fenced as data"),
   relevance: z.string().describe(
-    "Such as 83%: cosine similarity; in mode lexical_only in proportion to the best hit",
+    "Such as 83%: cosine similarity; without one by words, and not above the highest of the others",
   ),
   heading_path: z.array(z.string()),
   start_line: z.number().nullable(),
@@ -64,24 +62,18 @@ export const searchIndexTool = defineTool({
   }),
   async run({ query, projectId, limit, tokenBudget, pathPrefix }, context) {
     try {
-      const project = await asOwner(context, "read", (sql) => readProjectState(sql, projectId));
-      const checked = checkOldHead(project, context);
-      const embedded = await embedSearch(query, project, context);
-      const vector = embedded.vector === null ? null : `[${embedded.vector.join(",")}]`;
-      const rows = await asOwner(context, "read", (sql) =>
-        sql`
-        select to_jsonb(found) as found
-        from public.search_documents(
-          ${project.id}::uuid, ${query}, ${vector}::extensions.vector, ${project.embedder}::text,
-          ${Math.min(MAX_CHUNKS, 20 + 6 * limit)}::int, ${pathPrefix ?? null}::text
-        ) with ordinality as found
-        order by found.ordinality`);
-      await checked;
-      const hits = mergeHits(rows.map(({ found }) => chunkHitSchema.parse(found)), limit);
+      const seen = await asOwner(context, "read", (sql) => readProjectState(sql, projectId));
+      const { project, chunks, embedded } = await searchProject(
+        seen,
+        { query, limit, pathPrefix },
+        context,
+      );
+      await checkOldHead(project, context);
+      const hits = mergeHits(chunks, limit);
       return {
         results: toResults(hits, project, tokenBudget),
         freshness: project.freshness,
-        mode: vector === null ? "lexical_only" as const : "hybrid" as const,
+        mode: embedded.vector === null ? "lexical_only" as const : "hybrid" as const,
         embedder: project.embedder,
         notices: noticesOf(project, embedded, hits),
       };
@@ -104,6 +96,7 @@ function toResults(
     })),
     tokenBudget,
   );
+  const relevances = relevancesOf(hits.map(({ best }) => best));
   return hits.map(({ best, chunks }, index) => {
     const startLine = chunks[0]?.start_line ?? null;
     const endLine = chunks.at(-1)?.end_line ?? null;
@@ -113,7 +106,7 @@ function toResults(
       file: best.file_path,
       topic: toLabel(best.title),
       snippet: fenceData(texts[index] ?? "", best.file_path),
-      relevance: percent(similarity ?? text_score),
+      relevance: relevances[index] ?? "",
       heading_path: best.heading_path.map(toLabel),
       start_line: startLine,
       end_line: endLine,
@@ -128,8 +121,4 @@ function toResults(
       },
     };
   });
-}
-
-function percent(share: number): string {
-  return `${Math.round(Math.min(1, Math.max(0, share)) * 100)}%`;
 }
