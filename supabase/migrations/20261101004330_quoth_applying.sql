@@ -50,6 +50,11 @@ begin
       row_number() over (partition by tree.blob_sha order by private.file_name(tree.path), tree.path) as place
     from tree
     where not exists (select from stored where stored.path = tree.path)
+      -- What failed will fail again: nothing moves there.
+      and (v_sync.reason = 'request' or not exists (
+        select from public.quoth_file_errors as known
+        where known.project_id = v_sync.project_id and known.file_path = tree.path and known.blob_sha = tree.blob_sha
+      ))
   ),
   work as (
     select case when vanished.path is null then 2 else 1 end as turn,
@@ -72,12 +77,7 @@ begin
   select v_sync.id, row_number() over (order by work.turn, work.path),
     case work.turn when 1 then 'move' when 4 then 'delete' else 'write' end,
     work.path, work.old_path, work.blob_sha, work.size_bytes
-  from work
-  where v_sync.reason = 'request' or not exists (
-    -- What failed will fail again; it has no document.
-    select from public.quoth_file_errors as known
-    where known.project_id = v_sync.project_id and known.file_path = work.path and known.blob_sha = work.blob_sha
-  );
+  from work;
   get diagnostics v_count = row_count;
 
   delete from public.quoth_file_errors as known

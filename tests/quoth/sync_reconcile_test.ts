@@ -136,6 +136,19 @@ Deno.test("a sync makes the documents equal the branch's head", async (t) => {
     assert.deepEqual(await fixture.refusals(project), { "README.md": "FILE_NOT_TEXT" });
   });
 
+  await t.step("a document whose refused twin stays does not outlive its file", async () => {
+    const twins = { "bad\\name.md": "# Twin\n", "twin.md": "# Twin\n" };
+    await push({ ...guides, ...twins });
+    assert.deepEqual(await fixture.refusals(project), { "bad\\name.md": "FILE_UNREADABLE" });
+    assert.ok((await fixture.paths(project)).includes("twin.md"));
+
+    const { "twin.md": _, ...rest } = twins;
+    const commit = await push({ ...guides, ...rest });
+
+    assert.ok(!(await fixture.paths(project)).includes("twin.md"));
+    assert.equal((await fixture.commits(project)).indexed, commit);
+  });
+
   await t.step("a truncated tree is walked folder by folder", async () => {
     github.maxTreeEntries = 3;
     const many = Object.fromEntries(
