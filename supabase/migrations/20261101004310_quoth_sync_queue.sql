@@ -164,6 +164,10 @@ as $$
       'include_globs', to_jsonb(project.include_globs),
       'indexed_commit', project.indexed_commit,
       'head_commit', project.head_commit,
+      'lacks_files', exists (
+        select from public.quoth_file_errors as refused
+        where refused.project_id = project.id and refused.error ->> 'code' = 'FILE_UNAVAILABLE'
+      ),
       'embedder', (
         select private.chunk_target(target)
         from public.embedders as target

@@ -50,10 +50,11 @@ begin
       row_number() over (partition by tree.blob_sha order by private.file_name(tree.path), tree.path) as place
     from tree
     where not exists (select from stored where stored.path = tree.path)
-      -- What failed will fail again: nothing moves there.
+      -- What failed by its own fault will fail again: nothing moves there.
       and (v_sync.reason = 'request' or not exists (
         select from public.quoth_file_errors as known
         where known.project_id = v_sync.project_id and known.file_path = tree.path and known.blob_sha = tree.blob_sha
+          and known.error ->> 'code' is distinct from 'FILE_UNAVAILABLE'
       ))
   ),
   work as (

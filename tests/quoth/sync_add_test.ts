@@ -117,7 +117,10 @@ Deno.test("quoth:add", async (t) => {
       [["--slug", "x", "--repo", REPO, "--globs", "*.md,../*.md"], /'..\/\*.md' fits no path/],
       [["--slug", "x", "--repo", REPO, "--globs", "docs/{a,b"], /without its partner/],
       [["--slug", "x", "--repo", REPO, "--language", "klingon"], /no such text-search/],
-      [["--slug", "x", "--repo", REPO, "--embedder", "no-such"], /no embedder of that name.*hash768@1/],
+      [
+        ["--slug", "x", "--repo", REPO, "--embedder", "no-such"],
+        /no embedder of that name.*hash768@1/,
+      ],
       [["--slug", "x", "--repo", REPO, "--member", "nobody@example.org"], /no user has the email/],
     ];
     for (const [args, wanted] of cases) {

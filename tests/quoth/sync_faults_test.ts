@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { SwarmError } from "../../shared/errors/swarm_error.ts";
+import { blobShaOf } from "../../shared/quoth/github/blob_sha.ts";
 import { createQuotaError } from "../../shared/quoth/embedders/embedder_error.ts";
 import { axis } from "./embedder_wire.ts";
 import { EMBEDDER, filesOf, SyncFixture } from "./sync_fixture.ts";
@@ -83,6 +84,113 @@ claim("a blob with other bytes than its id says is never stored", async (fixture
   assert.deepEqual(await fixture.paths(project), []);
   assert.equal((await fixture.lastSync(project)).error?.code, "GITHUB_UNAVAILABLE");
 });
+
+for (
+  const [problem, answer] of [
+    ["that is nowhere", () => new Response("{}", { status: 404 })],
+    ["that always fails", () => new Response("", { status: 500 })],
+    ["of other bytes", () => new Response("# Something else\n")],
+  ] as const
+) {
+  claim(`a blob ${problem} costs its own file alone, until it can be read`, async (fixture) => {
+    const project = await fixture.addProject();
+    const commit = await fixture.github.push("main", filesOf(FILES));
+    await fixture.sendPush(project, { commit });
+    const sha = await blobShaOf(new TextEncoder().encode(FILES["a.md"]));
+    fixture.github.interfere = (path) => path.endsWith(`/blobs/${sha}`) ? answer() : null;
+
+    await fixture.drain();
+
+    assert.deepEqual(await fixture.paths(project), ["b.md", "c.md"]);
+    assert.deepEqual(await fixture.refusals(project), { "a.md": "FILE_UNAVAILABLE" });
+    assert.equal((await fixture.commits(project)).indexed, commit);
+
+    fixture.github.interfere = () => null;
+    await fixture.sql`select private.request_head_check(${project.id}, '0 seconds')`;
+    await fixture.drain();
+
+    assert.deepEqual(await fixture.refusals(project), {});
+    assert.equal((await fixture.paths(project)).length, 3);
+  });
+}
+
+claim(
+  "a blob that is all there is to read is compared with files that were not",
+  async (fixture) => {
+    const project = await fixture.addProject();
+    await fixture.sendPush(project, { commit: await fixture.github.push("main", filesOf(FILES)) });
+    await fixture.drain();
+    const commit = await fixture.github.push("main", filesOf({ ...FILES, "d.md": "# D\n" }));
+    await fixture.sendPush(project, { commit });
+    const sha = await blobShaOf(new TextEncoder().encode("# D\n"));
+    fixture.github.interfere = (path) =>
+      path.endsWith(`/blobs/${sha}`) ? new Response("", { status: 500 }) : null;
+
+    await fixture.drain();
+
+    assert.deepEqual(await fixture.refusals(project), { "d.md": "FILE_UNAVAILABLE" });
+    assert.equal((await fixture.commits(project)).indexed, commit);
+  },
+);
+
+claim("a blob that comes at the second asking costs nothing", async (fixture) => {
+  const project = await fixture.addProject();
+  await fixture.sendPush(project, { commit: await fixture.github.push("main", filesOf(FILES)) });
+  const asked = new Set<string>();
+  fixture.github.interfere = (path) => {
+    if (!path.includes("/blobs/") || asked.has(path)) return null;
+    asked.add(path);
+    return new Response("", { status: 502 });
+  };
+
+  await fixture.drain();
+
+  assert.equal((await fixture.paths(project)).length, 3);
+  assert.equal((await fixture.lastSync(project)).attempts, 0);
+});
+
+claim("no file is blamed for a repository that cannot be read any more", async (fixture) => {
+  const project = await fixture.addProject();
+  await fixture.sendPush(project, { commit: await fixture.github.push("main", filesOf(FILES)) });
+  let blobs = 0;
+  fixture.github.interfere = (path) => {
+    if (path.includes("/blobs/")) blobs++;
+    return blobs > 1 ? new Response("{}", { status: 404 }) : null;
+  };
+
+  await fixture.drain();
+
+  const sync = await fixture.lastSync(project);
+  assert.deepEqual([sync.status, sync.error?.code], ["failed", "GITHUB_NOT_FOUND"]);
+  assert.deepEqual(await fixture.refusals(project), {});
+});
+
+claim(
+  "a commit that a forced push removed meanwhile gives way to the new head",
+  async (fixture) => {
+    const project = await fixture.addProject();
+    const first = await fixture.github.push("main", filesOf({ "a.md": "# A\n" }));
+    const removed = await fixture.github.push("main", filesOf(FILES));
+    await fixture.sendPush(project, { commit: removed });
+    fixture.github.interfere = (path) => {
+      if (!path.includes("/blobs/")) return null;
+      fixture.github.reset("main", first);
+      return new Response("{}", { status: 404 });
+    };
+
+    await fixture.drain();
+
+    const waiting = await fixture.lastSync(project);
+    assert.deepEqual([waiting.status, waiting.commit_sha], ["pending", null]);
+    assert.deepEqual(await fixture.refusals(project), {});
+
+    fixture.github.interfere = () => null;
+    await fixture.passTime();
+    await fixture.drain();
+
+    assert.deepEqual(await fixture.commits(project), { indexed: first, head: first });
+  },
+);
 
 claim("the token of Vault reaches GitHub and no log", async (fixture) => {
   const project = await fixture.addProject();

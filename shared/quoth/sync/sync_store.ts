@@ -27,6 +27,8 @@ export interface SyncedProject {
   /** The commit whose tree the documents equal, as far as no later one has been begun. */
   readonly indexedCommit: string | null;
   readonly headCommit: string | null;
+  /** Whether GitHub did not give some of that commit's files. */
+  readonly lacksFiles: boolean;
   /** The one that its documents are split and searched for; null when there is none at all. */
   readonly embedder: ChunkTarget | null;
   /** The one that it is switching to, or null. */
