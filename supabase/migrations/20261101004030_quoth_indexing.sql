@@ -132,12 +132,12 @@ begin
   ),
   kept as (
     update public.document_embeddings as chunk
-    set chunk_index = wanted.chunk_index, anchor = wanted.anchor,
+    set chunk_index = wanted.chunk_index, heading_path = wanted.heading_path, anchor = wanted.anchor,
         start_line = wanted.start_line, end_line = wanted.end_line
     from wanted
     where chunk.id = wanted.id
-      and (chunk.chunk_index, chunk.anchor, chunk.start_line, chunk.end_line)
-        is distinct from (wanted.chunk_index, wanted.anchor, wanted.start_line, wanted.end_line)
+      and (chunk.chunk_index, chunk.heading_path, chunk.anchor, chunk.start_line, chunk.end_line)
+        is distinct from (wanted.chunk_index, wanted.heading_path, wanted.anchor, wanted.start_line, wanted.end_line)
   ),
   gone as (
     delete from public.document_embeddings as chunk
@@ -258,8 +258,11 @@ begin
       blob_sha = excluded.blob_sha,
       commit_sha = excluded.commit_sha,
       front_matter = excluded.front_matter,
-      -- Chunks for a next embedder fit the earlier content: they are due again.
-      chunked_for = case when stored.content = excluded.content then stored.chunked_for else '{}' end,
+      -- Chunks for a next embedder fit the earlier content and title: they are due again.
+      chunked_for = case
+        when (stored.content, stored.title) = (excluded.content, excluded.title) then stored.chunked_for
+        else '{}'
+      end,
       last_updated = clock_timestamp()
   returning * into v_document;
 

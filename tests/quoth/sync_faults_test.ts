@@ -8,6 +8,8 @@ import { Killed, mortalPorts } from "./sync_mortal_ports.ts";
 
 const FILES = { "a.md": "# A\n\nAlpha.\n", "b.md": "# B\n\nBeta.\n", "c.md": "# C\n\nGamma.\n" };
 
+const OTHER_EMBEDDER = "hash768@test";
+
 const onListen = () => {};
 
 const claims: { readonly name: string; readonly run: (fixture: SyncFixture) => Promise<void> }[] =
@@ -500,16 +502,21 @@ claim(
   },
 );
 
-claim("a switch of embedder embeds anew while the old vectors serve", async (fixture) => {
-  const project = await fixture.addProject();
+async function addOtherEmbedder(fixture: SyncFixture): Promise<void> {
   await fixture.sql`
     insert into public.embedders (name, api, model, model_dimensions, window_tokens, max_batch_items)
-    values ('hash768@test', 'hash', 'hash', 0, 100, 8)`;
+    values (${OTHER_EMBEDDER}, 'hash', 'hash', 0, 100, 8)
+    on conflict (name) do nothing`;
+}
+
+claim("a switch of embedder embeds anew while the old vectors serve", async (fixture) => {
+  const project = await fixture.addProject();
+  await addOtherEmbedder(fixture);
   await fixture.sendPush(project, { commit: await fixture.github.push("main", filesOf(FILES)) });
   await fixture.drain();
 
   await fixture.sql`
-    update public.projects set next_embedder = 'hash768@test' where id = ${project.id}`;
+    update public.projects set next_embedder = ${OTHER_EMBEDDER} where id = ${project.id}`;
   await fixture.sql`select private.quoth_tick()`;
   await fixture.drain();
 
@@ -518,9 +525,39 @@ claim("a switch of embedder embeds anew while the old vectors serve", async (fix
       (select jsonb_agg(distinct chunk.embedder) from public.document_embeddings as chunk) as used
     from public.projects as project`;
   assert.deepEqual(rows.map((row) => ({ ...row })), [
-    { embedder: "hash768@test", next_embedder: null, used: ["hash768@test"] },
+    { embedder: OTHER_EMBEDDER, next_embedder: null, used: [OTHER_EMBEDDER] },
   ]);
 });
+
+claim(
+  "a file that is renamed in the midst of a switch has its new name after it",
+  async (fixture) => {
+    await addOtherEmbedder(fixture);
+    const project = await fixture.addProject();
+    const push = async (files: Readonly<Record<string, string>>) => {
+      const commit = await fixture.github.push("main", filesOf(files));
+      await fixture.sendPush(project, { commit });
+    };
+    await push({ "old.md": "No heading.\n" });
+    await fixture.drain();
+    await fixture.sql`
+    update public.projects set next_embedder = ${OTHER_EMBEDDER} where id = ${project.id}`;
+    await fixture.sql`
+    select private.add_chunks(document_id, content_hash, embedder, '[{"content": "No heading.",
+      "embedded_text": "old", "chunk_hash": "h", "start_line": 1, "end_line": 1, "heading_path": ["old"]}]')
+    from private.documents_to_chunk(${project.id}, 1)`;
+
+    await push({ "new.md": "No heading.\n" });
+    await fixture.drain();
+
+    const rows = await fixture.sql`
+    select embedder, to_jsonb(heading_path) as path from public.document_embeddings`;
+    assert.deepEqual(rows.map((row) => ({ ...row })), [{
+      embedder: OTHER_EMBEDDER,
+      path: ["new"],
+    }]);
+  },
+);
 
 claim("several workers at once share the work, and end as one would", async (fixture) => {
   const one = await fixture.addProject("one");
