@@ -49,6 +49,48 @@ claim("a sync waits as GitHub tells it to, and that is no attempt", async (fixtu
   assert.equal((await fixture.commits(project)).indexed, commit);
 });
 
+claim("a secondary rate limit that names no time is waited for a minute", async (fixture) => {
+  const project = await fixture.addProject();
+  await fixture.sendPush(project, { commit: await fixture.github.push("main", filesOf(FILES)) });
+  fixture.github.interfere = () =>
+    Response.json({ message: "You have exceeded a secondary rate limit. Please wait." }, {
+      status: 403,
+      headers: { "x-ratelimit-remaining": "4000" },
+    });
+
+  await fixture.drain();
+
+  const sync = await fixture.lastSync(project);
+  assert.deepEqual([sync.status, sync.error?.code, sync.attempts], [
+    "pending",
+    "GITHUB_RATE_LIMITED",
+    0,
+  ]);
+  assert.ok((sync.waits_seconds ?? 0) > 50, `${sync.waits_seconds} s`);
+});
+
+claim("a first sync that failed is tried again by the clock", async (fixture) => {
+  const project = await fixture.addProject();
+  const commit = await fixture.github.push("main", filesOf(FILES));
+  fixture.github.token = "ghp_own";
+  await fixture.sendPush(project, { commit });
+  await fixture.drain();
+  assert.equal((await fixture.lastSync(project)).status, "failed");
+  fixture.github.token = null;
+  const isAsked = async () => {
+    const [row] = await fixture.sql`
+      select private.request_head_check(${project.id}, '10 minutes') as is_asked`;
+    return row?.is_asked;
+  };
+  assert.equal(await isAsked(), false, "it has just been tried");
+
+  await fixture.sql`update public.quoth_syncs set created_at = now() - interval '61 minutes'`;
+  await fixture.sql`select private.quoth_tick()`;
+  await fixture.drain();
+
+  assert.equal((await fixture.commits(project)).indexed, commit);
+});
+
 claim(
   "a failing GitHub is tried again, and the commit is not indexed before all of it is",
   async (fixture) => {
