@@ -571,6 +571,47 @@ claim("a switch of embedder embeds anew while the old vectors serve", async (fix
   ]);
 });
 
+claim("a switch splits as many documents as its worker has time for", async (fixture) => {
+  await addOtherEmbedder(fixture);
+  const project = await fixture.addProject();
+  await fixture.sendPush(project, { commit: await fixture.github.push("main", filesOf(FILES)) });
+  await fixture.drain();
+  await fixture.sql`
+    update public.projects set next_embedder = ${OTHER_EMBEDDER} where id = ${project.id}`;
+  await fixture.sql`select private.quoth_tick()`;
+
+  await fixture.drain({ cpuMs: 1 });
+
+  const [progress] = await fixture.sql`
+    select chunked_count::int from private.switch_progress(${project.id})`;
+  assert.equal(progress?.chunked_count, 1);
+});
+
+claim("a switch whose workers die again and again goes on where they ended", async (fixture) => {
+  await addOtherEmbedder(fixture);
+  const project = await fixture.addProject();
+  const many = Array.from({ length: 20 }, (_, index) => [`f${index}.md`, `# F${index}\n`]);
+  const commit = await fixture.github.push("main", filesOf(Object.fromEntries(many)));
+  await fixture.sendPush(project, { commit });
+  await fixture.drain();
+  await fixture.sql`
+    update public.projects set next_embedder = ${OTHER_EMBEDDER} where id = ${project.id}`;
+  await fixture.sql`select private.quoth_tick()`;
+
+  for (let deaths = 0; deaths < 7; deaths++) {
+    const drain = fixture.drain({
+      ports: (ports) => mortalPorts(ports, { atCall: 10, isAfter: false }),
+    });
+    await assert.rejects(drain, Killed);
+    await fixture.passTime();
+  }
+  await fixture.drain();
+
+  assert.ok((await fixture.syncs(project)).every(({ status }) => status === "completed"));
+  const [row] = await fixture.sql`select embedder from public.projects`;
+  assert.equal(row?.embedder, OTHER_EMBEDDER);
+});
+
 claim(
   "a file that is renamed in the midst of a switch has its new name after it",
   async (fixture) => {
