@@ -171,14 +171,14 @@ isOneToOne: false
                   ]
                 },"documents": {
                   Row: {
-                    "blob_sha": string | null,"checksum": string,"chunked_for": (string)[],"commit_sha": string | null,"content": string,"file_path": string,"front_matter": NonNullable<Json>,"id": string,"last_updated": string,"project_id": string,"title": string
+                    "blob_sha": string | null,"checksum": string,"chunked_for": (string)[],"chunker_version": number,"commit_sha": string | null,"content": string,"file_path": string,"front_matter": NonNullable<Json>,"id": string,"last_updated": string,"project_id": string,"title": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "blob_sha"?: string | null,"checksum": string,"chunked_for"?: (string)[],"commit_sha"?: string | null,"content": string,"file_path": string,"front_matter"?: NonNullable<Json>,"id"?: string,"last_updated"?: string,"project_id": string,"title": string
+                    "blob_sha"?: string | null,"checksum": string,"chunked_for"?: (string)[],"chunker_version"?: number,"commit_sha"?: string | null,"content": string,"file_path": string,"front_matter"?: NonNullable<Json>,"id"?: string,"last_updated"?: string,"project_id": string,"title": string
                   }
                   Update: {
-                    "blob_sha"?: string | null,"checksum"?: string,"chunked_for"?: (string)[],"commit_sha"?: string | null,"content"?: string,"file_path"?: string,"front_matter"?: NonNullable<Json>,"id"?: string,"last_updated"?: string,"project_id"?: string,"title"?: string
+                    "blob_sha"?: string | null,"checksum"?: string,"chunked_for"?: (string)[],"chunker_version"?: number,"commit_sha"?: string | null,"content"?: string,"file_path"?: string,"front_matter"?: NonNullable<Json>,"id"?: string,"last_updated"?: string,"project_id"?: string,"title"?: string
                   }
                   Relationships: [
                     {

@@ -7,6 +7,7 @@ create table public.documents (
   title text not null,
   content text not null,
   checksum text not null,
+  chunker_version int not null default 0,
   blob_sha text,
   commit_sha text,
   front_matter jsonb not null default '{}' check (jsonb_typeof(front_matter) = 'object'),
@@ -17,7 +18,10 @@ create table public.documents (
 comment on table public.documents is
   'Markdown files as of the indexed commit. Written by the sync, readable to members of the project.';
 comment on column public.documents.content is 'The file as it is, front matter included.';
-comment on column public.documents.checksum is 'Of the part that is split into chunks; equal means that nothing has to be split or embedded anew.';
+comment on column public.documents.checksum is
+  'Of the part that is split into chunks and of how it is split: equal ones have equal chunks. Syncs go by blob_sha and chunker_version.';
+comment on column public.documents.chunker_version is
+  'Of the splitter that made its chunks: a sync splits documents of another version anew. 0: not known.';
 comment on column public.documents.blob_sha is 'Git''s id of the content, computed where the content was sent directly.';
 comment on column public.documents.commit_sha is 'A commit at which this content stands at this path.';
 comment on column public.documents.chunked_for is 'Embedders whose chunks fit this content.';

@@ -245,22 +245,25 @@ begin
   end if;
 
   insert into public.documents as stored
-    (project_id, file_path, title, content, checksum, blob_sha, commit_sha, front_matter)
+    (project_id, file_path, title, content, checksum, chunker_version, blob_sha, commit_sha, front_matter)
   values (
     p_project_id, p_document ->> 'file_path', p_document ->> 'title', p_document ->> 'content',
-    p_document ->> 'checksum', p_document ->> 'blob_sha', p_document ->> 'commit_sha',
+    p_document ->> 'checksum', coalesce((p_document ->> 'chunker_version')::int, 0),
+    p_document ->> 'blob_sha', p_document ->> 'commit_sha',
     coalesce(nullif(p_document -> 'front_matter', 'null'), '{}')
   )
   on conflict (project_id, file_path) do update
   set title = excluded.title,
       content = excluded.content,
       checksum = excluded.checksum,
+      chunker_version = excluded.chunker_version,
       blob_sha = excluded.blob_sha,
       commit_sha = excluded.commit_sha,
       front_matter = excluded.front_matter,
-      -- Chunks for a next embedder fit the earlier content and title: they are due again.
+      -- Chunks for a next embedder fit what the document was: they are due again.
       chunked_for = case
-        when (stored.content, stored.title) = (excluded.content, excluded.title) then stored.chunked_for
+        when (stored.content, stored.title, stored.chunker_version)
+          = (excluded.content, excluded.title, excluded.chunker_version) then stored.chunked_for
         else '{}'
       end,
       last_updated = clock_timestamp()
@@ -271,7 +274,7 @@ begin
 end;
 $$;
 comment on function private.replace_document(uuid, jsonb, text, jsonb) is
-  'Creates or replaces the document at its path {file_path, title, content, checksum, blob_sha?, commit_sha?, front_matter?} and its chunks [{content, embedded_text, chunk_hash, start_line, end_line, heading_path?, anchor?, token_count?}] in one transaction; a project without an embedder takes this one. Returns {document_id, chunk_count, kept_count, copied_count, pending_count}. Raises EMBEDDER_MISMATCH, DOCUMENT_INVALID or PROJECT_NOT_FOUND. Called by the sync.';
+  'Creates or replaces the document at its path {file_path, title, content, checksum, chunker_version?, blob_sha?, commit_sha?, front_matter?} and its chunks [{content, embedded_text, chunk_hash, start_line, end_line, heading_path?, anchor?, token_count?}] in one transaction; a project without an embedder takes this one. Returns {document_id, chunk_count, kept_count, copied_count, pending_count}. Raises EMBEDDER_MISMATCH, DOCUMENT_INVALID or PROJECT_NOT_FOUND. Called by the sync.';
 revoke all on function private.replace_document(uuid, jsonb, text, jsonb) from public;
 
 create function private.delete_document(p_project_id uuid, p_file_path text, p_commit_sha text default null)

@@ -164,6 +164,9 @@ as $$
       'include_globs', to_jsonb(project.include_globs),
       'indexed_commit', project.indexed_commit,
       'head_commit', project.head_commit,
+      'chunker_version', case when p_sync.kind = 'tree' then (
+        select min(document.chunker_version) from public.documents as document where document.project_id = project.id
+      ) end,
       'lacks_files', exists (
         select from public.quoth_file_errors as refused
         where refused.project_id = project.id and refused.error ->> 'code' = 'FILE_UNAVAILABLE'

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { CHUNKER_VERSION } from "../../shared/quoth/markdown/split_markdown.ts";
 import { filesOf, SyncFixture, type TestProject } from "./sync_fixture.ts";
 
 function guide(title: string, ...sections: string[]): string {
@@ -148,6 +149,31 @@ Deno.test("a sync makes the documents equal the branch's head", async (t) => {
     assert.ok(!(await fixture.paths(project)).includes("twin.md"));
     assert.equal((await fixture.commits(project)).indexed, commit);
   });
+
+  await t.step(
+    "another version of the splitter splits all documents anew, without downloads",
+    async () => {
+      await push(guides);
+      await fixture.sql`update public.documents set chunker_version = chunker_version - 1`;
+      const blobs = github.requests.blobs;
+
+      await fixture.sql`select private.request_head_check(${project.id}, '0 seconds')`;
+      await fixture.drain();
+
+      assert.equal((await fixture.lastSync(project)).written_count, 3);
+      assert.equal(github.requests.blobs, blobs);
+      const rows = await fixture.sql`select distinct chunker_version from public.documents`;
+      assert.deepEqual(rows.map((row) => row.chunker_version), [CHUNKER_VERSION]);
+
+      await fixture.sql`select private.request_head_check(${project.id}, '0 seconds')`;
+      await fixture.drain();
+      assert.equal(
+        (await fixture.lastSync(project)).commit_sha,
+        null,
+        "there is nothing to compare",
+      );
+    },
+  );
 
   await t.step("a truncated tree is walked folder by folder", async () => {
     github.maxTreeEntries = 3;

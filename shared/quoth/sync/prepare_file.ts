@@ -1,5 +1,5 @@
 import { SwarmError } from "../../errors/swarm_error.ts";
-import type { Chunk, SplitOptions } from "../markdown/split_markdown.ts";
+import { type Chunk, CHUNKER_VERSION, type SplitOptions } from "../markdown/split_markdown.ts";
 import type { ReadBlob } from "./blob_reader.ts";
 import { isDocumentPath } from "./document_path.ts";
 import { MAX_FILE_BYTES, readDocument, tooLargeError } from "./read_document.ts";
@@ -89,6 +89,7 @@ async function splitFile(
       title: document.title,
       content,
       checksum: document.bodyChecksum,
+      chunker_version: CHUNKER_VERSION,
       front_matter: document.frontMatter,
     },
     embedder: target.name,

@@ -1,5 +1,6 @@
 import { SwarmError } from "../../errors/swarm_error.ts";
 import type { GitHub } from "../github/github_port.ts";
+import { CHUNKER_VERSION } from "../markdown/split_markdown.ts";
 import { createBlobReader, type ReadBlob } from "./blob_reader.ts";
 import { createPathFilter } from "./path_filter.ts";
 import { prepareFile, refusedBy } from "./prepare_file.ts";
@@ -62,7 +63,8 @@ async function compareTree(
   const { project, reason } = sync.context;
   const head = await github.headOf(project.githubRepo, project.defaultBranch, signal);
   // A sync that was given up may have left documents of a commit that is the head no more.
-  const isWhole = project.headCommit === project.indexedCommit && !project.lacksFiles;
+  const isWhole = project.headCommit === project.indexedCommit && !project.lacksFiles &&
+    (project.chunkerVersion ?? CHUNKER_VERSION) === CHUNKER_VERSION;
   if (reason === "head_check" && isWhole && head === project.indexedCommit) {
     await store.finish(sync, head);
     return null;
