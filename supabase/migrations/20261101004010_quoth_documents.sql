@@ -118,10 +118,21 @@ comment on column private.pending_embeddings.attempts is 'Refusals by the embedd
 comment on column private.pending_embeddings.deliveries is 'Claims that came to no end: more than one means that workers died.';
 comment on column private.pending_embeddings.failed_at is 'Given up; full text alone finds the chunk. Tried again when it is queued again by requeue_failed_chunks().';
 
+create table private.spare_embeddings (
+  project_id uuid not null references public.projects (id) on delete cascade,
+  embedder text not null,
+  chunk_hash text not null,
+  embedding extensions.vector(768) not null,
+  primary key (project_id, embedder, chunk_hash)
+);
+comment on table private.spare_embeddings is
+  'Vectors of chunks that documents have lost while a sync is under way: where files take each other''s places, a later one has the same text. They go when the project''s last sync has ended.';
+
 alter table public.documents enable row level security;
 alter table public.document_embeddings enable row level security;
 alter table public.document_moves enable row level security;
 alter table private.pending_embeddings enable row level security;
+alter table private.spare_embeddings enable row level security;
 revoke all on public.documents, public.document_embeddings, public.document_moves from anon, authenticated, service_role;
 -- Numbers are the sync's to give.
 revoke all on sequence public.document_moves_id_seq from anon, authenticated, service_role;

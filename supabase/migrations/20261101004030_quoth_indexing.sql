@@ -144,12 +144,19 @@ begin
     where chunk.document_id = p_document.id
       and chunk.embedder = p_embedder
       and not exists (select from wanted where wanted.id = chunk.id)
-    returning chunk.chunk_hash
+    returning chunk.chunk_hash, chunk.embedding
+  ),
+  spared as (
+    insert into private.spare_embeddings (project_id, embedder, chunk_hash, embedding)
+    select distinct on (gone.chunk_hash) p_document.project_id, p_embedder, gone.chunk_hash, gone.embedding
+    from gone
+    where gone.embedding is not null
+    on conflict do nothing
   ),
   made as (
     insert into public.document_embeddings (document_id, content_chunk, embedding, chunk_index, heading_path,
       anchor, start_line, end_line, chunk_hash, token_count, embedder)
-    select p_document.id, wanted.content, twin.embedding, wanted.chunk_index, wanted.heading_path,
+    select p_document.id, wanted.content, coalesce(twin.embedding, spare.embedding), wanted.chunk_index, wanted.heading_path,
       wanted.anchor, wanted.start_line, wanted.end_line, wanted.chunk_hash, wanted.token_count, p_embedder
     from wanted
     left join lateral (
@@ -161,6 +168,8 @@ begin
         and chunk.embedding is not null
       limit 1
     ) as twin on true
+    left join private.spare_embeddings as spare
+      on spare.project_id = p_document.project_id and spare.embedder = p_embedder and spare.chunk_hash = wanted.chunk_hash
     where wanted.id is null
     returning chunk_hash, embedding is null as is_pending
   ),
@@ -192,7 +201,7 @@ begin
 end;
 $$;
 comment on function private.store_chunks(public.documents, text, jsonb) is
-  'Gives a document its chunks for one embedder: keeps those whose hash it has, copies vectors of equal hashes from anywhere in the project, leaves the rest pending. Returns {chunk_count, kept_count, copied_count, pending_count}.';
+  'Gives a document its chunks for one embedder: keeps those whose hash it has, copies vectors of equal hashes from anywhere in the project or from what this sync took away, leaves the rest pending. Returns {chunk_count, kept_count, copied_count, pending_count}.';
 revoke all on function private.store_chunks(public.documents, text, jsonb) from public;
 
 create function private.hold_project(p_project_id uuid)

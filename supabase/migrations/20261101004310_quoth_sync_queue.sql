@@ -313,6 +313,11 @@ begin
   where id = v_sync.id;
   delete from private.quoth_sync_files where sync_id = v_sync.id;
   perform pgmq.delete('quoth_sync', v_sync.message_id);
+  delete from private.spare_embeddings
+  where project_id = v_sync.project_id and not exists (
+    select from public.quoth_syncs as other
+    where other.project_id = v_sync.project_id and other.kind <> 'embed' and other.finished_at is null
+  );
 
   select * into v_next from public.quoth_syncs
   where project_id = v_sync.project_id and kind <> 'embed' and status = 'pending' and run_after is null

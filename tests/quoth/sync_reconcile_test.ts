@@ -92,6 +92,29 @@ Deno.test("a sync makes the documents equal the branch's head", async (t) => {
     await push(guides);
   });
 
+  await t.step("files that take each other's places cost no embedding", async () => {
+    const [a, b, c, d] = ["Alpha", "Beta", "Gamma", "Delta"].map((title) =>
+      guide(title, `${title} one`, `${title} two`)
+    );
+    await push({ "01.md": a ?? "", "02.md": b ?? "", "03.md": c ?? "" });
+    const embedded = await embeddedCount(fixture, project);
+
+    await push({ "01.md": b ?? "", "02.md": a ?? "", "03.md": c ?? "" });
+    assert.equal(await embeddedCount(fixture, project), embedded, "swapped");
+
+    await push({ "01.md": d ?? "", "02.md": b ?? "", "03.md": a ?? "", "04.md": c ?? "" });
+    const added = await embeddedCount(fixture, project) - embedded;
+    const [row] = await fixture.sql`
+      select count(*)::int as chunks from public.document_embeddings as chunk
+      join public.documents as document on document.id = chunk.document_id
+      where document.file_path = '01.md'`;
+    assert.equal(added, row?.chunks, "shifted by a new one");
+    const [spare] = await fixture.sql`
+      select count(*)::int as count from private.spare_embeddings`;
+    assert.equal(spare?.count, 0);
+    await push(guides);
+  });
+
   await t.step("deleted files go, a forced push brings them back", async () => {
     const full = await push(guides);
     await push({ "README.md": guides["README.md"] });
