@@ -170,6 +170,8 @@ as $$
       'lacks_files', exists (
         select from public.quoth_file_errors as refused
         where refused.project_id = project.id and refused.error ->> 'code' = 'FILE_UNAVAILABLE'
+          -- By the hourly look, and not by each search: GitHub gives 60 requests an hour without a token.
+          and refused.failed_at < clock_timestamp() - interval '50 minutes'
       ),
       'embedder', (
         select private.chunk_target(target)

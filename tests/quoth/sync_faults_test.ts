@@ -150,8 +150,18 @@ for (
     assert.equal((await fixture.commits(project)).indexed, commit);
 
     fixture.github.interfere = () => null;
-    await fixture.sql`select private.request_head_check(${project.id}, '0 seconds')`;
-    await fixture.drain();
+    const look = async () => {
+      await fixture.sql`select private.request_head_check(${project.id}, '0 seconds')`;
+      await fixture.drain();
+    };
+    await look();
+    assert.deepEqual(
+      Object.keys(await fixture.refusals(project)),
+      ["a.md"],
+      "it has just been tried",
+    );
+    await fixture.sql`update public.quoth_file_errors set failed_at = now() - interval '1 hour'`;
+    await look();
 
     assert.deepEqual(await fixture.refusals(project), {});
     assert.equal((await fixture.paths(project)).length, 3);

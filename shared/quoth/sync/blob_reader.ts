@@ -88,6 +88,6 @@ function fileUnavailable(cause: SwarmError): SwarmError {
   return new SwarmError(
     "FILE_UNAVAILABLE",
     `Cannot index the file: GitHub gives others, but not this one (${cause.message})`,
-    { cause, hint: "It is asked for again whenever the branch is looked at, within the hour." },
+    { cause, hint: "It is asked for again with the next push, or within the hour." },
   );
 }

@@ -29,7 +29,7 @@ export interface SyncedProject {
   readonly headCommit: string | null;
   /** Least of the splitters that made its chunks; null without documents, or where no tree is compared. */
   readonly chunkerVersion: number | null;
-  /** Whether GitHub did not give some of that commit's files. */
+  /** Whether GitHub did not give some of that commit's files, and should be asked again. */
   readonly lacksFiles: boolean;
   /** The one that its documents are split and searched for; null when there is none at all. */
   readonly embedder: ChunkTarget | null;
