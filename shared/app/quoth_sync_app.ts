@@ -1,5 +1,6 @@
 import type { Config } from "../config/env.ts";
 import { createSql } from "../db/sql_client.ts";
+import { toSwarmError } from "../db/to_swarm_error.ts";
 import { authenticate } from "../http/authenticate.ts";
 import { createHttpHandler } from "../http/http_handler.ts";
 import { parseBody } from "../http/parse_body.ts";
@@ -61,7 +62,12 @@ export function createQuothSyncApp(config: Config, log: Logger): QuothSyncApp {
 
   const fetch = createHttpHandler({ methods: ["POST"], log }, async (request) => {
     const response = await handle(request);
-    runInBackground(announceProject().catch(() => {}));
+    runInBackground(
+      announceProject().catch((error) => {
+        const { code } = toSwarmError(error, "announce the project");
+        log("warn", "quoth.project_not_announced", { code });
+      }),
+    );
     drainer.wake();
     return response;
   });

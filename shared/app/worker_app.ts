@@ -68,7 +68,12 @@ export function createWorkerApp(config: Config, log: Logger): WorkerApp {
   const fetch = createHttpHandler({ methods: ["POST"], log }, async (request) => {
     await guard(request);
     const workerId = supervisor.wake();
-    runInBackground(announceProject().catch(() => {}));
+    runInBackground(
+      announceProject().catch((error) => {
+        const { code } = toSwarmError(error, "announce the project");
+        log("warn", "worker.project_not_announced", { code });
+      }),
+    );
     runInBackground(
       removeFiles().catch((error) => {
         log("warn", "worker.files_not_removed", { code: toSwarmError(error, "remove files").code });

@@ -171,14 +171,14 @@ isOneToOne: false
                   ]
                 },"documents": {
                   Row: {
-                    "blob_sha": string | null,"checksum": string,"chunked_for": (string)[],"commit_sha": string | null,"content": string,"file_path": string,"front_matter": NonNullable<Json>,"id": string,"last_updated": string,"project_id": string,"title": string
+                    "blob_sha": string | null,"checksum": string,"chunked_for": (string)[],"chunker_version": number,"commit_sha": string | null,"content": string,"file_path": string,"front_matter": NonNullable<Json>,"id": string,"last_updated": string,"project_id": string,"title": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "blob_sha"?: string | null,"checksum": string,"chunked_for"?: (string)[],"commit_sha"?: string | null,"content": string,"file_path": string,"front_matter"?: NonNullable<Json>,"id"?: string,"last_updated"?: string,"project_id": string,"title": string
+                    "blob_sha"?: string | null,"checksum": string,"chunked_for"?: (string)[],"chunker_version"?: number,"commit_sha"?: string | null,"content": string,"file_path": string,"front_matter"?: NonNullable<Json>,"id"?: string,"last_updated"?: string,"project_id": string,"title": string
                   }
                   Update: {
-                    "blob_sha"?: string | null,"checksum"?: string,"chunked_for"?: (string)[],"commit_sha"?: string | null,"content"?: string,"file_path"?: string,"front_matter"?: NonNullable<Json>,"id"?: string,"last_updated"?: string,"project_id"?: string,"title"?: string
+                    "blob_sha"?: string | null,"checksum"?: string,"chunked_for"?: (string)[],"chunker_version"?: number,"commit_sha"?: string | null,"content"?: string,"file_path"?: string,"front_matter"?: NonNullable<Json>,"id"?: string,"last_updated"?: string,"project_id"?: string,"title"?: string
                   }
                   Relationships: [
                     {
@@ -465,7 +465,19 @@ isOneToOne: false
                     "created_at"?: string,"default_branch"?: string,"embedder"?: string | null,"github_repo"?: string,"github_token_secret_name"?: string | null,"github_url"?: string | null,"head_checked_at"?: string | null,"head_commit"?: string | null,"id"?: string,"include_globs"?: (string)[],"indexed_at"?: string | null,"indexed_commit"?: string | null,"language"?: string,"next_embedder"?: string | null,"slug"?: string,"updated_at"?: string,"webhook_secret_name"?: string | null
                   }
                   Relationships: [
-                    
+                    {
+      foreignKeyName: "projects_embedder_fkey"
+      columns: ["embedder"]
+isOneToOne: false
+      referencedRelation: "embedders"
+      referencedColumns: ["name"]
+    },{
+      foreignKeyName: "projects_next_embedder_fkey"
+      columns: ["next_embedder"]
+isOneToOne: false
+      referencedRelation: "embedders"
+      referencedColumns: ["name"]
+    }
                   ]
                 },"quoth_file_errors": {
                   Row: {

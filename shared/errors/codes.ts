@@ -117,6 +117,7 @@ export const ERROR_CODES = {
   FILE_NOT_TEXT: { status: 422, retryable: false },
   FILE_TOO_LARGE: { status: 422, retryable: false },
   FILE_UNREADABLE: { status: 422, retryable: false },
+  FILE_UNAVAILABLE: { status: 502, retryable: true },
   USER_NOT_FOUND: { status: 404, retryable: false },
   SYNC_DELIVERIES_EXCEEDED: { status: 500, retryable: false },
 

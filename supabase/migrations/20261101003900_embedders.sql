@@ -36,7 +36,7 @@ comment on column public.embedders.model_dimensions is
   'Length of the model''s own vectors. What is missing to 768 is filled with a hash of the words, which weighs 0.3.';
 comment on column public.embedders.sends_dimensions is 'Whether the request may name the length wanted (openai only).';
 comment on column public.embedders.window_tokens is
-  'Longest chunk that the model reads whole, in tokens estimated at four characters each.';
+  'Longest chunk to make for the model, in tokens estimated at four characters each. The model may count more, and then does not see the end.';
 comment on column public.embedders.max_batch_items is 'Most texts in one request; what one failure loses.';
 comment on column public.embedders.similarity_floor is
   'Cosine similarity below which a hit is most likely unrelated; 0 where it was not measured.';

@@ -9,8 +9,8 @@ create table public.projects (
   default_branch text not null default 'main' check (length(default_branch) between 1 and 255),
   language text not null default 'english',
   include_globs text[] not null default '{**/*.md,**/*.mdx}',
-  embedder text,
-  next_embedder text,
+  embedder text references public.embedders (name),
+  next_embedder text references public.embedders (name),
   indexed_commit text,
   indexed_at timestamptz,
   head_commit text,
@@ -24,7 +24,8 @@ create table public.projects (
   constraint projects_switches_from_one check (next_embedder is null or embedder is not null)
 );
 create index projects_github_repo_idx on public.projects (lower(github_repo));
-create index projects_next_embedder_idx on public.projects (id) where next_embedder is not null;
+create index projects_embedder_idx on public.projects (embedder);
+create index projects_next_embedder_idx on public.projects (next_embedder) where next_embedder is not null;
 comment on table public.projects is
   'Repositories whose Markdown Quoth serves. Written by the service role, readable to members.';
 comment on column public.projects.github_repo is 'owner/name. Several projects may index one repository.';
@@ -96,6 +97,39 @@ revoke all on function private.assert_language_is_known() from public;
 
 create trigger assert_language_is_known before insert or update of language on public.projects
   for each row execute function private.assert_language_is_known();
+
+create function private.assert_embedder_is_known()
+returns trigger
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_unknown text := (
+    select given.name from unnest(array[new.embedder, new.next_embedder]) as given (name)
+    where given.name is not null
+      and not exists (select from public.embedders as embedder where embedder.name = given.name)
+    limit 1
+  );
+begin
+  if v_unknown is not null then
+    raise sqlstate 'PT404' using
+      message = format('Cannot use embedder %L for project %L: there is no embedder of that name', v_unknown, new.slug),
+      detail = 'EMBEDDER_NOT_FOUND',
+      hint = 'Embedders are ' || (
+        select string_agg(embedder.name, ', ' order by embedder.name) from public.embedders as embedder where embedder.is_active
+      ) || '.';
+  end if;
+  return new;
+end;
+$$;
+comment on function private.assert_embedder_is_known() is
+  'Row trigger of projects: raises EMBEDDER_NOT_FOUND, with the names that there are, before the foreign key refuses without them.';
+revoke all on function private.assert_embedder_is_known() from public;
+
+create trigger assert_embedder_is_known before insert or update of embedder, next_embedder on public.projects
+  for each row execute function private.assert_embedder_is_known();
 
 create function private.find_project(p_project text, p_user_id uuid default null)
 returns public.projects

@@ -7,6 +7,7 @@ create table public.documents (
   title text not null,
   content text not null,
   checksum text not null,
+  chunker_version int not null default 0,
   blob_sha text,
   commit_sha text,
   front_matter jsonb not null default '{}' check (jsonb_typeof(front_matter) = 'object'),
@@ -17,7 +18,10 @@ create table public.documents (
 comment on table public.documents is
   'Markdown files as of the indexed commit. Written by the sync, readable to members of the project.';
 comment on column public.documents.content is 'The file as it is, front matter included.';
-comment on column public.documents.checksum is 'Of the part that is split into chunks; equal means that nothing has to be split or embedded anew.';
+comment on column public.documents.checksum is
+  'Of the part that is split into chunks and of how it is split: equal ones have equal chunks. Syncs go by blob_sha and chunker_version.';
+comment on column public.documents.chunker_version is
+  'Of the splitter that made its chunks: a sync splits documents of another version anew. 0: not known.';
 comment on column public.documents.blob_sha is 'Git''s id of the content, computed where the content was sent directly.';
 comment on column public.documents.commit_sha is 'A commit at which this content stands at this path.';
 comment on column public.documents.chunked_for is 'Embedders whose chunks fit this content.';
@@ -114,10 +118,21 @@ comment on column private.pending_embeddings.attempts is 'Refusals by the embedd
 comment on column private.pending_embeddings.deliveries is 'Claims that came to no end: more than one means that workers died.';
 comment on column private.pending_embeddings.failed_at is 'Given up; full text alone finds the chunk. Tried again when it is queued again by requeue_failed_chunks().';
 
+create table private.spare_embeddings (
+  project_id uuid not null references public.projects (id) on delete cascade,
+  embedder text not null,
+  chunk_hash text not null,
+  embedding extensions.vector(768) not null,
+  primary key (project_id, embedder, chunk_hash)
+);
+comment on table private.spare_embeddings is
+  'Vectors of chunks that documents have lost while a sync is under way: where files take each other''s places, a later one has the same text. They go when the project''s last sync has ended.';
+
 alter table public.documents enable row level security;
 alter table public.document_embeddings enable row level security;
 alter table public.document_moves enable row level security;
 alter table private.pending_embeddings enable row level security;
+alter table private.spare_embeddings enable row level security;
 revoke all on public.documents, public.document_embeddings, public.document_moves from anon, authenticated, service_role;
 -- Numbers are the sync's to give.
 revoke all on sequence public.document_moves_id_seq from anon, authenticated, service_role;

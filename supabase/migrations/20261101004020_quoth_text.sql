@@ -68,9 +68,18 @@ comment on function private.complete_chunk() is
   'Row trigger of document_embeddings: project, place, hash, embedder and full text follow from the document, so that document_id and content_chunk are enough to insert one.';
 revoke all on function private.complete_chunk() from public;
 
-create trigger complete_chunk before insert or update of document_id, content_chunk, heading_path
-  on public.document_embeddings
+create trigger complete_chunk before insert on public.document_embeddings
   for each row execute function private.complete_chunk();
+
+-- Other lines alone change no word.
+create trigger complete_changed_chunk before update of document_id, content_chunk, heading_path
+  on public.document_embeddings
+  for each row
+  when (
+    (old.document_id, old.content_chunk, old.heading_path)
+      is distinct from (new.document_id, new.content_chunk, new.heading_path)
+  )
+  execute function private.complete_chunk();
 
 create function private.stem_anew()
 returns trigger

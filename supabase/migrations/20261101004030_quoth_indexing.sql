@@ -132,24 +132,31 @@ begin
   ),
   kept as (
     update public.document_embeddings as chunk
-    set chunk_index = wanted.chunk_index, anchor = wanted.anchor,
+    set chunk_index = wanted.chunk_index, heading_path = wanted.heading_path, anchor = wanted.anchor,
         start_line = wanted.start_line, end_line = wanted.end_line
     from wanted
     where chunk.id = wanted.id
-      and (chunk.chunk_index, chunk.anchor, chunk.start_line, chunk.end_line)
-        is distinct from (wanted.chunk_index, wanted.anchor, wanted.start_line, wanted.end_line)
+      and (chunk.chunk_index, chunk.heading_path, chunk.anchor, chunk.start_line, chunk.end_line)
+        is distinct from (wanted.chunk_index, wanted.heading_path, wanted.anchor, wanted.start_line, wanted.end_line)
   ),
   gone as (
     delete from public.document_embeddings as chunk
     where chunk.document_id = p_document.id
       and chunk.embedder = p_embedder
       and not exists (select from wanted where wanted.id = chunk.id)
-    returning chunk.chunk_hash
+    returning chunk.chunk_hash, chunk.embedding
+  ),
+  spared as (
+    insert into private.spare_embeddings (project_id, embedder, chunk_hash, embedding)
+    select distinct on (gone.chunk_hash) p_document.project_id, p_embedder, gone.chunk_hash, gone.embedding
+    from gone
+    where gone.embedding is not null
+    on conflict do nothing
   ),
   made as (
     insert into public.document_embeddings (document_id, content_chunk, embedding, chunk_index, heading_path,
       anchor, start_line, end_line, chunk_hash, token_count, embedder)
-    select p_document.id, wanted.content, twin.embedding, wanted.chunk_index, wanted.heading_path,
+    select p_document.id, wanted.content, coalesce(twin.embedding, spare.embedding), wanted.chunk_index, wanted.heading_path,
       wanted.anchor, wanted.start_line, wanted.end_line, wanted.chunk_hash, wanted.token_count, p_embedder
     from wanted
     left join lateral (
@@ -161,6 +168,8 @@ begin
         and chunk.embedding is not null
       limit 1
     ) as twin on true
+    left join private.spare_embeddings as spare
+      on spare.project_id = p_document.project_id and spare.embedder = p_embedder and spare.chunk_hash = wanted.chunk_hash
     where wanted.id is null
     returning chunk_hash, embedding is null as is_pending
   ),
@@ -192,7 +201,7 @@ begin
 end;
 $$;
 comment on function private.store_chunks(public.documents, text, jsonb) is
-  'Gives a document its chunks for one embedder: keeps those whose hash it has, copies vectors of equal hashes from anywhere in the project, leaves the rest pending. Returns {chunk_count, kept_count, copied_count, pending_count}.';
+  'Gives a document its chunks for one embedder: keeps those whose hash it has, copies vectors of equal hashes from anywhere in the project or from what this sync took away, leaves the rest pending. Returns {chunk_count, kept_count, copied_count, pending_count}.';
 revoke all on function private.store_chunks(public.documents, text, jsonb) from public;
 
 create function private.hold_project(p_project_id uuid)
@@ -245,21 +254,27 @@ begin
   end if;
 
   insert into public.documents as stored
-    (project_id, file_path, title, content, checksum, blob_sha, commit_sha, front_matter)
+    (project_id, file_path, title, content, checksum, chunker_version, blob_sha, commit_sha, front_matter)
   values (
     p_project_id, p_document ->> 'file_path', p_document ->> 'title', p_document ->> 'content',
-    p_document ->> 'checksum', p_document ->> 'blob_sha', p_document ->> 'commit_sha',
+    p_document ->> 'checksum', coalesce((p_document ->> 'chunker_version')::int, 0),
+    p_document ->> 'blob_sha', p_document ->> 'commit_sha',
     coalesce(nullif(p_document -> 'front_matter', 'null'), '{}')
   )
   on conflict (project_id, file_path) do update
   set title = excluded.title,
       content = excluded.content,
       checksum = excluded.checksum,
+      chunker_version = excluded.chunker_version,
       blob_sha = excluded.blob_sha,
       commit_sha = excluded.commit_sha,
       front_matter = excluded.front_matter,
-      -- Chunks for a next embedder fit the earlier content: they are due again.
-      chunked_for = case when stored.content = excluded.content then stored.chunked_for else '{}' end,
+      -- Chunks for a next embedder fit what the document was: they are due again.
+      chunked_for = case
+        when (stored.content, stored.title, stored.chunker_version)
+          = (excluded.content, excluded.title, excluded.chunker_version) then stored.chunked_for
+        else '{}'
+      end,
       last_updated = clock_timestamp()
   returning * into v_document;
 
@@ -268,7 +283,7 @@ begin
 end;
 $$;
 comment on function private.replace_document(uuid, jsonb, text, jsonb) is
-  'Creates or replaces the document at its path {file_path, title, content, checksum, blob_sha?, commit_sha?, front_matter?} and its chunks [{content, embedded_text, chunk_hash, start_line, end_line, heading_path?, anchor?, token_count?}] in one transaction; a project without an embedder takes this one. Returns {document_id, chunk_count, kept_count, copied_count, pending_count}. Raises EMBEDDER_MISMATCH, DOCUMENT_INVALID or PROJECT_NOT_FOUND. Called by the sync.';
+  'Creates or replaces the document at its path {file_path, title, content, checksum, chunker_version?, blob_sha?, commit_sha?, front_matter?} and its chunks [{content, embedded_text, chunk_hash, start_line, end_line, heading_path?, anchor?, token_count?}] in one transaction; a project without an embedder takes this one. Returns {document_id, chunk_count, kept_count, copied_count, pending_count}. Raises EMBEDDER_MISMATCH, DOCUMENT_INVALID or PROJECT_NOT_FOUND. Called by the sync.';
 revoke all on function private.replace_document(uuid, jsonb, text, jsonb) from public;
 
 create function private.delete_document(p_project_id uuid, p_file_path text, p_commit_sha text default null)

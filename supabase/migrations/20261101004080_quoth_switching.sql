@@ -68,6 +68,8 @@ begin
   where project_id = new.id and embedder not in (coalesce(new.embedder, 'unnamed'), coalesce(new.next_embedder, new.embedder, 'unnamed'));
   delete from private.pending_embeddings
   where project_id = new.id and embedder not in (coalesce(new.embedder, 'unnamed'), coalesce(new.next_embedder, new.embedder, 'unnamed'));
+  delete from private.spare_embeddings
+  where project_id = new.id and embedder not in (coalesce(new.embedder, 'unnamed'), coalesce(new.next_embedder, new.embedder, 'unnamed'));
   update public.documents as document
   set chunked_for = array(
     select name from unnest(document.chunked_for) as name where name in (new.embedder, new.next_embedder)
@@ -77,7 +79,7 @@ begin
 end;
 $$;
 comment on function private.forget_other_embedders() is
-  'Row trigger of projects: when a switch is done, given up or turned elsewhere, what is neither embedder''s goes. Definer: operators change projects through the API, and have no right on pending_embeddings.';
+  'Row trigger of projects: when a switch is done, given up or turned elsewhere, what is neither embedder''s goes. Definer: operators change projects through the API, and have no right on the tables of schema private.';
 revoke all on function private.forget_other_embedders() from public;
 
 create trigger forget_other_embedders after update of embedder, next_embedder on public.projects

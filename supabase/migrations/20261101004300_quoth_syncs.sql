@@ -70,7 +70,7 @@ create table public.quoth_file_errors (
 );
 comment on table public.quoth_file_errors is
   'Files of the repository that could not be indexed, and why; they have no document. A row goes when the file can be indexed, or is gone.';
-comment on column public.quoth_file_errors.blob_sha is 'The content that failed; it is tried again when the content changes or a sync is asked for.';
+comment on column public.quoth_file_errors.blob_sha is 'The content that failed; it is tried again when the content changes or a sync is asked for, and FILE_UNAVAILABLE with each comparison of the tree.';
 comment on column public.quoth_file_errors.error is '{code, message, hint}.';
 
 create table private.quoth_deliveries (

@@ -164,6 +164,15 @@ as $$
       'include_globs', to_jsonb(project.include_globs),
       'indexed_commit', project.indexed_commit,
       'head_commit', project.head_commit,
+      'chunker_version', case when p_sync.kind = 'tree' then (
+        select min(document.chunker_version) from public.documents as document where document.project_id = project.id
+      ) end,
+      'lacks_files', exists (
+        select from public.quoth_file_errors as refused
+        where refused.project_id = project.id and refused.error ->> 'code' = 'FILE_UNAVAILABLE'
+          -- By the hourly look, and not by each search: GitHub gives 60 requests an hour without a token.
+          and refused.failed_at < clock_timestamp() - interval '50 minutes'
+      ),
       'embedder', (
         select private.chunk_target(target)
         from public.embedders as target
@@ -306,6 +315,11 @@ begin
   where id = v_sync.id;
   delete from private.quoth_sync_files where sync_id = v_sync.id;
   perform pgmq.delete('quoth_sync', v_sync.message_id);
+  delete from private.spare_embeddings
+  where project_id = v_sync.project_id and not exists (
+    select from public.quoth_syncs as other
+    where other.project_id = v_sync.project_id and other.kind <> 'embed' and other.finished_at is null
+  );
 
   select * into v_next from public.quoth_syncs
   where project_id = v_sync.project_id and kind <> 'embed' and status = 'pending' and run_after is null

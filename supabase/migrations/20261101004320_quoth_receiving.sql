@@ -114,8 +114,13 @@ stable
 security invoker
 set search_path = ''
 as $$
-  -- A project without a head has only ever been sent files: there may be no repository.
-  select p_project.head_commit is not null
+  -- A project whose branch nobody has ever asked for has been sent files: there may be no repository.
+  select (
+      p_project.head_commit is not null
+      or exists (
+        select from public.quoth_syncs as sync where sync.project_id = p_project.id and sync.kind = 'tree'
+      )
+    )
     and coalesce(p_project.head_checked_at, '-infinity') < clock_timestamp() - p_older_than
     and not exists (
       select from public.quoth_syncs as sync

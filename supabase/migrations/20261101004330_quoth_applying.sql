@@ -13,7 +13,8 @@ comment on function private.file_name(text) is 'The last part of a path.';
 revoke all on function private.file_name(text) from public;
 
 create function private.plan_sync(
-  p_sync_id uuid, p_epoch bigint, p_lease_seconds int, p_commit text, p_files jsonb, p_github_url text default null
+  p_sync_id uuid, p_epoch bigint, p_lease_seconds int, p_commit text, p_files jsonb,
+  p_chunker_version int, p_github_url text default null
 )
 returns int
 language plpgsql
@@ -37,7 +38,7 @@ begin
     from jsonb_to_recordset(p_files) as file (path text, blob_sha text, size_bytes bigint)
   ),
   stored as materialized (
-    select file_path as path, blob_sha from public.documents where project_id = v_sync.project_id
+    select file_path as path, blob_sha, chunker_version from public.documents where project_id = v_sync.project_id
   ),
   vanished as (
     select stored.path, stored.blob_sha,
@@ -50,6 +51,12 @@ begin
       row_number() over (partition by tree.blob_sha order by private.file_name(tree.path), tree.path) as place
     from tree
     where not exists (select from stored where stored.path = tree.path)
+      -- What failed by its own fault will fail again: nothing moves there.
+      and (v_sync.reason = 'request' or not exists (
+        select from public.quoth_file_errors as known
+        where known.project_id = v_sync.project_id and known.file_path = tree.path and known.blob_sha = tree.blob_sha
+          and known.error ->> 'code' is distinct from 'FILE_UNAVAILABLE'
+      ))
   ),
   work as (
     select case when vanished.path is null then 2 else 1 end as turn,
@@ -60,7 +67,7 @@ begin
     select 3, tree.path, null, tree.blob_sha, tree.size_bytes
     from tree
     join stored using (path)
-    where stored.blob_sha is distinct from tree.blob_sha
+    where stored.blob_sha is distinct from tree.blob_sha or stored.chunker_version <> p_chunker_version
     union all
     select 4, vanished.path, null, null, null
     from vanished
@@ -72,12 +79,7 @@ begin
   select v_sync.id, row_number() over (order by work.turn, work.path),
     case work.turn when 1 then 'move' when 4 then 'delete' else 'write' end,
     work.path, work.old_path, work.blob_sha, work.size_bytes
-  from work
-  where v_sync.reason = 'request' or not exists (
-    -- What failed will fail again; it has no document.
-    select from public.quoth_file_errors as known
-    where known.project_id = v_sync.project_id and known.file_path = work.path and known.blob_sha = work.blob_sha
-  );
+  from work;
   get diagnostics v_count = row_count;
 
   delete from public.quoth_file_errors as known
@@ -92,11 +94,13 @@ begin
   return v_count;
 end;
 $$;
-comment on function private.plan_sync(uuid, bigint, int, text, jsonb, text) is
-  'Compares the files [{path, blob_sha, size_bytes}] of a commit on that GitHub with the documents and lists what has to be done: files that kept their content move, and deletions come last. Returns how much that is; a repeated call changes nothing. Called by quoth-sync.';
-revoke all on function private.plan_sync(uuid, bigint, int, text, jsonb, text) from public;
+comment on function private.plan_sync(uuid, bigint, int, text, jsonb, int, text) is
+  'Compares the files [{path, blob_sha, size_bytes}] of a commit on that GitHub with the documents and lists what has to be done: files that kept their content move, documents of another version of the splitter are written again, and deletions come last. Returns how much that is; a repeated call changes nothing. Called by quoth-sync.';
+revoke all on function private.plan_sync(uuid, bigint, int, text, jsonb, int, text) from public;
 
-create function private.begin_sync_files(p_sync_id uuid, p_epoch bigint, p_lease_seconds int, p_limit int)
+create function private.begin_sync_files(
+  p_sync_id uuid, p_epoch bigint, p_lease_seconds int, p_limit int, p_chunker_version int
+)
 returns table (
   seq int, action text, file_path text, blob_sha text, size_bytes bigint, content text,
   is_current boolean, deliveries int
@@ -126,8 +130,9 @@ begin
       returning file.*
     )
     select begun.seq, begun.action, begun.file_path, begun.blob_sha, begun.size_bytes,
-      case begun.action when 'move' then document.content else begun.content end,
-      begun.action = 'write' and document.blob_sha is not distinct from begun.blob_sha,
+      case when document.blob_sha = begun.blob_sha then document.content else begun.content end,
+      begun.action = 'write' and document.blob_sha is not distinct from begun.blob_sha
+        and document.chunker_version = p_chunker_version,
       begun.deliveries
     from begun
     left join public.documents as document
@@ -135,9 +140,9 @@ begin
     order by begun.seq;
 end;
 $$;
-comment on function private.begin_sync_files(uuid, bigint, int, int) is
-  'The next files of a sync, counted as begun. A moved file comes with its content, since a title may follow from the path; is_current says that the document has the content already. Called by quoth-sync.';
-revoke all on function private.begin_sync_files(uuid, bigint, int, int) from public;
+comment on function private.begin_sync_files(uuid, bigint, int, int, int) is
+  'The next files of a sync, counted as begun. A file whose content the document has comes with it: a moved one, since a title may follow from the path, or one to be split anew; is_current says that there is no need to. Called by quoth-sync.';
+revoke all on function private.begin_sync_files(uuid, bigint, int, int, int) from public;
 
 create function private.find_former_path(p_sync_id uuid, p_project_id uuid, p_embedder text, p_chunks jsonb)
 returns text

@@ -77,11 +77,11 @@ as $$
 begin
   perform private.hold_sync(p_sync_id, p_epoch, p_lease_seconds);
   update public.quoth_syncs set embedded_count = embedded_count + p_count, deliveries = 0
-  where id = p_sync_id and p_count > 0;
+  where id = p_sync_id;
 end;
 $$;
 comment on function private.count_embedded(uuid, bigint, int, int) is
-  'Renews the lease of a sync that embeds, and counts the texts that were sent. Called by quoth-sync.';
+  'Notes that a sync that embeds has come further: renews its lease, and counts the texts that were sent, 0 where a document was split. Called by quoth-sync.';
 revoke all on function private.count_embedded(uuid, bigint, int, int) from public;
 
 create function private.send_missing_sync_messages()

@@ -131,6 +131,10 @@ as $$
   select set_config('request.jwt.claims', '', true);
 $$;
 
+insert into public.embedders (name, api, model, model_dimensions, window_tokens, max_batch_items)
+select name, 'google', 'm', 768, 480, 100 from unnest(array['space', 'next', 'first', 'second']) as name
+on conflict (name) do nothing;
+
 -- A project of Quoth whose member is the user of that name.
 create or replace function tests.create_project(p_slug text, p_member text default 'owner', p_embedder text default 'space')
 returns uuid

@@ -149,6 +149,9 @@ async function fill(admin: Sql): Promise<void> {
     await tx`set local session_replication_role = replica`;
     await tx`alter table public.document_embeddings set (autovacuum_enabled = false)`;
     await tx`set local maintenance_work_mem = '512MB'`;
+    await tx`
+      insert into public.embedders (name, api, model, model_dimensions, window_tokens, max_batch_items)
+      values (${EMBEDDER}, 'openai', 'm', 768, 480, 16)`;
     for (const [slug, size] of Object.entries(SIZES)) await fillProject(tx, slug, size);
     await tx.unsafe(String(index?.definition));
   });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
-import { REPO, SyncFixture } from "./sync_fixture.ts";
+import { EMBEDDER, REPO, SyncFixture } from "./sync_fixture.ts";
 
 const USER_ID = "0e0e0e0e-0000-4000-8000-00000000000a";
 
@@ -117,6 +117,10 @@ Deno.test("quoth:add", async (t) => {
       [["--slug", "x", "--repo", REPO, "--globs", "*.md,../*.md"], /'..\/\*.md' fits no path/],
       [["--slug", "x", "--repo", REPO, "--globs", "docs/{a,b"], /without its partner/],
       [["--slug", "x", "--repo", REPO, "--language", "klingon"], /no such text-search/],
+      [
+        ["--slug", "x", "--repo", REPO, "--embedder", "no-such"],
+        /no embedder of that name.*hash768@1/,
+      ],
       [["--slug", "x", "--repo", REPO, "--member", "nobody@example.org"], /no user has the email/],
     ];
     for (const [args, wanted] of cases) {
@@ -127,5 +131,16 @@ Deno.test("quoth:add", async (t) => {
     }
     const rows = await fixture.sql`select from public.projects where slug = 'x'`;
     assert.equal(rows.length, 0);
+  });
+
+  await t.step("no project switches to an embedder that is not there", async () => {
+    await add(...required, "--embedder", EMBEDDER);
+
+    const { code, stderr } = await add(...required, "--embedder", "no-such");
+
+    assert.equal(code, 1);
+    assert.match(stderr, /no embedder of that name/);
+    const [row] = await fixture.sql`select embedder, next_embedder from public.projects`;
+    assert.deepEqual({ ...row }, { embedder: EMBEDDER, next_embedder: null });
   });
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { createQuothSyncApp, type QuothSyncApp } from "../../shared/app/quoth_sync_app.ts";
 import { readConfig } from "../../shared/config/env.ts";
+import type { Logger } from "../../shared/log/logger.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { filesOf, REPO, sign, SyncFixture, type TestProject } from "./sync_fixture.ts";
 
@@ -8,7 +9,7 @@ const SECRET_KEY = "sb_secret_door";
 const SERVICE = { apikey: SECRET_KEY };
 const COMMIT = "0123456789abcdef0123456789abcdef01234567";
 
-function openApp(fixture: SyncFixture): QuothSyncApp {
+function openApp(fixture: SyncFixture, log: Logger = () => {}): QuothSyncApp {
   const environment: Record<string, string> = {
     SUPABASE_URL: "http://127.0.0.1:9",
     SUPABASE_DB_URL: fixture.url,
@@ -18,7 +19,7 @@ function openApp(fixture: SyncFixture): QuothSyncApp {
     SUPASWARM_ALLOW_LOOPBACK: "true",
     SUPASWARM_GITHUB_API_URL: fixture.github.url,
   };
-  return createQuothSyncApp(readConfig((name) => environment[name]), () => {});
+  return createQuothSyncApp(readConfig((name) => environment[name]), log);
 }
 
 interface Answer {
@@ -256,6 +257,28 @@ Deno.test("the door of syncs", async (t) => {
       const { status } = await post("", { "x-supaswarm-wake-token": String(row?.token) });
 
       assert.equal(status, 202);
+    });
+
+    await t.step("a database that does not learn the project's address is in the log", async () => {
+      await fixture.sql`alter function private.configure_project_url(text) rename to away`;
+      const logged: string[] = [];
+      const lonely = openApp(fixture, (_level, event) => logged.push(event));
+
+      const response = await lonely.fetch(
+        new Request("http://localhost/quoth-sync", {
+          method: "POST",
+          headers: SERVICE,
+          body: JSON.stringify({ project: project.slug, files: [{ path: "a.md", deleted: true }] }),
+        }),
+      );
+
+      assert.equal(response.status, 202);
+      await waitFor(() => Promise.resolve(logged.includes("quoth.project_not_announced")), {
+        what: "the warning",
+      });
+      await fixture.sql`alter function private.away(text) rename to configure_project_url`;
+      await untilQuiet(fixture);
+      await lonely.close();
     });
   } finally {
     await untilQuiet(fixture);

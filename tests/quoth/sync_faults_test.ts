@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
 import { SwarmError } from "../../shared/errors/swarm_error.ts";
+import { blobShaOf } from "../../shared/quoth/github/blob_sha.ts";
 import { createQuotaError } from "../../shared/quoth/embedders/embedder_error.ts";
 import { axis } from "./embedder_wire.ts";
 import { EMBEDDER, filesOf, SyncFixture } from "./sync_fixture.ts";
 import { Killed, mortalPorts } from "./sync_mortal_ports.ts";
 
 const FILES = { "a.md": "# A\n\nAlpha.\n", "b.md": "# B\n\nBeta.\n", "c.md": "# C\n\nGamma.\n" };
+
+const OTHER_EMBEDDER = "hash768@test";
 
 const onListen = () => {};
 
@@ -41,6 +44,48 @@ claim("a sync waits as GitHub tells it to, and that is no attempt", async (fixtu
     await fixture.passTime();
   }
   fixture.github.interfere = () => null;
+  await fixture.drain();
+
+  assert.equal((await fixture.commits(project)).indexed, commit);
+});
+
+claim("a secondary rate limit that names no time is waited for a minute", async (fixture) => {
+  const project = await fixture.addProject();
+  await fixture.sendPush(project, { commit: await fixture.github.push("main", filesOf(FILES)) });
+  fixture.github.interfere = () =>
+    Response.json({ message: "You have exceeded a secondary rate limit. Please wait." }, {
+      status: 403,
+      headers: { "x-ratelimit-remaining": "4000" },
+    });
+
+  await fixture.drain();
+
+  const sync = await fixture.lastSync(project);
+  assert.deepEqual([sync.status, sync.error?.code, sync.attempts], [
+    "pending",
+    "GITHUB_RATE_LIMITED",
+    0,
+  ]);
+  assert.ok((sync.waits_seconds ?? 0) > 50, `${sync.waits_seconds} s`);
+});
+
+claim("a first sync that failed is tried again by the clock", async (fixture) => {
+  const project = await fixture.addProject();
+  const commit = await fixture.github.push("main", filesOf(FILES));
+  fixture.github.token = "ghp_own";
+  await fixture.sendPush(project, { commit });
+  await fixture.drain();
+  assert.equal((await fixture.lastSync(project)).status, "failed");
+  fixture.github.token = null;
+  const isAsked = async () => {
+    const [row] = await fixture.sql`
+      select private.request_head_check(${project.id}, '10 minutes') as is_asked`;
+    return row?.is_asked;
+  };
+  assert.equal(await isAsked(), false, "it has just been tried");
+
+  await fixture.sql`update public.quoth_syncs set created_at = now() - interval '61 minutes'`;
+  await fixture.sql`select private.quoth_tick()`;
   await fixture.drain();
 
   assert.equal((await fixture.commits(project)).indexed, commit);
@@ -83,6 +128,123 @@ claim("a blob with other bytes than its id says is never stored", async (fixture
   assert.deepEqual(await fixture.paths(project), []);
   assert.equal((await fixture.lastSync(project)).error?.code, "GITHUB_UNAVAILABLE");
 });
+
+for (
+  const [problem, answer] of [
+    ["that is nowhere", () => new Response("{}", { status: 404 })],
+    ["that always fails", () => new Response("", { status: 500 })],
+    ["of other bytes", () => new Response("# Something else\n")],
+  ] as const
+) {
+  claim(`a blob ${problem} costs its own file alone, until it can be read`, async (fixture) => {
+    const project = await fixture.addProject();
+    const commit = await fixture.github.push("main", filesOf(FILES));
+    await fixture.sendPush(project, { commit });
+    const sha = await blobShaOf(new TextEncoder().encode(FILES["a.md"]));
+    fixture.github.interfere = (path) => path.endsWith(`/blobs/${sha}`) ? answer() : null;
+
+    await fixture.drain();
+
+    assert.deepEqual(await fixture.paths(project), ["b.md", "c.md"]);
+    assert.deepEqual(await fixture.refusals(project), { "a.md": "FILE_UNAVAILABLE" });
+    assert.equal((await fixture.commits(project)).indexed, commit);
+
+    fixture.github.interfere = () => null;
+    const look = async () => {
+      await fixture.sql`select private.request_head_check(${project.id}, '0 seconds')`;
+      await fixture.drain();
+    };
+    await look();
+    assert.deepEqual(
+      Object.keys(await fixture.refusals(project)),
+      ["a.md"],
+      "it has just been tried",
+    );
+    await fixture.sql`update public.quoth_file_errors set failed_at = now() - interval '1 hour'`;
+    await look();
+
+    assert.deepEqual(await fixture.refusals(project), {});
+    assert.equal((await fixture.paths(project)).length, 3);
+  });
+}
+
+claim(
+  "a blob that is all there is to read is compared with files that were not",
+  async (fixture) => {
+    const project = await fixture.addProject();
+    await fixture.sendPush(project, { commit: await fixture.github.push("main", filesOf(FILES)) });
+    await fixture.drain();
+    const commit = await fixture.github.push("main", filesOf({ ...FILES, "d.md": "# D\n" }));
+    await fixture.sendPush(project, { commit });
+    const sha = await blobShaOf(new TextEncoder().encode("# D\n"));
+    fixture.github.interfere = (path) =>
+      path.endsWith(`/blobs/${sha}`) ? new Response("", { status: 500 }) : null;
+
+    await fixture.drain();
+
+    assert.deepEqual(await fixture.refusals(project), { "d.md": "FILE_UNAVAILABLE" });
+    assert.equal((await fixture.commits(project)).indexed, commit);
+  },
+);
+
+claim("a blob that comes at the second asking costs nothing", async (fixture) => {
+  const project = await fixture.addProject();
+  await fixture.sendPush(project, { commit: await fixture.github.push("main", filesOf(FILES)) });
+  const asked = new Set<string>();
+  fixture.github.interfere = (path) => {
+    if (!path.includes("/blobs/") || asked.has(path)) return null;
+    asked.add(path);
+    return new Response("", { status: 502 });
+  };
+
+  await fixture.drain();
+
+  assert.equal((await fixture.paths(project)).length, 3);
+  assert.equal((await fixture.lastSync(project)).attempts, 0);
+});
+
+claim("no file is blamed for a repository that cannot be read any more", async (fixture) => {
+  const project = await fixture.addProject();
+  await fixture.sendPush(project, { commit: await fixture.github.push("main", filesOf(FILES)) });
+  let blobs = 0;
+  fixture.github.interfere = (path) => {
+    if (path.includes("/blobs/")) blobs++;
+    return blobs > 1 ? new Response("{}", { status: 404 }) : null;
+  };
+
+  await fixture.drain();
+
+  const sync = await fixture.lastSync(project);
+  assert.deepEqual([sync.status, sync.error?.code], ["failed", "GITHUB_NOT_FOUND"]);
+  assert.deepEqual(await fixture.refusals(project), {});
+});
+
+claim(
+  "a commit that a forced push removed meanwhile gives way to the new head",
+  async (fixture) => {
+    const project = await fixture.addProject();
+    const first = await fixture.github.push("main", filesOf({ "a.md": "# A\n" }));
+    const removed = await fixture.github.push("main", filesOf(FILES));
+    await fixture.sendPush(project, { commit: removed });
+    fixture.github.interfere = (path) => {
+      if (!path.includes("/blobs/")) return null;
+      fixture.github.reset("main", first);
+      return new Response("{}", { status: 404 });
+    };
+
+    await fixture.drain();
+
+    const waiting = await fixture.lastSync(project);
+    assert.deepEqual([waiting.status, waiting.commit_sha], ["pending", null]);
+    assert.deepEqual(await fixture.refusals(project), {});
+
+    fixture.github.interfere = () => null;
+    await fixture.passTime();
+    await fixture.drain();
+
+    assert.deepEqual(await fixture.commits(project), { indexed: first, head: first });
+  },
+);
 
 claim("the token of Vault reaches GitHub and no log", async (fixture) => {
   const project = await fixture.addProject();
@@ -392,16 +554,21 @@ claim(
   },
 );
 
-claim("a switch of embedder embeds anew while the old vectors serve", async (fixture) => {
-  const project = await fixture.addProject();
+async function addOtherEmbedder(fixture: SyncFixture): Promise<void> {
   await fixture.sql`
     insert into public.embedders (name, api, model, model_dimensions, window_tokens, max_batch_items)
-    values ('hash768@test', 'hash', 'hash', 0, 100, 8)`;
+    values (${OTHER_EMBEDDER}, 'hash', 'hash', 0, 100, 8)
+    on conflict (name) do nothing`;
+}
+
+claim("a switch of embedder embeds anew while the old vectors serve", async (fixture) => {
+  const project = await fixture.addProject();
+  await addOtherEmbedder(fixture);
   await fixture.sendPush(project, { commit: await fixture.github.push("main", filesOf(FILES)) });
   await fixture.drain();
 
   await fixture.sql`
-    update public.projects set next_embedder = 'hash768@test' where id = ${project.id}`;
+    update public.projects set next_embedder = ${OTHER_EMBEDDER} where id = ${project.id}`;
   await fixture.sql`select private.quoth_tick()`;
   await fixture.drain();
 
@@ -410,9 +577,80 @@ claim("a switch of embedder embeds anew while the old vectors serve", async (fix
       (select jsonb_agg(distinct chunk.embedder) from public.document_embeddings as chunk) as used
     from public.projects as project`;
   assert.deepEqual(rows.map((row) => ({ ...row })), [
-    { embedder: "hash768@test", next_embedder: null, used: ["hash768@test"] },
+    { embedder: OTHER_EMBEDDER, next_embedder: null, used: [OTHER_EMBEDDER] },
   ]);
 });
+
+claim("a switch splits as many documents as its worker has time for", async (fixture) => {
+  await addOtherEmbedder(fixture);
+  const project = await fixture.addProject();
+  await fixture.sendPush(project, { commit: await fixture.github.push("main", filesOf(FILES)) });
+  await fixture.drain();
+  await fixture.sql`
+    update public.projects set next_embedder = ${OTHER_EMBEDDER} where id = ${project.id}`;
+  await fixture.sql`select private.quoth_tick()`;
+
+  await fixture.drain({ cpuMs: 1 });
+
+  const [progress] = await fixture.sql`
+    select chunked_count::int from private.switch_progress(${project.id})`;
+  assert.equal(progress?.chunked_count, 1);
+});
+
+claim("a switch whose workers die again and again goes on where they ended", async (fixture) => {
+  await addOtherEmbedder(fixture);
+  const project = await fixture.addProject();
+  const many = Array.from({ length: 20 }, (_, index) => [`f${index}.md`, `# F${index}\n`]);
+  const commit = await fixture.github.push("main", filesOf(Object.fromEntries(many)));
+  await fixture.sendPush(project, { commit });
+  await fixture.drain();
+  await fixture.sql`
+    update public.projects set next_embedder = ${OTHER_EMBEDDER} where id = ${project.id}`;
+  await fixture.sql`select private.quoth_tick()`;
+
+  for (let deaths = 0; deaths < 7; deaths++) {
+    const drain = fixture.drain({
+      ports: (ports) => mortalPorts(ports, { atCall: 10, isAfter: false }),
+    });
+    await assert.rejects(drain, Killed);
+    await fixture.passTime();
+  }
+  await fixture.drain();
+
+  assert.ok((await fixture.syncs(project)).every(({ status }) => status === "completed"));
+  const [row] = await fixture.sql`select embedder from public.projects`;
+  assert.equal(row?.embedder, OTHER_EMBEDDER);
+});
+
+claim(
+  "a file that is renamed in the midst of a switch has its new name after it",
+  async (fixture) => {
+    await addOtherEmbedder(fixture);
+    const project = await fixture.addProject();
+    const push = async (files: Readonly<Record<string, string>>) => {
+      const commit = await fixture.github.push("main", filesOf(files));
+      await fixture.sendPush(project, { commit });
+    };
+    await push({ "old.md": "No heading.\n" });
+    await fixture.drain();
+    await fixture.sql`
+    update public.projects set next_embedder = ${OTHER_EMBEDDER} where id = ${project.id}`;
+    await fixture.sql`
+    select private.add_chunks(document_id, content_hash, embedder, '[{"content": "No heading.",
+      "embedded_text": "old", "chunk_hash": "h", "start_line": 1, "end_line": 1, "heading_path": ["old"]}]')
+    from private.documents_to_chunk(${project.id}, 1)`;
+
+    await push({ "new.md": "No heading.\n" });
+    await fixture.drain();
+
+    const rows = await fixture.sql`
+    select embedder, to_jsonb(heading_path) as path from public.document_embeddings`;
+    assert.deepEqual(rows.map((row) => ({ ...row })), [{
+      embedder: OTHER_EMBEDDER,
+      path: ["new"],
+    }]);
+  },
+);
 
 claim("several workers at once share the work, and end as one would", async (fixture) => {
   const one = await fixture.addProject("one");

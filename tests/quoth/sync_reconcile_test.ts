@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { CHUNKER_VERSION } from "../../shared/quoth/markdown/split_markdown.ts";
 import { filesOf, SyncFixture, type TestProject } from "./sync_fixture.ts";
 
 function guide(title: string, ...sections: string[]): string {
@@ -91,6 +92,29 @@ Deno.test("a sync makes the documents equal the branch's head", async (t) => {
     await push(guides);
   });
 
+  await t.step("files that take each other's places cost no embedding", async () => {
+    const [a, b, c, d] = ["Alpha", "Beta", "Gamma", "Delta"].map((title) =>
+      guide(title, `${title} one`, `${title} two`)
+    );
+    await push({ "01.md": a ?? "", "02.md": b ?? "", "03.md": c ?? "" });
+    const embedded = await embeddedCount(fixture, project);
+
+    await push({ "01.md": b ?? "", "02.md": a ?? "", "03.md": c ?? "" });
+    assert.equal(await embeddedCount(fixture, project), embedded, "swapped");
+
+    await push({ "01.md": d ?? "", "02.md": b ?? "", "03.md": a ?? "", "04.md": c ?? "" });
+    const added = await embeddedCount(fixture, project) - embedded;
+    const [row] = await fixture.sql`
+      select count(*)::int as chunks from public.document_embeddings as chunk
+      join public.documents as document on document.id = chunk.document_id
+      where document.file_path = '01.md'`;
+    assert.equal(added, row?.chunks, "shifted by a new one");
+    const [spare] = await fixture.sql`
+      select count(*)::int as count from private.spare_embeddings`;
+    assert.equal(spare?.count, 0);
+    await push(guides);
+  });
+
   await t.step("deleted files go, a forced push brings them back", async () => {
     const full = await push(guides);
     await push({ "README.md": guides["README.md"] });
@@ -135,6 +159,44 @@ Deno.test("a sync makes the documents equal the branch's head", async (t) => {
     assert.ok(!(await fixture.paths(project)).includes("README.md"));
     assert.deepEqual(await fixture.refusals(project), { "README.md": "FILE_NOT_TEXT" });
   });
+
+  await t.step("a document whose refused twin stays does not outlive its file", async () => {
+    const twins = { "bad\\name.md": "# Twin\n", "twin.md": "# Twin\n" };
+    await push({ ...guides, ...twins });
+    assert.deepEqual(await fixture.refusals(project), { "bad\\name.md": "FILE_UNREADABLE" });
+    assert.ok((await fixture.paths(project)).includes("twin.md"));
+
+    const { "twin.md": _, ...rest } = twins;
+    const commit = await push({ ...guides, ...rest });
+
+    assert.ok(!(await fixture.paths(project)).includes("twin.md"));
+    assert.equal((await fixture.commits(project)).indexed, commit);
+  });
+
+  await t.step(
+    "another version of the splitter splits all documents anew, without downloads",
+    async () => {
+      await push(guides);
+      await fixture.sql`update public.documents set chunker_version = chunker_version - 1`;
+      const blobs = github.requests.blobs;
+
+      await fixture.sql`select private.request_head_check(${project.id}, '0 seconds')`;
+      await fixture.drain();
+
+      assert.equal((await fixture.lastSync(project)).written_count, 3);
+      assert.equal(github.requests.blobs, blobs);
+      const rows = await fixture.sql`select distinct chunker_version from public.documents`;
+      assert.deepEqual(rows.map((row) => row.chunker_version), [CHUNKER_VERSION]);
+
+      await fixture.sql`select private.request_head_check(${project.id}, '0 seconds')`;
+      await fixture.drain();
+      assert.equal(
+        (await fixture.lastSync(project)).commit_sha,
+        null,
+        "there is nothing to compare",
+      );
+    },
+  );
 
   await t.step("a truncated tree is walked folder by folder", async () => {
     github.maxTreeEntries = 3;

@@ -23,7 +23,10 @@ export interface Embedder {
   /** Identifies the vector space, such as `minilm-l6-v2+hash384@1`. */
   readonly name: string;
   readonly dimensions: 768;
-  /** Longest text that the model reads whole, in tokens estimated at four characters each. */
+  /**
+   * Longest text to give it, in tokens estimated at four characters each. No guard: a model that
+   * counts more of them, as in text full of punctuation, does not see the end.
+   */
   readonly windowTokens: number;
   /** Cosine similarity below which a hit is most likely unrelated; 0 where it was not measured. */
   readonly similarityFloor: number;

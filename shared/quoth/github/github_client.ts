@@ -85,10 +85,7 @@ export function createGitHubClient(options: GitHubOptions): GitHub {
         headers: headersFor(accept),
         signal,
       });
-      if (!response.ok) {
-        await response.body?.cancel();
-        throw githubFailure(response, what, options.nowMs());
-      }
+      if (!response.ok) throw await githubFailure(response, what, options.nowMs());
       return await capBody(response, maxBytes).bytes();
     } catch (error) {
       throw translated(error, what);

@@ -1,17 +1,25 @@
 import { SwarmError } from "../../errors/swarm_error.ts";
+import { capBody } from "../../net/cap_body.ts";
 
 /** What GitHub asks for when it names no time: the wait that its secondary limits call for. */
 const UNTOLD_WAIT_SECONDS = 60;
+/** An error of GitHub is some 200 bytes. */
+const MAX_ERROR_BYTES = 16_384;
 
 /**
- * The error that a refused request means.
+ * The error that a refused request means. Reads the response to its end.
  *
  * @param what What was asked for, as in "the head of 'main' of 'org/repo'".
  * @param nowMs Milliseconds since 1970, to turn the time of a reset into a wait.
  */
-export function githubFailure(response: Response, what: string, nowMs: number): SwarmError {
+export async function githubFailure(
+  response: Response,
+  what: string,
+  nowMs: number,
+): Promise<SwarmError> {
   const { status } = response;
-  const waitSeconds = askedWaitSeconds(response, nowMs);
+  const text = await capBody(response, MAX_ERROR_BYTES).text().catch(() => "");
+  const waitSeconds = askedWaitSeconds(response.headers, text, nowMs);
   if (status === 429 || (status === 403 && waitSeconds !== null)) {
     const retryAfterSeconds = waitSeconds ?? UNTOLD_WAIT_SECONDS;
     return new SwarmError("GITHUB_RATE_LIMITED", `Cannot read ${what}: GitHub asks to wait`, {
@@ -48,10 +56,13 @@ export function unavailable(
   });
 }
 
-function askedWaitSeconds({ headers }: Response, nowMs: number): number | null {
+function askedWaitSeconds(headers: Headers, text: string, nowMs: number): number | null {
   const retryAfter = Number(headers.get("retry-after") ?? NaN);
   if (Number.isFinite(retryAfter) && retryAfter >= 0) return retryAfter;
-  if (headers.get("x-ratelimit-remaining") !== "0") return null;
+  // Secondary limits need name no time, and leave the hour's requests as they are.
+  if (headers.get("x-ratelimit-remaining") !== "0") {
+    return /secondary rate limit/i.test(text) ? UNTOLD_WAIT_SECONDS : null;
+  }
   const resetSeconds = Number(headers.get("x-ratelimit-reset") ?? NaN);
   if (!Number.isFinite(resetSeconds)) return UNTOLD_WAIT_SECONDS;
   return Math.max(1, resetSeconds - nowMs / 1_000);

@@ -13,7 +13,10 @@ import type { Piece, Splitting } from "./piece.ts";
 import { splitSections } from "./split_sections.ts";
 import { estimateTokens, TokenMeter } from "./token_meter.ts";
 
-/** Part of every hash: a new number makes every document be split and embedded again. */
+/**
+ * Part of every hash: with a new number, the next look at a project's branch splits all of its
+ * documents again, and their texts are embedded again.
+ */
 export const CHUNKER_VERSION = 1;
 
 /** Smaller chunks than this could not hold a table's head and a row. */

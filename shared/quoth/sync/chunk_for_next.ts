@@ -1,7 +1,7 @@
 import { SwarmError } from "../../errors/swarm_error.ts";
 import { splitOptions, toStoredChunk } from "./prepare_file.ts";
-import type { SyncPorts } from "./sync_ports.ts";
-import type { ChunkTarget } from "./sync_store.ts";
+import type { SyncPorts, SyncRun } from "./sync_ports.ts";
+import type { ChunkTarget, ClaimedSync } from "./sync_store.ts";
 
 const SLICE_DOCUMENTS = 8;
 
@@ -10,23 +10,25 @@ const SLICE_DOCUMENTS = 8;
  * the chunks of the old one meanwhile. Stops when `isOver`, and goes on at the next call.
  */
 export async function chunkForNext(
-  projectId: string,
+  sync: ClaimedSync,
   target: ChunkTarget,
   { chunks, split }: Pick<SyncPorts, "chunks" | "split">,
-  isOver: () => boolean,
+  { budget, isOver }: Pick<SyncRun, "budget"> & { readonly isOver: () => boolean },
 ): Promise<void> {
   while (!isOver()) {
-    const documents = await chunks.documentsToChunk(projectId, SLICE_DOCUMENTS);
+    const documents = await chunks.documentsToChunk(sync.context.project.id, SLICE_DOCUMENTS);
     if (documents.length === 0) return;
     for (const document of documents) {
+      if (isOver()) return;
       const options = splitOptions(document.filePath, target);
-      const { chunks: parts } = await split(document.content, options).catch((cause) => {
-        throw new SwarmError("FILE_UNREADABLE", "Cannot split a document for the next embedder", {
-          cause,
-          details: { file_path: document.filePath },
+      const { chunks: parts } = await budget.spend(() => split(document.content, options))
+        .catch((cause) => {
+          throw new SwarmError("FILE_UNREADABLE", "Cannot split a document for the next embedder", {
+            cause,
+            details: { file_path: document.filePath },
+          });
         });
-      });
-      await chunks.addChunks(document, parts.map(toStoredChunk));
+      await chunks.addChunks(sync, document, parts.map(toStoredChunk));
     }
   }
 }

@@ -42,9 +42,16 @@ export interface ChunkStore {
     claims: readonly ClaimedChunk[],
     error: ErrorBody | null,
   ): Promise<void>;
-  /** Counts texts that were embedded, and renews the lease of the sync. */
+  /** Counts texts that were embedded, which is progress of the sync, and renews its lease. */
   count(lease: SyncLease, embeddedCount: number): Promise<void>;
   documentsToChunk(projectId: string, limit: number): Promise<readonly DocumentToChunk[]>;
-  /** Changes nothing when the document or the switch is no longer what it was. */
-  addChunks(document: DocumentToChunk, chunks: readonly StoredChunk[]): Promise<void>;
+  /**
+   * Notes that the sync has come further. Stores nothing when the document or the switch is no
+   * longer what it was.
+   */
+  addChunks(
+    lease: SyncLease,
+    document: DocumentToChunk,
+    chunks: readonly StoredChunk[],
+  ): Promise<void>;
 }

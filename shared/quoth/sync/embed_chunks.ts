@@ -31,7 +31,9 @@ export async function embedChunks(
   const isOver = () => run.budget.isSpent() || ports.clock.nowMs() >= endsAtMs;
   for (const target of [project.embedder, project.nextEmbedder]) {
     if (target === null) continue;
-    if (target === project.nextEmbedder) await chunkForNext(project.id, target, ports, isOver);
+    if (target === project.nextEmbedder) {
+      await chunkForNext(sync, target, ports, { budget: run.budget, isOver });
+    }
     const queue = { projectId: project.id, embedder: target.name };
     let batchTexts = BATCH_TEXTS;
     while (true) {
@@ -84,7 +86,7 @@ async function embedBatch(
   await ports.chunks.put(queue, vectors);
   budget.charge(vectors.length * VECTOR_CPU_MS);
   await ports.chunks.giveBack(queue, claims.slice(vectors.length), null);
-  await ports.chunks.count(sync, vectors.length);
+  if (vectors.length > 0) await ports.chunks.count(sync, vectors.length);
   if (part.wait !== null) throw part.wait;
   return true;
 }

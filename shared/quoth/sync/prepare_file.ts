@@ -1,5 +1,6 @@
 import { SwarmError } from "../../errors/swarm_error.ts";
-import type { Chunk, SplitOptions } from "../markdown/split_markdown.ts";
+import { type Chunk, CHUNKER_VERSION, type SplitOptions } from "../markdown/split_markdown.ts";
+import type { ReadBlob } from "./blob_reader.ts";
 import { isDocumentPath } from "./document_path.ts";
 import { MAX_FILE_BYTES, readDocument, tooLargeError } from "./read_document.ts";
 import type { SyncPorts, SyncRun } from "./sync_ports.ts";
@@ -9,9 +10,6 @@ import type { ChunkTarget, FileOutcome, StoredChunk, SyncFile } from "./sync_sto
 const MAX_DELIVERIES = 3;
 /** Longer chunks mix subjects, however much an embedder could read. */
 const MAX_CHUNK_TOKENS = 480;
-
-/** Reads a blob of the project's repository. */
-export type ReadBlob = (blobSha: string) => Promise<Uint8Array>;
 
 /**
  * What a file becomes. Whatever is wrong with the file itself is an outcome; what is wrong with
@@ -39,6 +37,7 @@ export function refusedBy(error: unknown, file: SyncFile): FileOutcome {
   switch (error.code) {
     case "FILE_NOT_TEXT":
     case "FILE_UNREADABLE":
+    case "FILE_UNAVAILABLE":
     case "DOCUMENT_INVALID":
       return { kind: "refused", error: error.toBody() };
     case "OUTPUT_TOO_LARGE":
@@ -90,6 +89,7 @@ async function splitFile(
       title: document.title,
       content,
       checksum: document.bodyChecksum,
+      chunker_version: CHUNKER_VERSION,
       front_matter: document.frontMatter,
     },
     embedder: target.name,

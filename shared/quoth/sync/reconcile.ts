@@ -1,7 +1,9 @@
 import { SwarmError } from "../../errors/swarm_error.ts";
 import type { GitHub } from "../github/github_port.ts";
+import { CHUNKER_VERSION } from "../markdown/split_markdown.ts";
+import { createBlobReader, type ReadBlob } from "./blob_reader.ts";
 import { createPathFilter } from "./path_filter.ts";
-import { prepareFile, type ReadBlob, refusedBy } from "./prepare_file.ts";
+import { prepareFile, refusedBy } from "./prepare_file.ts";
 import { MAX_FILE_BYTES } from "./read_document.ts";
 import type { SyncEnd, SyncPorts, SyncRun } from "./sync_ports.ts";
 import type { ChunkTarget, ClaimedSync, SyncFile } from "./sync_store.ts";
@@ -22,19 +24,23 @@ export async function reconcile(
   ports: SyncPorts,
   run: SyncRun,
 ): Promise<SyncEnd> {
-  const { kind, commitSha, project } = sync.context;
+  const { kind, project } = sync.context;
   if (project.embedder === null) throw noEmbedder();
   const openGitHub = once(async () => ports.openGitHub(await ports.store.githubToken(project.id)));
+  let { commitSha } = sync.context;
   if (kind === "tree" && commitSha === null) {
-    const hasPlan = await compareTree(sync, await openGitHub(), ports, run);
-    if (!hasPlan) return "finished";
+    commitSha = await compareTree(sync, await openGitHub(), ports, run);
+    if (commitSha === null) return "finished";
   }
-  const readBlob: ReadBlob = async (sha) =>
-    await (await openGitHub()).blobOf(
-      project.githubRepo,
-      { sha, maxBytes: MAX_FILE_BYTES },
-      run.signal,
-    );
+  const readBlob = createBlobReader({
+    openGitHub,
+    repo: project.githubRepo,
+    branch: project.defaultBranch,
+    // Files that were sent directly bring their text.
+    commitSha: commitSha ?? "",
+    clock: ports.clock,
+    signal: run.signal,
+  });
   while (true) {
     const files = await ports.store.begin(sync, SLICE_FILES);
     if (files.length === 0 && await ports.store.finish(sync, null)) return "finished";
@@ -47,20 +53,21 @@ export async function reconcile(
   }
 }
 
-/** Says whether there is a plan: none is needed when a mere check finds the branch unmoved. */
+/** The commit that is planned for; null when a mere check finds the branch unmoved. */
 async function compareTree(
   sync: ClaimedSync,
   github: GitHub,
   { store, log }: SyncPorts,
   { signal }: SyncRun,
-): Promise<boolean> {
+): Promise<string | null> {
   const { project, reason } = sync.context;
   const head = await github.headOf(project.githubRepo, project.defaultBranch, signal);
   // A sync that was given up may have left documents of a commit that is the head no more.
-  const isWhole = project.headCommit === project.indexedCommit;
+  const isWhole = project.headCommit === project.indexedCommit && !project.lacksFiles &&
+    (project.chunkerVersion ?? CHUNKER_VERSION) === CHUNKER_VERSION;
   if (reason === "head_check" && isWhole && head === project.indexedCommit) {
     await store.finish(sync, head);
-    return false;
+    return null;
   }
   const isIncluded = createPathFilter(project.includeGlobs);
   const files = (await github.filesOf(project.githubRepo, head, signal))
@@ -72,7 +79,7 @@ async function compareTree(
     files: files.length,
     to_do: count,
   });
-  return true;
+  return head;
 }
 
 /** Says whether all of the slice was applied; the rest waits for the next worker. */

@@ -85,11 +85,16 @@ export function createSqlChunkStore(sql: Sql, options: SqlSyncOptions): ChunkSto
       }));
     },
 
-    async addChunks({ documentId, contentHash, embedder }, chunks) {
+    async addChunks({ syncId, epoch }, { documentId, contentHash, embedder }, chunks) {
       await patiently("add chunks", anyRow, () =>
         sql`
-        select private.add_chunks(
-          ${documentId}::uuid, ${contentHash}, ${embedder}, ${json(chunks)})`);
+        with added as materialized (
+          select private.add_chunks(
+            ${documentId}::uuid, ${contentHash}, ${embedder}, ${json(chunks)}) as counts
+        )
+        select counts, private.count_embedded(
+          ${syncId}::uuid, ${epoch}::bigint, ${options.leaseSeconds}::int, 0)
+        from added`);
     },
   };
 

@@ -5,6 +5,7 @@ import { jsonValue } from "../../json_schema.ts";
 import { toStorableJson } from "../../storable_json.ts";
 import type { Clock } from "../../worker/clock.ts";
 import { createQueryRunner } from "../../worker/query_runner.ts";
+import { CHUNKER_VERSION } from "../markdown/split_markdown.ts";
 import type { FileOutcome, SyncStore } from "./sync_store.ts";
 
 /** How the stores of a sync's worker keep their leases and their patience. */
@@ -31,6 +32,8 @@ const context = z.object({
     include_globs: z.array(z.string()),
     indexed_commit: z.string().nullable(),
     head_commit: z.string().nullable(),
+    chunker_version: z.int().nullable(),
+    lacks_files: z.boolean(),
     embedder: target.nullable(),
     next_embedder: target.nullable(),
   }),
@@ -76,7 +79,7 @@ export function createSqlSyncStore(sql: Sql, options: SqlSyncOptions): SyncStore
         sql`
         select private.plan_sync(
           ${syncId}::uuid, ${epoch}::bigint, ${leaseSeconds}::int, ${sha},
-          ${json(listed)}, ${webUrl}) as count`);
+          ${json(listed)}, ${CHUNKER_VERSION}, ${webUrl}) as count`);
       return row?.count ?? 0;
     },
 
@@ -85,7 +88,8 @@ export function createSqlSyncStore(sql: Sql, options: SqlSyncOptions): SyncStore
         sql`
         select seq, action, file_path, blob_sha, size_bytes, content, is_current, deliveries
         from private.begin_sync_files(
-          ${syncId}::uuid, ${epoch}::bigint, ${leaseSeconds}::int, ${limit}::int)`);
+          ${syncId}::uuid, ${epoch}::bigint, ${leaseSeconds}::int, ${limit}::int,
+          ${CHUNKER_VERSION})`);
       return rows.map((row) => ({
         seq: row.seq,
         action: row.action,
@@ -170,6 +174,8 @@ function toClaimedSync({ sync_id, epoch, context }: z.infer<typeof claimedRow>) 
         includeGlobs: project.include_globs,
         indexedCommit: project.indexed_commit,
         headCommit: project.head_commit,
+        chunkerVersion: project.chunker_version,
+        lacksFiles: project.lacks_files,
         embedder: project.embedder,
         nextEmbedder: project.next_embedder,
       },

@@ -27,6 +27,10 @@ export interface SyncedProject {
   /** The commit whose tree the documents equal, as far as no later one has been begun. */
   readonly indexedCommit: string | null;
   readonly headCommit: string | null;
+  /** Least of the splitters that made its chunks; null without documents, or where no tree is compared. */
+  readonly chunkerVersion: number | null;
+  /** Whether GitHub did not give some of that commit's files, and should be asked again. */
+  readonly lacksFiles: boolean;
   /** The one that its documents are split and searched for; null when there is none at all. */
   readonly embedder: ChunkTarget | null;
   /** The one that it is switching to, or null. */
@@ -54,9 +58,9 @@ export interface SyncFile {
   readonly filePath: string;
   readonly blobSha: string | null;
   readonly sizeBytes: number;
-  /** The text of a moved document, or one that was sent directly. Null: to be fetched. */
+  /** The document's text, where the file has it still, or one that was sent directly. Null: to be fetched. */
   readonly content: string | null;
-  /** Whether the document has this content already. */
+  /** Whether the document has this content already, and chunks that fit it. */
   readonly isCurrent: boolean;
   /** How often a worker has begun with it, this time included. */
   readonly deliveries: number;
@@ -67,6 +71,7 @@ export interface StoredDocument {
   readonly title: string;
   readonly content: string;
   readonly checksum: string;
+  readonly chunker_version: number;
   readonly front_matter: JsonObject;
 }
 

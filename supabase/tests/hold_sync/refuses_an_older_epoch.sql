@@ -10,7 +10,7 @@ update pgmq.q_quoth_sync set vt = clock_timestamp();
 select is((select epoch from private.claim_sync('w2', 300)), 2::bigint, 'its lease ends, and another has it');
 
 select throws_ok(
-  $$ select private.plan_sync((select sync_id from made), 1, 60, 'c1', '[]') $$, 'PT409', null,
+  $$ select private.plan_sync((select sync_id from made), 1, 60, 'c1', '[]', 1) $$, 'PT409', null,
   'the first can no longer write'
 );
 select is((select commit_sha from public.quoth_syncs), null, 'and has changed nothing');

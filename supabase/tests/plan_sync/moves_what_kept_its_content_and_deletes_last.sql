@@ -15,7 +15,7 @@ create function pg_temp.plan() returns int language sql as $$
     {"path": "same.md", "blob_sha": "S", "size_bytes": 1}, {"path": "new/other.md", "blob_sha": "T", "size_bytes": 1},
     {"path": "new/twin.md", "blob_sha": "T", "size_bytes": 1}, {"path": "changed.md", "blob_sha": "C2", "size_bytes": 1},
     {"path": "added.md", "blob_sha": "A", "size_bytes": 1}, {"path": "known.md", "blob_sha": "K", "size_bytes": 1}
-  ]')
+  ]', 0)
 $$;
 
 select is(pg_temp.plan(), 5, 'what is the same, and what is known to fail, is no work');
