@@ -840,7 +840,7 @@ isOneToOne: false
           }
           Functions: {
             "approve_tool_definition":
-{ Args: { "p_connection_id": string,"p_tool_name": string }; Returns: string
+{ Args: { "p_connection_id": string,"p_definition_hash": string,"p_tool_name": string }; Returns: string
                            },
 "cancel_task":
 { Args: { "p_master_task_id": string }; Returns: number

@@ -134,5 +134,6 @@ function toListed(
 function toQuarantined({ name, state, held, approved }: CachedListing): QuarantinedTool[] {
   if (state === "approved" || held === null) return [];
   const difference = definitionDifference(state === "pending" ? null : approved, held);
-  return [{ name, reason: state === "pending" ? "new" : "changed", difference }];
+  const reason = state === "pending" ? "new" : "changed";
+  return [{ name, reason, definitionHash: definitionHash(held), difference }];
 }

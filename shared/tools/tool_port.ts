@@ -145,6 +145,8 @@ export interface QuarantinedTool {
   readonly name: string;
   /** `changed`: differs from what was approved. `new`: the server's row holds new tools back. */
   readonly reason: "changed" | "new";
+  /** Fingerprint of the definition that the server gives now, which an approval has to name. */
+  readonly definitionHash: string;
   /** Members of the definition that differ, as approved and as the server gives them now. */
   readonly difference: readonly DefinitionDifference[];
 }

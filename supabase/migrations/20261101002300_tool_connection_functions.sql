@@ -367,7 +367,7 @@ create trigger forget_outdated_parameters before update of tool_schema on public
   for each row when (old.tool_schema -> 'inputSchema' is distinct from new.tool_schema -> 'inputSchema')
   execute function private.forget_outdated_parameters();
 
-create function public.approve_tool_definition(p_connection_id uuid, p_tool_name text)
+create function public.approve_tool_definition(p_connection_id uuid, p_tool_name text, p_definition_hash text)
 returns text
 language plpgsql
 volatile
@@ -385,14 +385,21 @@ begin
   from public.agent_mcp_connections connection
   where connection.id = p_connection_id
   for no key update;
-  select cached.state, cached.held_definition ->> 'hash' into v_state, v_hash
+  select cached.state, coalesce(cached.held_definition ->> 'hash', cached.definition_hash) into v_state, v_hash
   from public.mcp_tools_cache cached
   where cached.connection_id = p_connection_id and cached.tool_name = p_tool_name;
   if not found then
     raise sqlstate 'PT404' using
       message = format('Cannot approve ''%s'': the connection %s has no such tool', p_tool_name, p_connection_id),
       detail = 'TOOL_NOT_FOUND',
-      hint = 'List what waits: GET /rest/v1/mcp_tools_cache?state=neq.approved&select=connection_id,tool_name,state.';
+      hint = 'List what waits: GET /rest/v1/mcp_tools_cache?state=neq.approved&select=connection_id,tool_name,held_definition.';
+  end if;
+  -- Whoever approves has read one definition; the server may have given another since.
+  if v_hash is distinct from p_definition_hash then
+    raise sqlstate 'PT409' using
+      message = format('Cannot approve ''%s'': its definition is no longer the one with that hash', p_tool_name),
+      detail = 'TOOL_DEFINITION_CHANGED',
+      hint = format('Look at what its server gives now, and approve that: its hash is %L.', v_hash);
   end if;
   if v_state = 'approved' then
     return v_state;
@@ -419,10 +426,10 @@ begin
   return 'approved';
 end;
 $$;
-comment on function public.approve_tool_definition(uuid, text) is
-  'Approves the definition that a server gives a tool now, for every user, and returns the tool''s state. Service role only.';
-revoke all on function public.approve_tool_definition(uuid, text) from public, anon, authenticated;
-grant execute on function public.approve_tool_definition(uuid, text) to service_role;
+comment on function public.approve_tool_definition(uuid, text, text) is
+  'Approves the definition with that hash, which a server gives a tool now, for every user, and returns the tool''s state. Raises TOOL_DEFINITION_CHANGED where the server gives another one by now. Service role only.';
+revoke all on function public.approve_tool_definition(uuid, text, text) from public, anon, authenticated;
+grant execute on function public.approve_tool_definition(uuid, text, text) to service_role;
 
 create function private.report_absent_tools(p_task_id uuid, p_servers jsonb)
 returns void

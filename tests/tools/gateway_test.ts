@@ -439,11 +439,13 @@ async function approvals(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
     argument = "query";
 
     // Somebody who never saw the approved one is shown the changed one no more than others.
+    let hash = "";
     for (const userId of [one, other]) {
       const { tools, quarantined } = await list(userId);
       assert.deepEqual(tools.map(({ name }) => name), ["fail", "write_note"]);
       const [held] = quarantined;
       assert.equal(held?.reason, "changed");
+      hash = held.definitionHash;
       assert.deepEqual(held.difference.map(({ member }) => member), ["inputSchema"]);
       assert.match(JSON.stringify(held.difference[0]?.approved), /searchValue/);
       assert.match(JSON.stringify(held.difference[0]?.current), /query/);
@@ -453,7 +455,7 @@ async function approvals(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
 
     const [state] = await sql`
       select public.approve_tool_definition(
-        ${await connectionOf(external.toolId, other)}, 'search') as state`;
+        ${await connectionOf(external.toolId, other)}, 'search', ${hash}) as state`;
     assert.equal(state?.state, "approved");
     for (const userId of [one, other]) {
       const { tools, quarantined } = await list(userId);
@@ -485,7 +487,8 @@ async function approvals(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
 
     const held = await list();
     const connectionId = await connectionOf(external.toolId, null);
-    await sql`select public.approve_tool_definition(${connectionId}, 'extra')`;
+    const hash = held.quarantined[0]?.definitionHash ?? null;
+    await sql`select public.approve_tool_definition(${connectionId}, 'extra', ${hash})`;
     const shown = await list();
 
     assert.equal(held.tools.length, 3);
@@ -501,7 +504,7 @@ async function approvals(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
     const connectionId = await connectionOf(external.toolId, null);
 
     await assert.rejects(
-      async () => await sql`select public.approve_tool_definition(${connectionId}, 'none')`,
+      async () => await sql`select public.approve_tool_definition(${connectionId}, 'none', '')`,
       { code: "PT404", detail: "TOOL_NOT_FOUND" },
     );
   });

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { asJsonObject } from "../../shared/json.ts";
 import type { ToolCaller, ToolCallOutcome } from "../../shared/tools/tool_port.ts";
 import { type McpFixtureOptions, startMcpServer } from "./mcp_fixture.ts";
 import { callOf, noAbort, openToolFixture, SECRET_KEY, type ToolFixture } from "./tool_fixture.ts";
@@ -330,12 +331,16 @@ async function scenarios(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
       assert.match(first.text, /nobody has approved that yet/);
       assert.ok(next.kind === "answered" && next.errorCode === "TOOL_DEFINITION_CHANGED");
       assert.equal(next.status, 409);
+      const { definition_hash: hash } = asJsonObject(next.details);
+      assert.match(String(next.hint), new RegExp(`, 'search', '${hash}'\\)`));
       assert.deepEqual(offered.tools.map(({ toolName }) => toolName), ["fail", "write_note"]);
 
       const [connection] = await sql<{ id: string }[]>`
         select id from public.agent_mcp_connections
         where tool_id = ${toolId} and user_id = ${userId}`;
-      await sql`select public.approve_tool_definition(${connection?.id ?? null}, 'search')`;
+      await sql`
+        select public.approve_tool_definition(
+          ${connection?.id ?? null}, 'search', ${String(hash)})`;
 
       const renewed = await fixture.findTool(caller, "search");
       const approved = await gateway.call(callOf(renewed, caller, { query: "x" }), noAbort());
