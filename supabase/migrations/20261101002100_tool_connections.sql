@@ -32,7 +32,7 @@ comment on column public.agent_mcp_connections.pin is
   'Fingerprints of the approved tool definitions, {tool name: [hash, …]}; kept on the connection without a user, for all users.';
 comment on column public.agent_mcp_connections.failure_count is 'Failures to reach the server since it last answered; three make it failing, five open the breaker.';
 comment on column public.agent_mcp_connections.retry_at is 'The circuit breaker: null when closed, else when one call may try the server again.';
-comment on column public.agent_mcp_connections.config_hash is 'Of the registry row''s config and credential; a change forgets protocol, discovery and session.';
+comment on column public.agent_mcp_connections.config_hash is 'Of the registry row''s config and credential and the secrets that they name; a change forgets protocol, discovery, session and list.';
 comment on column public.agent_mcp_connections.tools_listed_at is 'When the server last listed its tools; null asks for a new list.';
 comment on column public.agent_mcp_connections.listing_started_at is 'Set while somebody asks the server for its tools, so that nobody else does.';
 comment on column public.agent_mcp_connections.listing_failed_at is 'When the server last was asked in vain for long; it is left alone for a while. Null after a list.';

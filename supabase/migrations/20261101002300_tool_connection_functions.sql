@@ -6,18 +6,33 @@
 create function private.tool_config_hash(p_tool public.tools)
 returns text
 language plpgsql
-immutable
+stable
 security invoker
 set search_path = ''
 as $$
+declare
+  v_names text[] := array_remove(array[p_tool.credential_secret_name], null);
+  v_secrets text[];
 begin
+  if p_tool.config ?| '{headers,query}' then
+    v_names := v_names || array(select jsonb_array_elements_text(
+      jsonb_path_query_array(p_tool.config, '$.headers.*.secret')
+        || jsonb_path_query_array(p_tool.config, '$.query.*.secret')));
+  end if;
+  if v_names <> '{}' then
+    -- As they are encrypted: whatever replaces a value changes that.
+    select array_agg(secret.secret order by secret.name) into v_secrets
+    from vault.secrets as secret
+    -- The second condition names what Vault's partial index holds.
+    where secret.name = any (v_names) and secret.name is not null;
+  end if;
   return encode(sha256(convert_to(jsonb_build_array(
-    p_tool.type, p_tool.config, p_tool.credential_secret_name, p_tool.credential_type
+    p_tool.type, p_tool.config, p_tool.credential_secret_name, p_tool.credential_type, v_secrets
   )::text, 'UTF8')), 'hex');
 end;
 $$;
 comment on function private.tool_config_hash(public.tools) is
-  'Fingerprint of all that a connection depends on; it holds the credential''s name, not its value.';
+  'Fingerprint of all that a connection depends on: the registry row and the secrets that it names, a replaced one of which may be somebody else''s.';
 revoke all on function private.tool_config_hash(public.tools) from public;
 grant execute on function private.tool_config_hash(public.tools) to service_role;
 
@@ -83,9 +98,24 @@ begin
 end;
 $$;
 comment on function private.ensure_connection(uuid, uuid) is
-  'The connection of a tool server and user (null: the service), made when there is none, reset when the registry row changed. Called by the gateway.';
+  'The connection of a tool server and user (null: the service), made when there is none, reset when the registry row or a secret that it names changed. Called by the gateway.';
 revoke all on function private.ensure_connection(uuid, uuid) from public;
 grant execute on function private.ensure_connection(uuid, uuid) to service_role;
+
+create function private.forget_listing(p_tool_id uuid, p_user_id uuid)
+returns void
+language sql
+volatile
+security invoker
+set search_path = ''
+as $$
+  update public.agent_mcp_connections as connection
+  set session = null, tools_listed_at = null, listing_started_at = null, listing_failed_at = null, listing_error = null
+  where connection.tool_id = forget_listing.p_tool_id and connection.user_id = forget_listing.p_user_id;
+$$;
+comment on function private.forget_listing(uuid, uuid) is
+  'A user who acts as somebody else at a server may be offered other tools: it is asked again.';
+revoke all on function private.forget_listing(uuid, uuid) from public;
 
 create function private.save_connection_state(p_connection_id uuid, p_state jsonb)
 returns void
