@@ -375,14 +375,14 @@ isOneToOne: false
                   ]
                 },"mcp_tools_cache": {
                   Row: {
-                    "connection_id": string,"definition_hash": string,"held_definition": Json | null,"id": string,"last_successful_call": string | null,"last_updated": string,"openai_schema": NonNullable<Json>,"schema_losses": NonNullable<Json>,"scopes": (string)[],"state": string,"success_count": number,"successful_parameters": NonNullable<Json>,"tool_name": string,"tool_schema": NonNullable<Json>,"tool_version": string | null
+                    "connection_id": string,"definition_hash": string,"held_definition": Json | null,"id": string,"is_own": boolean,"last_successful_call": string | null,"last_updated": string,"openai_schema": NonNullable<Json>,"schema_losses": NonNullable<Json>,"scopes": (string)[],"state": string,"success_count": number,"successful_parameters": NonNullable<Json>,"tool_name": string,"tool_schema": NonNullable<Json>,"tool_version": string | null
                   }
                   ComputedFields: never
                   Insert: {
-                    "connection_id": string,"definition_hash"?: string,"held_definition"?: Json | null,"id"?: string,"last_successful_call"?: string | null,"last_updated"?: string,"openai_schema": NonNullable<Json>,"schema_losses"?: NonNullable<Json>,"scopes"?: (string)[],"state"?: string,"success_count"?: number,"successful_parameters"?: NonNullable<Json>,"tool_name": string,"tool_schema": NonNullable<Json>,"tool_version"?: string | null
+                    "connection_id": string,"definition_hash"?: string,"held_definition"?: Json | null,"id"?: string,"is_own"?: boolean,"last_successful_call"?: string | null,"last_updated"?: string,"openai_schema": NonNullable<Json>,"schema_losses"?: NonNullable<Json>,"scopes"?: (string)[],"state"?: string,"success_count"?: number,"successful_parameters"?: NonNullable<Json>,"tool_name": string,"tool_schema": NonNullable<Json>,"tool_version"?: string | null
                   }
                   Update: {
-                    "connection_id"?: string,"definition_hash"?: string,"held_definition"?: Json | null,"id"?: string,"last_successful_call"?: string | null,"last_updated"?: string,"openai_schema"?: NonNullable<Json>,"schema_losses"?: NonNullable<Json>,"scopes"?: (string)[],"state"?: string,"success_count"?: number,"successful_parameters"?: NonNullable<Json>,"tool_name"?: string,"tool_schema"?: NonNullable<Json>,"tool_version"?: string | null
+                    "connection_id"?: string,"definition_hash"?: string,"held_definition"?: Json | null,"id"?: string,"is_own"?: boolean,"last_successful_call"?: string | null,"last_updated"?: string,"openai_schema"?: NonNullable<Json>,"schema_losses"?: NonNullable<Json>,"scopes"?: (string)[],"state"?: string,"success_count"?: number,"successful_parameters"?: NonNullable<Json>,"tool_name"?: string,"tool_schema"?: NonNullable<Json>,"tool_version"?: string | null
                   }
                   Relationships: [
                     {

@@ -147,14 +147,15 @@ export interface QuarantinedTool {
   readonly reason: "changed" | "new";
   /** Fingerprint of the definition that the server gives now, which an approval has to name. */
   readonly definitionHash: string;
-  /** Members of the definition that differ, as approved and as the server gives them now. */
+  /** Members of the definition that differ, with what the server gives now. */
   readonly difference: readonly DefinitionDifference[];
 }
 
 /** One member of a definition that changed. */
 export interface DefinitionDifference {
   readonly member: string;
-  readonly approved: JsonValue;
+  /** Absent where the server gave the approved definition to another user, not to this caller. */
+  readonly approved?: JsonValue;
   readonly current: JsonValue;
 }
 

@@ -140,6 +140,8 @@ const listingSchema = serverSchema.extend({
     state: toolStateSchema,
     held: toolDefinitionSchema.nullable(),
     approved: toolDefinitionSchema.nullable(),
+    /** What was approved the server told another user, not this one. */
+    is_approved_anothers: z.boolean(),
     successful_parameters: z.array(jsonValue),
     is_shape: z.boolean(),
     success_count: z.number(),

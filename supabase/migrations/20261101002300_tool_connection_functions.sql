@@ -350,10 +350,11 @@ begin
       openai_schema = case when excluded.state = 'approved' then excluded.openai_schema else cached.openai_schema end,
       schema_losses = case when excluded.state = 'approved' then excluded.schema_losses else cached.schema_losses end,
       definition_hash = case when excluded.state = 'approved' then excluded.definition_hash else cached.definition_hash end,
+      is_own = cached.is_own or excluded.state = 'approved',
       last_updated = now()
-  where (cached.tool_version, cached.tool_schema, cached.openai_schema, cached.schema_losses, cached.scopes, cached.state, cached.held_definition)
+  where (cached.tool_version, cached.tool_schema, cached.openai_schema, cached.schema_losses, cached.scopes, cached.state, cached.held_definition, cached.is_own)
     is distinct from
-    (excluded.tool_version, excluded.tool_schema, excluded.openai_schema, excluded.schema_losses, excluded.scopes, excluded.state, excluded.held_definition);
+    (excluded.tool_version, excluded.tool_schema, excluded.openai_schema, excluded.schema_losses, excluded.scopes, excluded.state, excluded.held_definition, cached.is_own or excluded.state = 'approved');
   get diagnostics v_changed = row_count;
 
   delete from public.mcp_tools_cache cached
@@ -449,6 +450,7 @@ begin
       openai_schema = cached.held_definition -> 'openai_schema',
       schema_losses = cached.held_definition -> 'schema_losses',
       definition_hash = v_hash,
+      is_own = true,
       last_updated = now()
   from public.agent_mcp_connections connection
   where connection.id = cached.connection_id and connection.tool_id = v_tool_id

@@ -176,13 +176,13 @@ begin
     return;
   end if;
   insert into public.mcp_tools_cache as cached (
-    connection_id, tool_name, tool_version, tool_schema, openai_schema, schema_losses, definition_hash, scopes,
+    connection_id, tool_name, tool_version, tool_schema, openai_schema, schema_losses, definition_hash, is_own, scopes,
     successful_parameters, last_successful_call, success_count
   )
   values (
     private.ensure_connection(v_tool.tool_id, null), p_tool_name,
     v_tool.tool_version, v_tool.tool_schema, v_tool.openai_schema, v_tool.schema_losses,
-    v_tool.definition_hash, v_tool.scopes,
+    v_tool.definition_hash, false, v_tool.scopes,
     jsonb_build_array(private.parameter_shape(p_parameters, v_tool.tool_schema -> 'inputSchema')),
     clock_timestamp(), 1
   )

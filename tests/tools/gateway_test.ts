@@ -431,8 +431,8 @@ async function approvals(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
     let argument = "searchValue";
     await using external = await setUp(fixture, { searchArgument: () => argument });
     const [one, other] = [await fixture.createUser(), await fixture.createUser()];
-    const asUser = (userId: string) => ({ ...nobody(), userId });
-    const list = (userId: string) =>
+    const asUser = (userId: string | null) => ({ ...nobody(), userId });
+    const list = (userId: string | null) =>
       gateway.listServerTools(external.slug, asUser(userId), { refresh: true }, noAbort());
     assert.equal((await list(one)).tools.length, 3);
     await external.call(asUser(one), "search", { searchValue: "learned" });
@@ -440,14 +440,16 @@ async function approvals(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
 
     // Somebody who never saw the approved one is shown the changed one no more than others.
     let hash = "";
-    for (const userId of [one, other]) {
+    for (const userId of [one, other, null]) {
       const { tools, quarantined } = await list(userId);
       assert.deepEqual(tools.map(({ name }) => name), ["fail", "write_note"]);
       const [held] = quarantined;
       assert.equal(held?.reason, "changed");
       hash = held.definitionHash;
       assert.deepEqual(held.difference.map(({ member }) => member), ["inputSchema"]);
-      assert.match(JSON.stringify(held.difference[0]?.approved), /searchValue/);
+      // What the server told one user is for that user and the service to read.
+      if (userId === other) assert.ok(!("approved" in (held.difference[0] ?? {})));
+      else assert.match(JSON.stringify(held.difference[0]?.approved), /searchValue/);
       assert.match(JSON.stringify(held.difference[0]?.current), /query/);
       const outcome = await external.call(asUser(userId), "search", { query: "x" });
       assert.equal(codeOf(outcome), "TOOL_DEFINITION_CHANGED");
@@ -461,13 +463,30 @@ async function approvals(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
       const { tools, quarantined } = await list(userId);
       const search = tools.find(({ name }) => name === "search");
       assert.deepEqual(quarantined, []);
-      assert.deepEqual(search?.successfulParameters, []);
+      // Nothing of the old schema; of the new one the shape of the call before this.
+      const learned = userId === one ? [] : [{ query: "<string>" }];
+      assert.deepEqual(search?.successfulParameters, learned);
       const outcome = await external.call(asUser(userId), "search", { query: "x" });
       assert.equal(codeOf(outcome), undefined);
     }
 
     argument = "searchValue";
     assert.deepEqual((await list(one)).quarantined, [], "what was approved once stays so");
+
+    await list(null);
+    argument = "q";
+    const { quarantined } = await list(other);
+    assert.match(
+      JSON.stringify(quarantined[0]?.difference[0]?.approved),
+      /"query"/,
+      "their own",
+    );
+    const [third] = (await list(await fixture.createUser())).quarantined;
+    assert.match(
+      JSON.stringify(third?.difference[0]?.approved),
+      /searchValue/,
+      "what the service was told is for everybody",
+    );
   });
 
   await t.step("a server whose row holds new tools back shows them when approved", async () => {
