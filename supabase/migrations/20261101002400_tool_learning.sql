@@ -135,6 +135,39 @@ $$;
 comment on function private.without_parameters(jsonb, jsonb) is 'The sets without that one.';
 revoke all on function private.without_parameters(jsonb, jsonb) from public;
 
+create function private.renew_shared_definition(p_service_id uuid, p_cached_id uuid)
+returns boolean
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  update public.mcp_tools_cache as shared
+  set tool_version = own.tool_version,
+      tool_schema = own.tool_schema,
+      openai_schema = own.openai_schema,
+      schema_losses = own.schema_losses,
+      definition_hash = own.definition_hash,
+      is_own = false,
+      scopes = own.scopes,
+      last_updated = clock_timestamp()
+  from public.mcp_tools_cache as own, public.agent_mcp_connections as service
+  where own.id = renew_shared_definition.p_cached_id
+    and own.state = 'approved'
+    and service.id = renew_shared_definition.p_service_id
+    and shared.connection_id = service.id
+    and shared.tool_name = own.tool_name
+    -- The newer one counts: users who are told different ones do not take turns.
+    and own.last_updated > greatest(shared.last_updated, service.tools_listed_at);
+  return found;
+end;
+$$;
+comment on function private.renew_shared_definition(uuid, uuid) is
+  'Gives the connection without a user the definition of a user''s row of the same tool, if that is newer than its own and than what the service was told; true if it was. What was learned with another schema of arguments is forgotten.';
+revoke all on function private.renew_shared_definition(uuid, uuid) from public;
+grant execute on function private.renew_shared_definition(uuid, uuid) to service_role;
+
 create function public.record_mcp_tool_execution(
   p_connection_id uuid,
   p_tool_name text,
@@ -149,6 +182,8 @@ set search_path = ''
 as $$
 declare
   v_tool record;
+  v_service_id uuid;
+  v_shape jsonb;
 begin
   if not p_success or jsonb_typeof(p_parameters) is distinct from 'object' then
     return;
@@ -168,23 +203,24 @@ begin
   where connection.id = cached.connection_id
     and cached.connection_id = p_connection_id
     and cached.tool_name = p_tool_name
-  returning connection.tool_id, connection.user_id, cached.tool_version, cached.tool_schema,
+  returning cached.id, connection.tool_id, connection.user_id, cached.tool_version, cached.tool_schema,
     cached.openai_schema, cached.schema_losses, cached.definition_hash, cached.scopes
   into v_tool;
 
   if not found or v_tool.user_id is null then
     return;
   end if;
+  v_service_id := private.ensure_connection(v_tool.tool_id, null);
+  v_shape := jsonb_build_array(private.parameter_shape(p_parameters, v_tool.tool_schema -> 'inputSchema'));
   insert into public.mcp_tools_cache as cached (
     connection_id, tool_name, tool_version, tool_schema, openai_schema, schema_losses, definition_hash, is_own, scopes,
     successful_parameters, last_successful_call, success_count
   )
   values (
-    private.ensure_connection(v_tool.tool_id, null), p_tool_name,
+    v_service_id, p_tool_name,
     v_tool.tool_version, v_tool.tool_schema, v_tool.openai_schema, v_tool.schema_losses,
     v_tool.definition_hash, false, v_tool.scopes,
-    jsonb_build_array(private.parameter_shape(p_parameters, v_tool.tool_schema -> 'inputSchema')),
-    clock_timestamp(), 1
+    v_shape, clock_timestamp(), 1
   )
   on conflict (connection_id, tool_name) do update
   set successful_parameters = private.append_parameters(
@@ -193,6 +229,11 @@ begin
       success_count = cached.success_count + 1
   -- A server may describe a tool differently to each user; shapes of other schemas do not mix.
   where cached.tool_schema -> 'inputSchema' = excluded.tool_schema -> 'inputSchema';
+  if not found and private.renew_shared_definition(v_service_id, v_tool.id) then
+    update public.mcp_tools_cache as shared
+    set successful_parameters = v_shape, last_successful_call = clock_timestamp(), success_count = 1
+    where shared.connection_id = v_service_id and shared.tool_name = p_tool_name;
+  end if;
 end;
 $$;
 comment on function public.record_mcp_tool_execution(uuid, text, jsonb, boolean) is

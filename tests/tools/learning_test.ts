@@ -180,6 +180,64 @@ async function cache(t: Deno.TestContext, fixture: ToolFixture): Promise<void> {
     },
   );
 
+  /** The connection without a user to the same server, and another user's. */
+  async function besides(connectionId: string) {
+    const [row] = await sql<{ service_id: string; other_id: string }[]>`
+      select private.ensure_connection(tool_id, null) as service_id,
+        private.ensure_connection(tool_id, ${await fixture.createUser()}) as other_id
+      from public.agent_mcp_connections where id = ${connectionId}`;
+    assert.ok(row);
+    return { serviceId: row.service_id, otherId: row.other_id };
+  }
+  const taking = (argument: string) => ({
+    inputSchema: { properties: { [argument]: { type: "integer" } } },
+  });
+
+  await t.step("the shape is learned anew with a new schema", async () => {
+    const id = await connect();
+    const { serviceId, otherId } = await besides(id);
+    await store(id, ["a"], taking("n"));
+    await record(id, { n: 1 });
+
+    await store(id, ["a"], taking("m"));
+    await store(otherId, ["a"], taking("m"));
+    for (const m of [1, 2]) await record(id, { m });
+
+    assert.deepEqual({ ...await learned(serviceId) }, {
+      successful_parameters: [{ m: "<integer>" }],
+      success_count: 2,
+    });
+  });
+
+  await t.step("a user whose schema is another one replaces nobody's shape", async () => {
+    const id = await connect();
+    const { serviceId, otherId } = await besides(id);
+    await store(id, ["a"], taking("n"));
+    await store(otherId, ["a"], taking("m"));
+
+    for (const n of [1, 2]) {
+      await record(id, { n });
+      await record(otherId, { m: n });
+    }
+
+    assert.deepEqual({ ...await learned(serviceId) }, {
+      successful_parameters: [{ n: "<integer>" }],
+      success_count: 2,
+    });
+  });
+
+  await t.step("what the service was told after a user stays", async () => {
+    const id = await connect();
+    const { serviceId } = await besides(id);
+    await store(id, ["a"], taking("m"));
+    await store(serviceId, ["a"], taking("n"));
+    await record(serviceId, { n: 1 });
+
+    await record(id, { m: 1 });
+
+    assert.deepEqual((await learned(serviceId)).successful_parameters, [{ n: "<integer>" }]);
+  });
+
   await t.step("what looks like a key or a token is not remembered", async () => {
     const id = await connect();
     await store(id, ["a"]);
