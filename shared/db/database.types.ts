@@ -1035,7 +1035,7 @@ export const CLOSED_SETS = {
     status: ["success", "error", "timeout"],
   },
   mcp_failures: {
-    error_type: ["validation_error", "tool_error", "transport_error", "timeout", "auth_error", "rate_limited", "config_error", "outcome_unknown", "sql_error", "llm_timeout"],
+    error_type: ["validation_error", "tool_error", "transport_error", "timeout", "auth_error", "rate_limited", "config_error", "outcome_unknown", "sql_error", "llm_timeout", "cancelled"],
   },
   mcp_feedback: {
     rating: ["up", "down"],

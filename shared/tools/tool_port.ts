@@ -330,6 +330,13 @@ export interface InputRequiredCall extends CallTrail {
 export interface UnknownCall extends CallTrail {
   readonly kind: "unknown";
   readonly message: string;
+  /** The latter for the third failure in a row outside tasks; `details` has the former then. */
+  readonly errorCode: "TOOL_OUTCOME_UNKNOWN" | "EXCEEDED_RETRIES";
+  /** What to do next. */
+  readonly hint: string;
+  readonly details?: JsonObject;
+  /** Failures of this tool for this user in a row, with this one. */
+  readonly consecutiveFailures?: number;
 }
 
 /** What came of a call. */

@@ -54,7 +54,7 @@ create table public.mcp_failures (
   execution_id uuid not null references public.mcp_executions (id) on delete cascade,
   error_type text not null check (error_type in (
     'validation_error', 'tool_error', 'transport_error', 'timeout', 'auth_error',
-    'rate_limited', 'config_error', 'outcome_unknown', 'sql_error', 'llm_timeout'
+    'rate_limited', 'config_error', 'outcome_unknown', 'sql_error', 'llm_timeout', 'cancelled'
   )),
   error_code text,
   error_details jsonb,

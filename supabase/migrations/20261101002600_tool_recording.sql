@@ -19,6 +19,8 @@ as $$
       and failure.error_type is distinct from 'auth_error'
       and failure.error_type is distinct from 'rate_limited'
       and failure.error_type is distinct from 'config_error'
+      -- Nor does it that the caller went away.
+      and failure.error_code is distinct from 'TOOL_CANCELLED'
     order by execution.created_at desc
     limit 20
   )
