@@ -48,7 +48,9 @@ comment on function private.parameter_shape(jsonb, jsonb) is
 revoke all on function private.parameter_shape(jsonb, jsonb) from public;
 grant execute on function private.parameter_shape(jsonb, jsonb) to service_role;
 
-create function private.storable_parameters(p_value jsonb, p_max_characters int default 256)
+create function private.storable_parameters(
+  p_value jsonb, p_max_characters int default 256, p_max_items int default null
+)
 returns jsonb
 language plpgsql
 immutable
@@ -66,20 +68,21 @@ begin
       return coalesce((
         select jsonb_object_agg(field.key, case
           when field.key ~* c_secret_key then '"<redacted>"'
-          else private.storable_parameters(field.value, p_max_characters)
+          else private.storable_parameters(field.value, p_max_characters, p_max_items)
         end)
         from jsonb_each(p_value) as field
       ), '{}');
     when 'array' then
       return coalesce((
-        select jsonb_agg(private.storable_parameters(item.value, p_max_characters) order by item.place)
+        select jsonb_agg(private.storable_parameters(item.value, p_max_characters, p_max_items) order by item.place)
         from jsonb_array_elements(p_value) with ordinality as item (value, place)
+        where item.place <= coalesce(p_max_items, item.place)
       ), '[]');
     when 'string' then
       return case
-        when p_value #>> '{}' ~ c_secret_value then '"<redacted>"'
         when length(p_value #>> '{}') > p_max_characters
           then to_jsonb(format('<text of %s characters>', length(p_value #>> '{}')))
+        when p_value #>> '{}' ~ c_secret_value then '"<redacted>"'
         else p_value
       end;
     else
@@ -87,10 +90,41 @@ begin
   end case;
 end;
 $$;
-comment on function private.storable_parameters(jsonb, int) is
-  'Arguments as they may be remembered: no value under a key that names a secret, nothing that looks like a key or token, no text of more characters than that.';
-revoke all on function private.storable_parameters(jsonb, int) from public;
-grant execute on function private.storable_parameters(jsonb, int) to service_role;
+comment on function private.storable_parameters(jsonb, int, int) is
+  'Arguments as they may be remembered: no value under a key that names a secret, nothing that looks like a key or token, no text of more characters than that, of each list the first of so many items (null: all).';
+revoke all on function private.storable_parameters(jsonb, int, int) from public;
+grant execute on function private.storable_parameters(jsonb, int, int) to service_role;
+
+create function private.example_parameters(p_parameters jsonb)
+returns jsonb
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+declare
+  c_max_characters constant int := 4096;
+  v_set jsonb := private.storable_parameters(p_parameters, 256, 10);
+begin
+  if length(v_set::text) > c_max_characters then
+    v_set := private.storable_parameters(p_parameters, 64, 3);
+  end if;
+  if length(v_set::text) > c_max_characters then
+    v_set := private.storable_parameters(p_parameters, 16, 1);
+  end if;
+  if length(v_set::text) > c_max_characters then
+    v_set := (
+      select jsonb_object_agg(left(field.key, 32), '<left out>'::text)
+      from (select key from jsonb_object_keys(p_parameters) as keys (key) limit 16) as field
+    );
+  end if;
+  return v_set;
+end;
+$$;
+comment on function private.example_parameters(jsonb) is
+  'Arguments as an example for the next call: storable_parameters() of at most 4,096 characters, for which ever more of long texts and lists is left out. The items of a list that stay still fit the tool''s schema.';
+revoke all on function private.example_parameters(jsonb) from public;
+grant execute on function private.example_parameters(jsonb) to service_role;
 
 create function private.append_parameters(p_sets jsonb, p_set jsonb)
 returns jsonb
@@ -195,7 +229,7 @@ begin
         cached.successful_parameters,
         case when connection.user_id is null
           then private.parameter_shape(p_parameters, cached.tool_schema -> 'inputSchema')
-          else private.storable_parameters(p_parameters)
+          else private.example_parameters(p_parameters)
         end),
       last_successful_call = clock_timestamp(),
       success_count = cached.success_count + 1
@@ -241,6 +275,27 @@ comment on function public.record_mcp_tool_execution(uuid, text, jsonb, boolean)
 revoke all on function public.record_mcp_tool_execution(uuid, text, jsonb, boolean) from public, anon, authenticated;
 grant execute on function public.record_mcp_tool_execution(uuid, text, jsonb, boolean) to service_role;
 
+create function private.taught_sets(p_connection_id uuid, p_tool_name text, p_parameters jsonb)
+returns jsonb
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return (
+    select jsonb_build_array(
+      private.example_parameters(p_parameters),
+      private.parameter_shape(p_parameters, cached.tool_schema -> 'inputSchema'))
+    from public.mcp_tools_cache cached
+    where cached.connection_id = p_connection_id and cached.tool_name = p_tool_name
+  );
+end;
+$$;
+comment on function private.taught_sets(uuid, text, jsonb) is
+  'What a call with these arguments teaches: [the set that its user is shown, the shape that all are].';
+revoke all on function private.taught_sets(uuid, text, jsonb) from public;
+
 create function private.forget_parameters(p_execution_id uuid)
 returns int
 language plpgsql
@@ -253,14 +308,14 @@ declare
   v_own jsonb;
   v_forgotten int;
 begin
-  select execution.tool_id, execution.tool_name, execution.user_id, execution.request_data
+  select execution.tool_id, execution.tool_name, execution.user_id, execution.request_data, execution.taught_sets
   into v_call
   from public.mcp_executions execution
   where execution.id = p_execution_id and execution.status = 'success';
   if not found or jsonb_typeof(v_call.request_data) is distinct from 'object' then
     return 0;
   end if;
-  v_own := private.storable_parameters(v_call.request_data);
+  v_own := coalesce(v_call.taught_sets -> 0, private.example_parameters(v_call.request_data));
 
   -- The user's row before the row of all, as record_mcp_tool_execution() takes them.
   update public.mcp_tools_cache cached
@@ -275,7 +330,9 @@ begin
   update public.mcp_tools_cache cached
   set successful_parameters = private.without_parameters(
         cached.successful_parameters,
-        private.parameter_shape(v_call.request_data, cached.tool_schema -> 'inputSchema'))
+        coalesce(
+          v_call.taught_sets -> 1,
+          private.parameter_shape(v_call.request_data, cached.tool_schema -> 'inputSchema')))
   from public.agent_mcp_connections connection
   where connection.id = cached.connection_id
     and connection.tool_id = v_call.tool_id and connection.user_id is null

@@ -76,6 +76,33 @@ async function learning(t: Deno.TestContext, fixture: ToolFixture, url: string):
     assert.deepEqual(row?.successful_parameters, [{ searchValue: "<string>" }]);
   });
 
+  await t.step("a grade forgets a call whose arguments were too large for the ledger", async () => {
+    const { toolId, owner } = await setUp();
+    const tool = await fixture.findTool(owner, "search");
+    const outcome = await gateway.call(
+      callOf(tool, owner, { searchValue: "x".repeat(40_000), unit: "people" }),
+      noAbort(),
+    );
+    const learned = async () => {
+      const rows = await sql<{ successful_parameters: JsonValue[] }[]>`
+        select cached.successful_parameters
+        from public.mcp_tools_cache cached
+        join public.agent_mcp_connections connection on connection.id = cached.connection_id
+        where connection.tool_id = ${toolId} and cached.tool_name = 'search'
+        order by connection.user_id nulls last`;
+      return rows.flatMap((row) => row.successful_parameters);
+    };
+    assert.deepEqual(await learned(), [
+      { searchValue: "<text of 40000 characters>", unit: "people" },
+      { searchValue: "<string>", unit: "people" },
+    ]);
+
+    const [row] = await sql`select private.forget_parameters(${outcome.executionId}) as count`;
+
+    assert.equal(row?.count, 1);
+    assert.deepEqual(await learned(), []);
+  });
+
   await t.step("a failed call teaches nothing", async () => {
     const { owner } = await setUp();
     const tool = await fixture.findTool(owner, "fail");
@@ -269,6 +296,26 @@ async function cache(t: Deno.TestContext, fixture: ToolFixture): Promise<void> {
       nested: [{ password: "<redacted>", text: "<text of 300 characters>" }],
       ok: 1,
     });
+  });
+
+  await t.step("of many or large values a few are remembered", async () => {
+    const id = await connect();
+    await store(id, ["a"]);
+    const lines = (n: number) => Array.from({ length: 5_000 }, (_, line) => `${n}: line ${line}`);
+    const wide = Array.from({ length: 5_000 }, (_, n) => [`key ${n} ${"y".repeat(200)}`, "y"]);
+    const row = { one: "z".repeat(250), other: "z".repeat(250) };
+    const deep = { rows: [Array.from({ length: 100 }, () => row)] };
+
+    for (let n = 0; n < 8; n++) await record(id, { lines: lines(n), ok: n });
+    await record(id, deep);
+    await record(id, Object.fromEntries(wide));
+
+    const { successful_parameters: sets } = await learned(id);
+    assert.equal(sets.length, 10);
+    assert.deepEqual(sets[0], { lines: lines(0).slice(0, 10), ok: 0 });
+    const stub = "<text of 250 characters>";
+    assert.deepEqual(sets[8], { rows: [Array(3).fill({ one: stub, other: stub })] });
+    for (const set of sets) assert.ok(JSON.stringify(set).length <= 4_096);
   });
 
   await t.step("a changed config forgets what was negotiated", async () => {
