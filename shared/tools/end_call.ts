@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { errorClassOf, httpStatusOf } from "./error_class.ts";
 import { type ExternalFailure, externalPart, originalWords } from "./external_call.ts";
 import { type CallEnding, ledgerEntry } from "./ledger_entry.ts";
+import { remindOfKnownGood } from "./remind_of_known_good.ts";
 import { hasExceededRetries } from "./retry_message.ts";
 import { type RunningCall, toolNameOf } from "./running_call.ts";
 import { isRepeatable } from "./tool_definition.ts";
@@ -43,20 +44,20 @@ export async function endAnswered(call: RunningCall, raw: Answered): Promise<Ans
     ...trailOf(call),
     ...externalPart(call, answer.isError ? failureOf(answer) : undefined),
   };
-  return answer.isError ? withFailure(call, outcome, answer, failures) : outcome;
+  return answer.isError ? await withFailure(call, outcome, answer, failures) : outcome;
 }
 
 function failureOf({ errorCode, originalError, text }: Answered): ExternalFailure {
   return { code: errorCode, words: originalError ?? text };
 }
 
-/** Adds what is known of a failure; the third one in a row outside tasks says so. */
-function withFailure(
+/** Adds what is known of a failure; outside tasks what worked before, and the third in a row. */
+async function withFailure(
   call: RunningCall,
   outcome: AnsweredCall,
   { errorCode, hint, details }: Answered,
   failures: number,
-): AnsweredCall {
+): Promise<AnsweredCall> {
   const clean = (value: JsonValue) => call.redactor.json(value);
   const lastSql = isJsonObject(details) && typeof details.last_sql === "string"
     ? details.last_sql
@@ -71,7 +72,11 @@ function withFailure(
     ...(failures === 0 ? {} : { consecutiveFailures: failures }),
   };
   const isCounted = isExceeded(call, failures) && COUNTED.has(failed.errorClass);
-  return isCounted ? exceeded(call, failed, failures) : failed;
+  if (isCounted) return exceeded(call, failed, failures);
+  const reminder = await remindOfKnownGood(call, errorCode);
+  return reminder === undefined
+    ? failed
+    : { ...failed, content: [...failed.content, textBlock(reminder)] };
 }
 
 /** In a task the agent loop counts, which knows what the model was told before. */

@@ -205,6 +205,23 @@ async function limits(t: Deno.TestContext, fixture: ToolFixture): Promise<void> 
     assert.deepEqual(await wrong(), ["TOOL_ARGUMENTS_INVALID", 1, 200]);
   });
 
+  await t.step("a failed call is told what worked: one's own, or else its shape", async () => {
+    await using external = await setUp(fixture);
+    const [one, other] = [await fixture.createUser(), await fixture.createUser()];
+    const told = async (userId: string) => {
+      const outcome = await external.call({ ...nobody(), userId }, "search", { unit: "people" });
+      assert.ok(outcome.kind === "answered" && outcome.isError);
+      assert.ok(!/have worked/.test(outcome.text), "the error's own words stay apart");
+      return JSON.stringify(outcome.content);
+    };
+    assert.doesNotMatch(await told(one), /have worked/);
+    const good = { searchValue: "ann@private.example", unit: "people" };
+    await external.call({ ...nobody(), userId: one }, "search", good);
+
+    assert.match(await told(one), /have worked for this tool call: .*ann@private\.example/);
+    assert.match(await told(other), /have worked for this tool call \(their shape\): .*<email>/);
+  });
+
   await t.step("a tool is found by its names, and learned under its own", async () => {
     await using external = await setUp(fixture);
     const caller = { ...nobody(), userId: await fixture.createUser() };
