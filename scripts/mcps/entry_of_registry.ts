@@ -155,9 +155,22 @@ function takeValue(
     collected.credentials[`${kind}_env`] = variableOf(collected.slug, kind);
     return;
   }
-  const key = `${name.toLowerCase().replace(/^x-/, "").replace(/[^a-z0-9]+/g, "_")}_env`;
-  collected.credentials[key] = variableOf(collected.slug, key.replace(/_env$/, ""));
-  values[name] = `${prefix}{{${key}}}`;
+  const what = name.toLowerCase().replace(/^x-/, "").replace(/[^a-z0-9]+/g, "_");
+  values[name] = `${prefix}{{${addCredential(what, collected)}}}`;
+}
+
+/** The names of what `auth` places, which no header or query entry can. */
+const AUTH_KEYS: ReadonlySet<string> = new Set(["api_key_env", "token_env"]);
+
+/** Names a secret after what it is, with a number where the name is another's. */
+function addCredential(what: string, { slug, credentials }: Collected): string {
+  for (let number = 1;; number++) {
+    const numbered = number === 1 ? what : `${what}_${number}`;
+    const key = `${numbered}_env`;
+    if (Object.hasOwn(credentials, key) || AUTH_KEYS.has(key)) continue;
+    credentials[key] = variableOf(slug, numbered);
+    return key;
+  }
 }
 
 function variableOf(slug: string, what: string): string {

@@ -79,6 +79,42 @@ Deno.test("entryOfRegistry() takes a bare Authorization header for a bearer toke
   assert.deepEqual(entry.credentials, { token_env: "NOTES_MCP_TOKEN" });
 });
 
+Deno.test("entryOfRegistry() gives each secret a name of its own, whatever the headers' names", () => {
+  const names = ["Authorization", "X-Token", "token", "X-API-Key", "Api_Key", "api-key"];
+  const headers = names.map((name) => ({ name, isSecret: true }));
+  const remotes = [{ type: "streamable-http", url: "https://n.example.com/mcp", headers }];
+
+  const imported = importOf({ name: "com.example/notes", remotes });
+
+  assert.deepEqual(imported.entry.credentials, {
+    token_env: "NOTES_MCP_TOKEN",
+    token_2_env: "NOTES_MCP_TOKEN_2",
+    token_3_env: "NOTES_MCP_TOKEN_3",
+    api_key_2_env: "NOTES_MCP_API_KEY_2",
+    api_key_3_env: "NOTES_MCP_API_KEY_3",
+    api_key_4_env: "NOTES_MCP_API_KEY_4",
+  });
+  assert.equal(readMcpsFile(entryToYaml(imported, yaml), "x", yaml).length, 1);
+});
+
+Deno.test("entryOfRegistry() leaves the credential's name to auth", () => {
+  const headers = [
+    { name: "X-Token", isRequired: true },
+    { name: "X-Org-Key", isSecret: true },
+    { name: "X-API-Key", isSecret: true },
+  ];
+  const remotes = [{ type: "streamable-http", url: "https://n.example.com/mcp", headers }];
+
+  const imported = importOf({ name: "com.example/notes", remotes });
+
+  assert.deepEqual(imported.entry.auth, { in: "header", name: "X-Org-Key" });
+  assert.deepEqual(imported.entry.headers, {
+    "X-Token": "{{token_2_env}}",
+    "X-API-Key": "{{api_key_2_env}}",
+  });
+  assert.equal(readMcpsFile(entryToYaml(imported, yaml), "x", yaml).length, 1);
+});
+
 Deno.test("entryOfRegistry() asks for a variable of the address that has no value", () => {
   assert.throws(() => importOf(ANALYTICS), /names \{tenant\}: give it with --set tenant=VALUE/);
 });

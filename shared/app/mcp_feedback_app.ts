@@ -1,6 +1,7 @@
 import type { Config } from "../config/env.ts";
 import { createSql } from "../db/sql_client.ts";
 import { feedbackRequest } from "../feedback/feedback_request.ts";
+import { gradingUser } from "../feedback/grading_user.ts";
 import { recordFeedback } from "../feedback/record_feedback.ts";
 import { authenticate } from "../http/authenticate.ts";
 import { createHttpHandler } from "../http/http_handler.ts";
@@ -23,8 +24,7 @@ export function createMcpFeedbackApp(config: Config, log: Logger): McpFeedbackAp
   const fetch = createHttpHandler({ methods: ["POST"], log }, async (request) => {
     const caller = await authenticate(request, config.apiKeys, ["user", "service"]);
     const body = await parseBody(request, feedbackRequest);
-    const userId = caller.kind === "user" ? caller.userId : null;
-    return Response.json(await recordFeedback(sql, body, userId));
+    return Response.json(await recordFeedback(sql, body, gradingUser(body, caller)));
   });
   return { fetch, close: () => sql.end({ timeout: 1 }) };
 }

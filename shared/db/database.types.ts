@@ -245,14 +245,14 @@ isOneToOne: false
                   ]
                 },"mcp_executions": {
                   Row: {
-                    "agent_id": string | null,"attempt": number,"connection_id": string | null,"created_at": string,"error_message": string | null,"execution_time_ms": number,"feedback_token": string,"id": string,"llm_model": string | null,"llm_provider": string | null,"mcp_name": string,"request_data": Json | null,"response_data": Json | null,"session_id": string | null,"status": string,"step_seq": number | null,"task_id": string | null,"tool_id": string | null,"tool_name": string,"tool_version": string | null,"user_id": string | null
+                    "agent_id": string | null,"attempt": number,"connection_id": string | null,"created_at": string,"error_message": string | null,"execution_time_ms": number,"feedback_token": string,"id": string,"llm_model": string | null,"llm_provider": string | null,"mcp_name": string,"request_data": Json | null,"response_data": Json | null,"session_id": string | null,"status": string,"step_seq": number | null,"task_id": string | null,"taught_sets": Json | null,"tool_id": string | null,"tool_name": string,"tool_version": string | null,"user_id": string | null
                   }
                   ComputedFields: never
                   Insert: {
-                    "agent_id"?: string | null,"attempt"?: number,"connection_id"?: string | null,"created_at"?: string,"error_message"?: string | null,"execution_time_ms": number,"feedback_token"?: string,"id"?: string,"llm_model"?: string | null,"llm_provider"?: string | null,"mcp_name": string,"request_data"?: Json | null,"response_data"?: Json | null,"session_id"?: string | null,"status": string,"step_seq"?: number | null,"task_id"?: string | null,"tool_id"?: string | null,"tool_name": string,"tool_version"?: string | null,"user_id"?: string | null
+                    "agent_id"?: string | null,"attempt"?: number,"connection_id"?: string | null,"created_at"?: string,"error_message"?: string | null,"execution_time_ms": number,"feedback_token"?: string,"id"?: string,"llm_model"?: string | null,"llm_provider"?: string | null,"mcp_name": string,"request_data"?: Json | null,"response_data"?: Json | null,"session_id"?: string | null,"status": string,"step_seq"?: number | null,"task_id"?: string | null,"taught_sets"?: Json | null,"tool_id"?: string | null,"tool_name": string,"tool_version"?: string | null,"user_id"?: string | null
                   }
                   Update: {
-                    "agent_id"?: string | null,"attempt"?: number,"connection_id"?: string | null,"created_at"?: string,"error_message"?: string | null,"execution_time_ms"?: number,"feedback_token"?: string,"id"?: string,"llm_model"?: string | null,"llm_provider"?: string | null,"mcp_name"?: string,"request_data"?: Json | null,"response_data"?: Json | null,"session_id"?: string | null,"status"?: string,"step_seq"?: number | null,"task_id"?: string | null,"tool_id"?: string | null,"tool_name"?: string,"tool_version"?: string | null,"user_id"?: string | null
+                    "agent_id"?: string | null,"attempt"?: number,"connection_id"?: string | null,"created_at"?: string,"error_message"?: string | null,"execution_time_ms"?: number,"feedback_token"?: string,"id"?: string,"llm_model"?: string | null,"llm_provider"?: string | null,"mcp_name"?: string,"request_data"?: Json | null,"response_data"?: Json | null,"session_id"?: string | null,"status"?: string,"step_seq"?: number | null,"task_id"?: string | null,"taught_sets"?: Json | null,"tool_id"?: string | null,"tool_name"?: string,"tool_version"?: string | null,"user_id"?: string | null
                   }
                   Relationships: [
                     {
@@ -375,14 +375,14 @@ isOneToOne: false
                   ]
                 },"mcp_tools_cache": {
                   Row: {
-                    "connection_id": string,"definition_hash": string,"held_definition": Json | null,"id": string,"last_successful_call": string | null,"last_updated": string,"openai_schema": NonNullable<Json>,"schema_losses": NonNullable<Json>,"scopes": (string)[],"state": string,"success_count": number,"successful_parameters": NonNullable<Json>,"tool_name": string,"tool_schema": NonNullable<Json>,"tool_version": string | null
+                    "connection_id": string,"definition_hash": string,"held_definition": Json | null,"id": string,"is_own": boolean,"last_successful_call": string | null,"last_updated": string,"openai_schema": NonNullable<Json>,"schema_losses": NonNullable<Json>,"scopes": (string)[],"state": string,"success_count": number,"successful_parameters": NonNullable<Json>,"tool_name": string,"tool_schema": NonNullable<Json>,"tool_version": string | null
                   }
                   ComputedFields: never
                   Insert: {
-                    "connection_id": string,"definition_hash"?: string,"held_definition"?: Json | null,"id"?: string,"last_successful_call"?: string | null,"last_updated"?: string,"openai_schema": NonNullable<Json>,"schema_losses"?: NonNullable<Json>,"scopes"?: (string)[],"state"?: string,"success_count"?: number,"successful_parameters"?: NonNullable<Json>,"tool_name": string,"tool_schema": NonNullable<Json>,"tool_version"?: string | null
+                    "connection_id": string,"definition_hash"?: string,"held_definition"?: Json | null,"id"?: string,"is_own"?: boolean,"last_successful_call"?: string | null,"last_updated"?: string,"openai_schema": NonNullable<Json>,"schema_losses"?: NonNullable<Json>,"scopes"?: (string)[],"state"?: string,"success_count"?: number,"successful_parameters"?: NonNullable<Json>,"tool_name": string,"tool_schema": NonNullable<Json>,"tool_version"?: string | null
                   }
                   Update: {
-                    "connection_id"?: string,"definition_hash"?: string,"held_definition"?: Json | null,"id"?: string,"last_successful_call"?: string | null,"last_updated"?: string,"openai_schema"?: NonNullable<Json>,"schema_losses"?: NonNullable<Json>,"scopes"?: (string)[],"state"?: string,"success_count"?: number,"successful_parameters"?: NonNullable<Json>,"tool_name"?: string,"tool_schema"?: NonNullable<Json>,"tool_version"?: string | null
+                    "connection_id"?: string,"definition_hash"?: string,"held_definition"?: Json | null,"id"?: string,"is_own"?: boolean,"last_successful_call"?: string | null,"last_updated"?: string,"openai_schema"?: NonNullable<Json>,"schema_losses"?: NonNullable<Json>,"scopes"?: (string)[],"state"?: string,"success_count"?: number,"successful_parameters"?: NonNullable<Json>,"tool_name"?: string,"tool_schema"?: NonNullable<Json>,"tool_version"?: string | null
                   }
                   Relationships: [
                     {
@@ -852,7 +852,7 @@ isOneToOne: false
           }
           Functions: {
             "approve_tool_definition":
-{ Args: { "p_connection_id": string,"p_tool_name": string }; Returns: string
+{ Args: { "p_connection_id": string,"p_definition_hash": string,"p_tool_name": string }; Returns: string
                            },
 "cancel_task":
 { Args: { "p_master_task_id": string }; Returns: number
@@ -1047,7 +1047,7 @@ export const CLOSED_SETS = {
     status: ["success", "error", "timeout"],
   },
   mcp_failures: {
-    error_type: ["validation_error", "tool_error", "transport_error", "timeout", "auth_error", "rate_limited", "config_error", "outcome_unknown", "sql_error", "llm_timeout"],
+    error_type: ["validation_error", "tool_error", "transport_error", "timeout", "auth_error", "rate_limited", "config_error", "outcome_unknown", "sql_error", "llm_timeout", "cancelled"],
   },
   mcp_feedback: {
     rating: ["up", "down"],

@@ -83,6 +83,7 @@ export const ERROR_CODES = {
   TOOL_TIMEOUT: { status: 504, retryable: true },
   TOOL_FAILED: { status: 502, retryable: false },
   TOOL_OUTCOME_UNKNOWN: { status: 502, retryable: false },
+  TOOL_CANCELLED: { status: 409, retryable: false },
   TOOL_ADDRESS_FORBIDDEN: { status: 422, retryable: false },
   EXCEEDED_RETRIES: { status: 422, retryable: false },
   CALLER_REQUIRED: { status: 422, retryable: false },

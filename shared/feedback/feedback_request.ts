@@ -8,6 +8,8 @@ export const feedbackRequest = z.strictObject({
   rating_score: z.int().min(1).max(5).optional(),
   comment: z.string().trim().min(1).refine(isShortComment, "must have at most 2000 characters")
     .optional(),
+  /** Only with a secret key: the user whom the graded call acted as. */
+  on_behalf_of: z.guid().optional(),
 }).refine(
   ({ rating, rating_score, comment }) =>
     rating !== undefined || rating_score !== undefined || comment !== undefined,

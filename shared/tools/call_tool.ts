@@ -49,6 +49,7 @@ export async function callTool(
     record: null,
     redactor: ports.redactor,
     contact: "none",
+    isSent: false,
     modelUses: [],
   };
   let answer: ServerAnswer;

@@ -4,10 +4,11 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { errorClassOf, httpStatusOf } from "./error_class.ts";
 import { type ExternalFailure, externalPart, originalWords } from "./external_call.ts";
 import { type CallEnding, ledgerEntry } from "./ledger_entry.ts";
+import { remindOfKnownGood } from "./remind_of_known_good.ts";
 import { hasExceededRetries } from "./retry_message.ts";
 import { type RunningCall, toolNameOf } from "./running_call.ts";
 import { isRepeatable } from "./tool_definition.ts";
-import type { AnsweredCall, ToolCallOutcome } from "./tool_port.ts";
+import type { AnsweredCall, ToolCallOutcome, UnknownCall } from "./tool_port.ts";
 import type { Answered, AsksInput, Lost } from "./tool_server.ts";
 
 /** Most characters of an error that are passed on; a stack trace of a server helps nobody. */
@@ -43,20 +44,20 @@ export async function endAnswered(call: RunningCall, raw: Answered): Promise<Ans
     ...trailOf(call),
     ...externalPart(call, answer.isError ? failureOf(answer) : undefined),
   };
-  return answer.isError ? withFailure(call, outcome, answer, failures) : outcome;
+  return answer.isError ? await withFailure(call, outcome, answer, failures) : outcome;
 }
 
 function failureOf({ errorCode, originalError, text }: Answered): ExternalFailure {
   return { code: errorCode, words: originalError ?? text };
 }
 
-/** Adds what is known of a failure; the third one in a row outside tasks says so. */
-function withFailure(
+/** Adds what is known of a failure; outside tasks what worked before, and the third in a row. */
+async function withFailure(
   call: RunningCall,
   outcome: AnsweredCall,
   { errorCode, hint, details }: Answered,
   failures: number,
-): AnsweredCall {
+): Promise<AnsweredCall> {
   const clean = (value: JsonValue) => call.redactor.json(value);
   const lastSql = isJsonObject(details) && typeof details.last_sql === "string"
     ? details.last_sql
@@ -70,10 +71,17 @@ function withFailure(
     ...(lastSql === undefined ? {} : { lastSql: call.redactor.text(lastSql) }),
     ...(failures === 0 ? {} : { consecutiveFailures: failures }),
   };
-  // In a task the agent loop counts, which knows what the model was told before.
-  const isTask = call.request.caller.taskId !== null;
-  const isCounted = failures > 0 && hasExceededRetries({ attempt: failures });
-  return isTask || !isCounted || !COUNTED.has(failed.errorClass) ? failed : exceeded(call, failed);
+  const isCounted = isExceeded(call, failures) && COUNTED.has(failed.errorClass);
+  if (isCounted) return exceeded(call, failed, failures);
+  const reminder = await remindOfKnownGood(call, errorCode);
+  return reminder === undefined
+    ? failed
+    : { ...failed, content: [...failed.content, textBlock(reminder)] };
+}
+
+/** In a task the agent loop counts, which knows what the model was told before. */
+function isExceeded({ request }: RunningCall, failures: number): boolean {
+  return request.caller.taskId === null && hasExceededRetries({ attempt: failures });
 }
 
 /** What says something of the tool; a refusal by the gateway says something of the caller. */
@@ -84,12 +92,10 @@ const COUNTED: ReadonlySet<AnsweredCall["errorClass"]> = new Set<AnsweredCall["e
   "transport",
 ]);
 
-function exceeded(call: RunningCall, failed: AnsweredCall): AnsweredCall {
-  const { errorCode, details, consecutiveFailures, text } = failed;
+function exceeded(call: RunningCall, failed: AnsweredCall, failures: number): AnsweredCall {
+  const { errorCode, details, text } = failed;
   if (errorCode === "EXCEEDED_RETRIES") return failed;
-  const name = toolNameOf(call);
-  const hint = `'${name}' has failed ${consecutiveFailures} times in a row: do not call it again ` +
-    "in the same way.";
+  const hint = exceededHint(call, failures);
   const told = `${text}\n\nEXCEEDED_RETRIES: ${hint}`;
   return {
     ...failed,
@@ -103,6 +109,11 @@ function exceeded(call: RunningCall, failed: AnsweredCall): AnsweredCall {
       error_code: errorCode ?? "TOOL_FAILED",
     },
   };
+}
+
+function exceededHint(call: RunningCall, failures: number): string {
+  return `'${toolNameOf(call)}' has failed ${failures} times in a row: do not call it again ` +
+    "in the same way.";
 }
 
 function capError(answer: Answered): Answered {
@@ -119,9 +130,8 @@ export async function endLost(
   call: RunningCall,
   { cause, message, originalError = message }: Lost,
 ): Promise<ToolCallOutcome> {
-  const definition = call.record?.cached?.schema;
   const isTimeout = cause === "timeout";
-  if (definition !== undefined && isRepeatable(definition)) {
+  if (isHarmless(call)) {
     const errorCode = isTimeout ? "TOOL_TIMEOUT" : "TOOL_UNAVAILABLE";
     return await endAnswered(call, {
       kind: "answered",
@@ -131,9 +141,37 @@ export async function endLost(
       originalError,
     });
   }
-  await recordEnding(call, { kind: "failure", message, code: "TOOL_OUTCOME_UNKNOWN", isTimeout });
-  const external = externalPart(call, { code: "TOOL_OUTCOME_UNKNOWN", words: originalError });
-  return { kind: "unknown", message: call.redactor.text(message), ...trailOf(call), ...external };
+  const code = "TOOL_OUTCOME_UNKNOWN";
+  const ending = { kind: "failure", message, code, isTimeout, isUnknown: true } as const;
+  const failures = await recordEnding(call, ending);
+  return {
+    kind: "unknown",
+    message: call.redactor.text(message),
+    ...unknownError(call, failures),
+    ...(failures === 0 ? {} : { consecutiveFailures: failures }),
+    ...trailOf(call),
+    ...externalPart(call, { code, words: originalError }),
+  };
+}
+
+/** Whether the call can be repeated, by what was known of the tool when it was called. */
+function isHarmless({ record }: RunningCall): boolean {
+  const definition = record?.cached?.schema;
+  return definition !== undefined && isRepeatable(definition);
+}
+
+function unknownError(
+  call: RunningCall,
+  failures: number,
+): Pick<UnknownCall, "errorCode" | "hint" | "details"> {
+  const errorCode = "TOOL_OUTCOME_UNKNOWN";
+  const hint = "Find out whether it was done before you call again.";
+  if (!isExceeded(call, failures)) return { errorCode, hint };
+  return {
+    errorCode: "EXCEEDED_RETRIES",
+    hint: `${exceededHint(call, failures)} ${hint}`,
+    details: { reason: "consecutive_failures", error_code: errorCode },
+  };
 }
 
 /** Records a call that goes on when its caller has answered. */
@@ -155,13 +193,13 @@ export async function endAsking(
 }
 
 /**
- * Records a call that certainly did not run.
+ * Records a call that certainly did not run, or whose caller has gone.
  *
  * @throws SwarmError `TOOL_RATE_LIMITED` or `DATABASE_UNAVAILABLE`; the reason of an aborted signal.
  */
 export async function endInError(call: RunningCall, error: unknown): Promise<ToolCallOutcome> {
   if (call.signal.aborted) {
-    await recordEnding(call, { kind: "failure", message: "The call was aborted" });
+    await recordCancellation(call);
     throw call.signal.reason;
   }
   const known = toKnown(call, error);
@@ -184,6 +222,15 @@ export async function endInError(call: RunningCall, error: unknown): Promise<Too
   return retryAfterSeconds === undefined
     ? outcome
     : { ...outcome, retryAfterMs: Math.ceil(retryAfterSeconds * 1_000) };
+}
+
+/** Cancelling says nothing of the tool; of a write that was sent it leaves open what came of it. */
+async function recordCancellation(call: RunningCall): Promise<void> {
+  const isUnknown = call.isSent && !isHarmless(call);
+  const message = isUnknown
+    ? "The call was aborted after it was sent: nobody knows whether it took effect"
+    : "The call was aborted";
+  await recordEnding(call, { kind: "failure", message, code: "TOOL_CANCELLED", isUnknown });
 }
 
 function toKnown({ redactor, ports }: RunningCall, error: unknown): SwarmError {

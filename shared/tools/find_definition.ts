@@ -46,17 +46,20 @@ export function assertApproved({ cached, connection, tool }: CallRecord): void {
   if (cached === null || cached.state === "approved") return;
   const { name, state, schema, held } = cached;
   const isNew = state === "pending";
-  const difference = held === null ? [] : definitionDifference(isNew ? null : schema, held);
+  // What is not approved is always held; only its type does not say so.
+  const current = held ?? schema;
+  const difference = definitionDifference(isNew ? null : schema, current);
   throw new SwarmError(
     "TOOL_DEFINITION_CHANGED",
     isNew
       ? `Cannot call '${name}': it is new on '${tool.slug}' and nobody has approved it`
       : `Cannot call '${name}': '${tool.slug}' has changed its definition and nobody has approved that`,
     {
-      hint: "Ask an operator to look at it and to run " +
-        `select approve_tool_definition('${connection.id}', '${name.replaceAll("'", "''")}').`,
+      hint: "Ask an operator to look at it and to run select approve_tool_definition(" +
+        `'${connection.id}', '${name.replaceAll("'", "''")}', '${definitionHash(current)}').`,
       details: {
         connection_id: connection.id,
+        definition_hash: definitionHash(current),
         changed: difference.map(({ member }) => member),
       },
     },

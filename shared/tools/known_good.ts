@@ -45,10 +45,15 @@ export function describeWithKnownGood(
   description: string,
   knownGood: KnownGoodParameters | undefined,
 ): string {
-  if (knownGood === undefined) return description;
+  const sentence = knownGoodSentence(knownGood);
+  return sentence === undefined ? description : `${description}\n\n${sentence}`;
+}
+
+/** What worked before, in words for a model; undefined where it is nothing, or too long. */
+export function knownGoodSentence(knownGood: KnownGoodParameters | undefined): string | undefined {
+  if (knownGood === undefined) return undefined;
   const example = JSON.stringify(knownGood.parameters);
-  if (example.length > MAX_EXAMPLE_CHARACTERS) return description;
+  if (example.length > MAX_EXAMPLE_CHARACTERS) return undefined;
   const kind = knownGood.isShape ? " (their shape)" : "";
-  return `${description}\n\nHere are the required parameters that have worked for this tool call` +
-    `${kind}: ${example}`;
+  return `Here are the required parameters that have worked for this tool call${kind}: ${example}`;
 }

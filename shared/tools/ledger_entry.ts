@@ -24,6 +24,8 @@ interface Failure {
   /** Absent when the tool itself reported the error. */
   readonly code?: ErrorCode;
   readonly isTimeout?: boolean;
+  /** Nobody knows whether the call took effect. */
+  readonly isUnknown?: boolean;
 }
 
 /** The tool asked its caller something; nothing is learned from that. */
@@ -100,17 +102,16 @@ function successColumns(response: JsonValue): JsonObject {
 }
 
 function failureColumns(
-  { code, isTimeout = code === "TOOL_TIMEOUT" }: Failure,
+  { code, isTimeout = code === "TOOL_TIMEOUT", isUnknown = false }: Failure,
   message: string,
 ): JsonObject {
   const head = message.slice(0, HEAD_CHARACTERS);
-  const isUnknown = code === "TOOL_OUTCOME_UNKNOWN";
   return {
     status: isTimeout ? "timeout" : "error",
     error_message: head,
     response_data: cap({ error: message }),
     failure: {
-      error_type: isTimeout && !isUnknown ? "timeout" : errorType(code),
+      error_type: isUnknown ? "outcome_unknown" : isTimeout ? "timeout" : errorType(code),
       error_code: code ?? null,
       error_details: { message: head },
     },
@@ -132,8 +133,8 @@ function errorType(code: ErrorCode | undefined): FailureType {
       return "auth_error";
     case "TOOL_RATE_LIMITED":
       return "rate_limited";
-    case "TOOL_OUTCOME_UNKNOWN":
-      return "outcome_unknown";
+    case "TOOL_CANCELLED":
+      return "cancelled";
     case "TOOL_CONFIG_INVALID":
     case "TOOL_ADDRESS_FORBIDDEN":
       return "config_error";

@@ -9,6 +9,7 @@ import type { ToolServerPorts } from "./open_tool_server.ts";
 import { type Renewal, renewListing, storedError } from "./renew_listing.ts";
 import { serverFeatures } from "./server_features.ts";
 import type {
+  DefinitionDifference,
   ListedTool,
   ListServerOptions,
   QuarantinedTool,
@@ -131,8 +132,15 @@ function toListed(
   };
 }
 
-function toQuarantined({ name, state, held, approved }: CachedListing): QuarantinedTool[] {
+function toQuarantined(tool: CachedListing): QuarantinedTool[] {
+  const { name, state, held, approved } = tool;
   if (state === "approved" || held === null) return [];
-  const difference = definitionDifference(state === "pending" ? null : approved, held);
-  return [{ name, reason: state === "pending" ? "new" : "changed", difference }];
+  const difference = definitionDifference(state === "pending" ? null : approved, held)
+    .map((changed) => tool.is_approved_anothers ? withoutApproved(changed) : changed);
+  const reason = state === "pending" ? "new" : "changed";
+  return [{ name, reason, definitionHash: definitionHash(held), difference }];
+}
+
+function withoutApproved({ member, current }: DefinitionDifference): DefinitionDifference {
+  return { member, current };
 }

@@ -20,6 +20,8 @@ export interface RunningCall {
   redactor: Redactor;
   /** Whether somebody else's server was asked, and answered; decides about its health. */
   contact: "none" | "answered" | "failed";
+  /** It may have run: it was sent, and no error says that it certainly has not. */
+  isSent: boolean;
   /** Models that the tool used, in all its tries. */
   readonly modelUses: ModelUse[];
 }

@@ -51,6 +51,8 @@ async function tryOnce(
 ): Promise<Try> {
   const { request, caller, executionId, signal } = call;
   const { idempotencyKey, traceparent, tracestate = null } = request;
+  signal.throwIfAborted();
+  call.isSent = true;
   try {
     const answer = await server.callTool({
       definition,
@@ -69,7 +71,10 @@ async function tryOnce(
     return { kind: "answer", answer };
   } catch (error) {
     if (signal.aborted) throw error;
-    if (error instanceof SwarmError) return { kind: "error", error };
+    if (error instanceof SwarmError) {
+      call.isSent = false;
+      return { kind: "error", error };
+    }
     // Past this point the call may run, so an error that nobody foresaw counts as a lost answer.
     const reason = call.redactor.text(String(error));
     call.ports.log("error", "tool.unexpected_error", { tool: definition.name, error: reason });

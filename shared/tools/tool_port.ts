@@ -145,14 +145,17 @@ export interface QuarantinedTool {
   readonly name: string;
   /** `changed`: differs from what was approved. `new`: the server's row holds new tools back. */
   readonly reason: "changed" | "new";
-  /** Members of the definition that differ, as approved and as the server gives them now. */
+  /** Fingerprint of the definition that the server gives now, which an approval has to name. */
+  readonly definitionHash: string;
+  /** Members of the definition that differ, with what the server gives now. */
   readonly difference: readonly DefinitionDifference[];
 }
 
 /** One member of a definition that changed. */
 export interface DefinitionDifference {
   readonly member: string;
-  readonly approved: JsonValue;
+  /** Absent where the server gave the approved definition to another user, not to this caller. */
+  readonly approved?: JsonValue;
   readonly current: JsonValue;
 }
 
@@ -327,6 +330,13 @@ export interface InputRequiredCall extends CallTrail {
 export interface UnknownCall extends CallTrail {
   readonly kind: "unknown";
   readonly message: string;
+  /** The latter for the third failure in a row outside tasks; `details` has the former then. */
+  readonly errorCode: "TOOL_OUTCOME_UNKNOWN" | "EXCEEDED_RETRIES";
+  /** What to do next. */
+  readonly hint: string;
+  readonly details?: JsonObject;
+  /** Failures of this tool for this user in a row, with this one. */
+  readonly consecutiveFailures?: number;
 }
 
 /** What came of a call. */

@@ -9,6 +9,7 @@ import { jsonValue } from "../json_schema.ts";
 import { type ConnectionState, connectionStateSchema } from "../mcp/connection_state.ts";
 import type { CachedForms } from "../tool_schemas/cached_forms.ts";
 import { schemaLossesSchema } from "../tool_schemas/schema_loss.ts";
+import type { LearnedParameters } from "./known_good.ts";
 import { type ToolDefinition, toolDefinitionSchema } from "./tool_definition.ts";
 import type { ToolCaller, UnavailableTool } from "./tool_port.ts";
 import type { DroppedTool } from "./tool_server.ts";
@@ -102,6 +103,16 @@ const agentToolSchema = z.object({
   success_count: z.number(),
 });
 
+const learnedSchema = z.object({
+  successful_parameters: z.array(jsonValue),
+  is_shape: z.boolean(),
+  success_count: z.number(),
+}).transform((row): LearnedParameters => ({
+  sets: row.successful_parameters,
+  isShape: row.is_shape,
+  successCount: row.success_count,
+}));
+
 /** A cached tool of an agent with what worked before. */
 export type CachedTool = z.infer<typeof agentToolSchema>;
 
@@ -140,6 +151,8 @@ const listingSchema = serverSchema.extend({
     state: toolStateSchema,
     held: toolDefinitionSchema.nullable(),
     approved: toolDefinitionSchema.nullable(),
+    /** What was approved the server told another user, not this one. */
+    is_approved_anothers: z.boolean(),
     successful_parameters: z.array(jsonValue),
     is_shape: z.boolean(),
     success_count: z.number(),
@@ -230,6 +243,8 @@ export interface ToolStore extends SecretSource {
   storeTools(connectionId: string, listing: ListingToStore): Promise<void>;
   /** True for the one call that may try a server whose breaker is half open. */
   beginProbe(connectionId: string): Promise<boolean>;
+  /** What worked before with a tool, as a connection's user may see it; null for no such tool. */
+  learnedParameters(connectionId: string, toolName: string): Promise<LearnedParameters | null>;
   /** @returns How often the tool has now failed in a row. */
   recordExecution(execution: JsonObject): Promise<number>;
 }
@@ -346,6 +361,12 @@ function callMethods(sql: Sql) {
         };
         const [row] = await sql`select private.load_tool_call(${sql.json(call)}) as call`;
         return callSchema.nullable().parse(row?.call ?? null);
+      }),
+    learnedParameters: (connectionId: string, toolName: string) =>
+      attempt("read what worked before", async () => {
+        const [row] = await sql`
+          select private.learned_parameters(${connectionId}, ${toolName}) as learned`;
+        return learnedSchema.nullable().parse(row?.learned ?? null);
       }),
     recordExecution: (execution: JsonObject) =>
       attempt("record the tool call", async () => {

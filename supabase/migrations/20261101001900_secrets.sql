@@ -247,6 +247,7 @@ begin
     on conflict (user_id, tool_id) do update
     set vault_secret_name = excluded.vault_secret_name, type = 'secret', needs_authorization = false, overridden_at = now();
   end if;
+  perform private.forget_listing(v_tool_id, v_user_id);
 end;
 $$;
 comment on function private.set_tool_credential(text, text) is

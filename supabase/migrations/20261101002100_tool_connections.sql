@@ -32,7 +32,7 @@ comment on column public.agent_mcp_connections.pin is
   'Fingerprints of the approved tool definitions, {tool name: [hash, …]}; kept on the connection without a user, for all users.';
 comment on column public.agent_mcp_connections.failure_count is 'Failures to reach the server since it last answered; three make it failing, five open the breaker.';
 comment on column public.agent_mcp_connections.retry_at is 'The circuit breaker: null when closed, else when one call may try the server again.';
-comment on column public.agent_mcp_connections.config_hash is 'Of the registry row''s config and credential; a change forgets protocol, discovery and session.';
+comment on column public.agent_mcp_connections.config_hash is 'Of the registry row''s config and credential and the secrets that they name; a change forgets protocol, discovery, session and list.';
 comment on column public.agent_mcp_connections.tools_listed_at is 'When the server last listed its tools; null asks for a new list.';
 comment on column public.agent_mcp_connections.listing_started_at is 'Set while somebody asks the server for its tools, so that nobody else does.';
 comment on column public.agent_mcp_connections.listing_failed_at is 'When the server last was asked in vain for long; it is left alone for a while. Null after a list.';
@@ -59,6 +59,7 @@ create table public.mcp_tools_cache (
   openai_schema jsonb not null check (jsonb_typeof(openai_schema) = 'object'),
   schema_losses jsonb not null default '{}' check (jsonb_typeof(schema_losses) = 'object'),
   definition_hash text not null default '',
+  is_own boolean not null default true,
   state text not null default 'approved' check (state in ('approved', 'pending', 'quarantined')),
   held_definition jsonb check (jsonb_typeof(held_definition) = 'object'),
   scopes text[] not null default '{}',
@@ -77,6 +78,8 @@ comment on column public.mcp_tools_cache.openai_schema is 'The definition as Ope
 comment on column public.mcp_tools_cache.schema_losses is
   'What tool_schema says and a provider cannot be told: {openai, anthropic, gemini}, each a list of {path, keyword, action}.';
 comment on column public.mcp_tools_cache.definition_hash is 'Fingerprint of tool_schema''s name, title, description, schemas and annotations.';
+comment on column public.mcp_tools_cache.is_own is
+  'The server gave tool_schema to this connection. False on the connection without a user while it has that from a user''s.';
 comment on column public.mcp_tools_cache.state is
   'approved; quarantined: the server changed the definition; pending: the tool is new and its row in tools holds new ones back. Only approved tools are offered and called.';
 comment on column public.mcp_tools_cache.held_definition is

@@ -14,6 +14,7 @@ create table public.mcp_executions (
   step_seq int,
   attempt int not null default 1 check (attempt > 0),
   request_data jsonb,
+  taught_sets jsonb,
   response_data jsonb,
   llm_provider text,
   llm_model text,
@@ -38,6 +39,8 @@ comment on column public.mcp_executions.mcp_name is 'Slug of the server, or http
 comment on column public.mcp_executions.user_id is 'Who the call acted as; null: the service.';
 comment on column public.mcp_executions.step_seq is 'The call''s step in the transcript of its task.';
 comment on column public.mcp_executions.request_data is 'The arguments, at most 32 KB.';
+comment on column public.mcp_executions.taught_sets is
+  'As of private.taught_sets(), where request_data does not hold the whole arguments; by it a bad grade finds what to forget.';
 comment on column public.mcp_executions.response_data is 'What the model was given, at most 32 KB.';
 comment on column public.mcp_executions.llm_provider is 'The model the tool itself used, if any.';
 comment on column public.mcp_executions.feedback_token is 'Random; whoever holds it may grade the call.';
@@ -54,7 +57,7 @@ create table public.mcp_failures (
   execution_id uuid not null references public.mcp_executions (id) on delete cascade,
   error_type text not null check (error_type in (
     'validation_error', 'tool_error', 'transport_error', 'timeout', 'auth_error',
-    'rate_limited', 'config_error', 'outcome_unknown', 'sql_error', 'llm_timeout'
+    'rate_limited', 'config_error', 'outcome_unknown', 'sql_error', 'llm_timeout', 'cancelled'
   )),
   error_code text,
   error_details jsonb,

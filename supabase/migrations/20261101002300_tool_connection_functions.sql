@@ -6,18 +6,33 @@
 create function private.tool_config_hash(p_tool public.tools)
 returns text
 language plpgsql
-immutable
+stable
 security invoker
 set search_path = ''
 as $$
+declare
+  v_names text[] := array_remove(array[p_tool.credential_secret_name], null);
+  v_secrets text[];
 begin
+  if p_tool.config ?| '{headers,query}' then
+    v_names := v_names || array(select jsonb_array_elements_text(
+      jsonb_path_query_array(p_tool.config, '$.headers.*.secret')
+        || jsonb_path_query_array(p_tool.config, '$.query.*.secret')));
+  end if;
+  if v_names <> '{}' then
+    -- As they are encrypted: whatever replaces a value changes that.
+    select array_agg(secret.secret order by secret.name) into v_secrets
+    from vault.secrets as secret
+    -- The second condition names what Vault's partial index holds.
+    where secret.name = any (v_names) and secret.name is not null;
+  end if;
   return encode(sha256(convert_to(jsonb_build_array(
-    p_tool.type, p_tool.config, p_tool.credential_secret_name, p_tool.credential_type
+    p_tool.type, p_tool.config, p_tool.credential_secret_name, p_tool.credential_type, v_secrets
   )::text, 'UTF8')), 'hex');
 end;
 $$;
 comment on function private.tool_config_hash(public.tools) is
-  'Fingerprint of all that a connection depends on; it holds the credential''s name, not its value.';
+  'Fingerprint of all that a connection depends on: the registry row and the secrets that it names, a replaced one of which may be somebody else''s.';
 revoke all on function private.tool_config_hash(public.tools) from public;
 grant execute on function private.tool_config_hash(public.tools) to service_role;
 
@@ -83,9 +98,24 @@ begin
 end;
 $$;
 comment on function private.ensure_connection(uuid, uuid) is
-  'The connection of a tool server and user (null: the service), made when there is none, reset when the registry row changed. Called by the gateway.';
+  'The connection of a tool server and user (null: the service), made when there is none, reset when the registry row or a secret that it names changed. Called by the gateway.';
 revoke all on function private.ensure_connection(uuid, uuid) from public;
 grant execute on function private.ensure_connection(uuid, uuid) to service_role;
+
+create function private.forget_listing(p_tool_id uuid, p_user_id uuid)
+returns void
+language sql
+volatile
+security invoker
+set search_path = ''
+as $$
+  update public.agent_mcp_connections as connection
+  set session = null, tools_listed_at = null, listing_started_at = null, listing_failed_at = null, listing_error = null
+  where connection.tool_id = forget_listing.p_tool_id and connection.user_id = forget_listing.p_user_id;
+$$;
+comment on function private.forget_listing(uuid, uuid) is
+  'A user who acts as somebody else at a server may be offered other tools: it is asked again.';
+revoke all on function private.forget_listing(uuid, uuid) from public;
 
 create function private.save_connection_state(p_connection_id uuid, p_state jsonb)
 returns void
@@ -320,10 +350,11 @@ begin
       openai_schema = case when excluded.state = 'approved' then excluded.openai_schema else cached.openai_schema end,
       schema_losses = case when excluded.state = 'approved' then excluded.schema_losses else cached.schema_losses end,
       definition_hash = case when excluded.state = 'approved' then excluded.definition_hash else cached.definition_hash end,
+      is_own = cached.is_own or excluded.state = 'approved',
       last_updated = now()
-  where (cached.tool_version, cached.tool_schema, cached.openai_schema, cached.schema_losses, cached.scopes, cached.state, cached.held_definition)
+  where (cached.tool_version, cached.tool_schema, cached.openai_schema, cached.schema_losses, cached.scopes, cached.state, cached.held_definition, cached.is_own)
     is distinct from
-    (excluded.tool_version, excluded.tool_schema, excluded.openai_schema, excluded.schema_losses, excluded.scopes, excluded.state, excluded.held_definition);
+    (excluded.tool_version, excluded.tool_schema, excluded.openai_schema, excluded.schema_losses, excluded.scopes, excluded.state, excluded.held_definition, cached.is_own or excluded.state = 'approved');
   get diagnostics v_changed = row_count;
 
   delete from public.mcp_tools_cache cached
@@ -367,7 +398,7 @@ create trigger forget_outdated_parameters before update of tool_schema on public
   for each row when (old.tool_schema -> 'inputSchema' is distinct from new.tool_schema -> 'inputSchema')
   execute function private.forget_outdated_parameters();
 
-create function public.approve_tool_definition(p_connection_id uuid, p_tool_name text)
+create function public.approve_tool_definition(p_connection_id uuid, p_tool_name text, p_definition_hash text)
 returns text
 language plpgsql
 volatile
@@ -385,14 +416,21 @@ begin
   from public.agent_mcp_connections connection
   where connection.id = p_connection_id
   for no key update;
-  select cached.state, cached.held_definition ->> 'hash' into v_state, v_hash
+  select cached.state, coalesce(cached.held_definition ->> 'hash', cached.definition_hash) into v_state, v_hash
   from public.mcp_tools_cache cached
   where cached.connection_id = p_connection_id and cached.tool_name = p_tool_name;
   if not found then
     raise sqlstate 'PT404' using
       message = format('Cannot approve ''%s'': the connection %s has no such tool', p_tool_name, p_connection_id),
       detail = 'TOOL_NOT_FOUND',
-      hint = 'List what waits: GET /rest/v1/mcp_tools_cache?state=neq.approved&select=connection_id,tool_name,state.';
+      hint = 'List what waits: GET /rest/v1/mcp_tools_cache?state=neq.approved&select=connection_id,tool_name,held_definition.';
+  end if;
+  -- Whoever approves has read one definition; the server may have given another since.
+  if v_hash is distinct from p_definition_hash then
+    raise sqlstate 'PT409' using
+      message = format('Cannot approve ''%s'': its definition is no longer the one with that hash', p_tool_name),
+      detail = 'TOOL_DEFINITION_CHANGED',
+      hint = format('Look at what its server gives now, and approve that: its hash is %L.', v_hash);
   end if;
   if v_state = 'approved' then
     return v_state;
@@ -412,6 +450,7 @@ begin
       openai_schema = cached.held_definition -> 'openai_schema',
       schema_losses = cached.held_definition -> 'schema_losses',
       definition_hash = v_hash,
+      is_own = true,
       last_updated = now()
   from public.agent_mcp_connections connection
   where connection.id = cached.connection_id and connection.tool_id = v_tool_id
@@ -419,10 +458,10 @@ begin
   return 'approved';
 end;
 $$;
-comment on function public.approve_tool_definition(uuid, text) is
-  'Approves the definition that a server gives a tool now, for every user, and returns the tool''s state. Service role only.';
-revoke all on function public.approve_tool_definition(uuid, text) from public, anon, authenticated;
-grant execute on function public.approve_tool_definition(uuid, text) to service_role;
+comment on function public.approve_tool_definition(uuid, text, text) is
+  'Approves the definition with that hash, which a server gives a tool now, for every user, and returns the tool''s state. Raises TOOL_DEFINITION_CHANGED where the server gives another one by now. Service role only.';
+revoke all on function public.approve_tool_definition(uuid, text, text) from public, anon, authenticated;
+grant execute on function public.approve_tool_definition(uuid, text, text) to service_role;
 
 create function private.report_absent_tools(p_task_id uuid, p_servers jsonb)
 returns void

@@ -156,21 +156,6 @@ comment on function private.take_oauth_request(text, uuid) is
   'Takes an authorisation that this user began, once, with its code verifier; null for any other. Called by mcp-oauth.';
 revoke all on function private.take_oauth_request(text, uuid) from public;
 
-create function private.forget_listing(p_tool_id uuid, p_user_id uuid)
-returns void
-language sql
-volatile
-security invoker
-set search_path = ''
-as $$
-  update public.agent_mcp_connections as connection
-  set session = null, tools_listed_at = null, listing_started_at = null, listing_failed_at = null, listing_error = null
-  where connection.tool_id = forget_listing.p_tool_id and connection.user_id = forget_listing.p_user_id;
-$$;
-comment on function private.forget_listing(uuid, uuid) is
-  'A user who acts as somebody else at a server may be offered other tools: it is asked again.';
-revoke all on function private.forget_listing(uuid, uuid) from public;
-
 create function private.save_oauth_connection(p_connection jsonb, p_tokens jsonb)
 returns void
 language plpgsql

@@ -48,7 +48,9 @@ comment on function private.parameter_shape(jsonb, jsonb) is
 revoke all on function private.parameter_shape(jsonb, jsonb) from public;
 grant execute on function private.parameter_shape(jsonb, jsonb) to service_role;
 
-create function private.storable_parameters(p_value jsonb, p_max_characters int default 256)
+create function private.storable_parameters(
+  p_value jsonb, p_max_characters int default 256, p_max_items int default null
+)
 returns jsonb
 language plpgsql
 immutable
@@ -66,20 +68,21 @@ begin
       return coalesce((
         select jsonb_object_agg(field.key, case
           when field.key ~* c_secret_key then '"<redacted>"'
-          else private.storable_parameters(field.value, p_max_characters)
+          else private.storable_parameters(field.value, p_max_characters, p_max_items)
         end)
         from jsonb_each(p_value) as field
       ), '{}');
     when 'array' then
       return coalesce((
-        select jsonb_agg(private.storable_parameters(item.value, p_max_characters) order by item.place)
+        select jsonb_agg(private.storable_parameters(item.value, p_max_characters, p_max_items) order by item.place)
         from jsonb_array_elements(p_value) with ordinality as item (value, place)
+        where item.place <= coalesce(p_max_items, item.place)
       ), '[]');
     when 'string' then
       return case
-        when p_value #>> '{}' ~ c_secret_value then '"<redacted>"'
         when length(p_value #>> '{}') > p_max_characters
           then to_jsonb(format('<text of %s characters>', length(p_value #>> '{}')))
+        when p_value #>> '{}' ~ c_secret_value then '"<redacted>"'
         else p_value
       end;
     else
@@ -87,10 +90,41 @@ begin
   end case;
 end;
 $$;
-comment on function private.storable_parameters(jsonb, int) is
-  'Arguments as they may be remembered: no value under a key that names a secret, nothing that looks like a key or token, no text of more characters than that.';
-revoke all on function private.storable_parameters(jsonb, int) from public;
-grant execute on function private.storable_parameters(jsonb, int) to service_role;
+comment on function private.storable_parameters(jsonb, int, int) is
+  'Arguments as they may be remembered: no value under a key that names a secret, nothing that looks like a key or token, no text of more characters than that, of each list the first of so many items (null: all).';
+revoke all on function private.storable_parameters(jsonb, int, int) from public;
+grant execute on function private.storable_parameters(jsonb, int, int) to service_role;
+
+create function private.example_parameters(p_parameters jsonb)
+returns jsonb
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+declare
+  c_max_characters constant int := 4096;
+  v_set jsonb := private.storable_parameters(p_parameters, 256, 10);
+begin
+  if length(v_set::text) > c_max_characters then
+    v_set := private.storable_parameters(p_parameters, 64, 3);
+  end if;
+  if length(v_set::text) > c_max_characters then
+    v_set := private.storable_parameters(p_parameters, 16, 1);
+  end if;
+  if length(v_set::text) > c_max_characters then
+    v_set := (
+      select jsonb_object_agg(left(field.key, 32), '<left out>'::text)
+      from (select key from jsonb_object_keys(p_parameters) as keys (key) limit 16) as field
+    );
+  end if;
+  return v_set;
+end;
+$$;
+comment on function private.example_parameters(jsonb) is
+  'Arguments as an example for the next call: storable_parameters() of at most 4,096 characters, for which ever more of long texts and lists is left out. The items of a list that stay still fit the tool''s schema.';
+revoke all on function private.example_parameters(jsonb) from public;
+grant execute on function private.example_parameters(jsonb) to service_role;
 
 create function private.append_parameters(p_sets jsonb, p_set jsonb)
 returns jsonb
@@ -135,6 +169,39 @@ $$;
 comment on function private.without_parameters(jsonb, jsonb) is 'The sets without that one.';
 revoke all on function private.without_parameters(jsonb, jsonb) from public;
 
+create function private.renew_shared_definition(p_service_id uuid, p_cached_id uuid)
+returns boolean
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  update public.mcp_tools_cache as shared
+  set tool_version = own.tool_version,
+      tool_schema = own.tool_schema,
+      openai_schema = own.openai_schema,
+      schema_losses = own.schema_losses,
+      definition_hash = own.definition_hash,
+      is_own = false,
+      scopes = own.scopes,
+      last_updated = clock_timestamp()
+  from public.mcp_tools_cache as own, public.agent_mcp_connections as service
+  where own.id = renew_shared_definition.p_cached_id
+    and own.state = 'approved'
+    and service.id = renew_shared_definition.p_service_id
+    and shared.connection_id = service.id
+    and shared.tool_name = own.tool_name
+    -- The newer one counts: users who are told different ones do not take turns.
+    and own.last_updated > greatest(shared.last_updated, service.tools_listed_at);
+  return found;
+end;
+$$;
+comment on function private.renew_shared_definition(uuid, uuid) is
+  'Gives the connection without a user the definition of a user''s row of the same tool, if that is newer than its own and than what the service was told; true if it was. What was learned with another schema of arguments is forgotten.';
+revoke all on function private.renew_shared_definition(uuid, uuid) from public;
+grant execute on function private.renew_shared_definition(uuid, uuid) to service_role;
+
 create function public.record_mcp_tool_execution(
   p_connection_id uuid,
   p_tool_name text,
@@ -149,6 +216,8 @@ set search_path = ''
 as $$
 declare
   v_tool record;
+  v_service_id uuid;
+  v_shape jsonb;
 begin
   if not p_success or jsonb_typeof(p_parameters) is distinct from 'object' then
     return;
@@ -160,7 +229,7 @@ begin
         cached.successful_parameters,
         case when connection.user_id is null
           then private.parameter_shape(p_parameters, cached.tool_schema -> 'inputSchema')
-          else private.storable_parameters(p_parameters)
+          else private.example_parameters(p_parameters)
         end),
       last_successful_call = clock_timestamp(),
       success_count = cached.success_count + 1
@@ -168,23 +237,24 @@ begin
   where connection.id = cached.connection_id
     and cached.connection_id = p_connection_id
     and cached.tool_name = p_tool_name
-  returning connection.tool_id, connection.user_id, cached.tool_version, cached.tool_schema,
+  returning cached.id, connection.tool_id, connection.user_id, cached.tool_version, cached.tool_schema,
     cached.openai_schema, cached.schema_losses, cached.definition_hash, cached.scopes
   into v_tool;
 
   if not found or v_tool.user_id is null then
     return;
   end if;
+  v_service_id := private.ensure_connection(v_tool.tool_id, null);
+  v_shape := jsonb_build_array(private.parameter_shape(p_parameters, v_tool.tool_schema -> 'inputSchema'));
   insert into public.mcp_tools_cache as cached (
-    connection_id, tool_name, tool_version, tool_schema, openai_schema, schema_losses, definition_hash, scopes,
+    connection_id, tool_name, tool_version, tool_schema, openai_schema, schema_losses, definition_hash, is_own, scopes,
     successful_parameters, last_successful_call, success_count
   )
   values (
-    private.ensure_connection(v_tool.tool_id, null), p_tool_name,
+    v_service_id, p_tool_name,
     v_tool.tool_version, v_tool.tool_schema, v_tool.openai_schema, v_tool.schema_losses,
-    v_tool.definition_hash, v_tool.scopes,
-    jsonb_build_array(private.parameter_shape(p_parameters, v_tool.tool_schema -> 'inputSchema')),
-    clock_timestamp(), 1
+    v_tool.definition_hash, false, v_tool.scopes,
+    v_shape, clock_timestamp(), 1
   )
   on conflict (connection_id, tool_name) do update
   set successful_parameters = private.append_parameters(
@@ -193,12 +263,70 @@ begin
       success_count = cached.success_count + 1
   -- A server may describe a tool differently to each user; shapes of other schemas do not mix.
   where cached.tool_schema -> 'inputSchema' = excluded.tool_schema -> 'inputSchema';
+  if not found and private.renew_shared_definition(v_service_id, v_tool.id) then
+    update public.mcp_tools_cache as shared
+    set successful_parameters = v_shape, last_successful_call = clock_timestamp(), success_count = 1
+    where shared.connection_id = v_service_id and shared.tool_name = p_tool_name;
+  end if;
 end;
 $$;
 comment on function public.record_mcp_tool_execution(uuid, text, jsonb, boolean) is
   'Remembers the arguments of a call that worked on the caller''s own connection, and their shape on the connection without a user. Called by the gateway; a failed call changes nothing.';
 revoke all on function public.record_mcp_tool_execution(uuid, text, jsonb, boolean) from public, anon, authenticated;
 grant execute on function public.record_mcp_tool_execution(uuid, text, jsonb, boolean) to service_role;
+
+create function private.learned_parameters(p_connection_id uuid, p_tool_name text)
+returns jsonb
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return (
+    select jsonb_build_object(
+      'is_shape', not own.is_known,
+      'successful_parameters', case when own.is_known
+        then cached.successful_parameters else coalesce(shared.successful_parameters, '[]') end,
+      'success_count', case when own.is_known then cached.success_count else coalesce(shared.success_count, 0) end)
+    from public.mcp_tools_cache cached
+    join public.agent_mcp_connections connection on connection.id = cached.connection_id
+    cross join lateral (
+      select connection.user_id is not null and cached.successful_parameters <> '[]' as is_known
+    ) as own
+    left join public.agent_mcp_connections service
+      on service.tool_id = connection.tool_id and service.user_id is null
+    left join public.mcp_tools_cache shared
+      on shared.connection_id = service.id and shared.tool_name = cached.tool_name
+      and shared.tool_schema -> 'inputSchema' = cached.tool_schema -> 'inputSchema'
+    where cached.connection_id = p_connection_id and cached.tool_name = p_tool_name
+  );
+end;
+$$;
+comment on function private.learned_parameters(uuid, text) is
+  'What worked before with a tool, {successful_parameters, is_shape, success_count}: the sets of the connection''s user, or else (is_shape) the shape of anyone''s. Called by the gateway after a call that failed outside tasks.';
+revoke all on function private.learned_parameters(uuid, text) from public;
+
+create function private.taught_sets(p_connection_id uuid, p_tool_name text, p_parameters jsonb)
+returns jsonb
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return (
+    select jsonb_build_array(
+      private.example_parameters(p_parameters),
+      private.parameter_shape(p_parameters, cached.tool_schema -> 'inputSchema'))
+    from public.mcp_tools_cache cached
+    where cached.connection_id = p_connection_id and cached.tool_name = p_tool_name
+  );
+end;
+$$;
+comment on function private.taught_sets(uuid, text, jsonb) is
+  'What a call with these arguments teaches: [the set that its user is shown, the shape that all are].';
+revoke all on function private.taught_sets(uuid, text, jsonb) from public;
 
 create function private.forget_parameters(p_execution_id uuid)
 returns int
@@ -212,14 +340,14 @@ declare
   v_own jsonb;
   v_forgotten int;
 begin
-  select execution.tool_id, execution.tool_name, execution.user_id, execution.request_data
+  select execution.tool_id, execution.tool_name, execution.user_id, execution.request_data, execution.taught_sets
   into v_call
   from public.mcp_executions execution
   where execution.id = p_execution_id and execution.status = 'success';
   if not found or jsonb_typeof(v_call.request_data) is distinct from 'object' then
     return 0;
   end if;
-  v_own := private.storable_parameters(v_call.request_data);
+  v_own := coalesce(v_call.taught_sets -> 0, private.example_parameters(v_call.request_data));
 
   -- The user's row before the row of all, as record_mcp_tool_execution() takes them.
   update public.mcp_tools_cache cached
@@ -234,7 +362,9 @@ begin
   update public.mcp_tools_cache cached
   set successful_parameters = private.without_parameters(
         cached.successful_parameters,
-        private.parameter_shape(v_call.request_data, cached.tool_schema -> 'inputSchema'))
+        coalesce(
+          v_call.taught_sets -> 1,
+          private.parameter_shape(v_call.request_data, cached.tool_schema -> 'inputSchema')))
   from public.agent_mcp_connections connection
   where connection.id = cached.connection_id
     and connection.tool_id = v_call.tool_id and connection.user_id is null

@@ -400,6 +400,7 @@ begin
         'state', cached.state,
         'held', cached.held_definition -> 'schema',
         'approved', approved.tool_schema,
+        'is_approved_anothers', coalesce(approved.is_anothers, false),
         'successful_parameters', coalesce(own.successful_parameters, shared.successful_parameters, '[]'),
         'is_shape', own.id is null,
         'success_count', coalesce(own.success_count, shared.success_count, 0),
@@ -417,13 +418,17 @@ begin
         and shared.tool_schema -> 'inputSchema' = cached.tool_schema -> 'inputSchema'
       -- What was approved may stand with another user, where this one never had it.
       left join lateral (
-        select other.tool_schema
+        select other.tool_schema, secrecy.is_anothers
         from public.mcp_tools_cache other
         join public.agent_mcp_connections elsewhere on elsewhere.id = other.connection_id
+        cross join lateral (
+          select p_user_id is not null and other.id <> cached.id
+            and (elsewhere.user_id is not null or not other.is_own) as is_anothers
+        ) as secrecy
         where cached.state = 'quarantined' and elsewhere.tool_id = p_tool_id
           and other.tool_name = cached.tool_name
           and private.approved_tool_hashes(p_tool_id) -> other.tool_name ? other.definition_hash
-        order by other.id = cached.id desc, other.last_updated desc
+        order by other.id = cached.id desc, secrecy.is_anothers, other.last_updated desc
         limit 1
       ) as approved on true
       where cached.connection_id = (v_server #>> '{connection,id}')::uuid)
@@ -431,5 +436,5 @@ begin
 end;
 $$;
 comment on function private.server_listing(uuid, uuid, int) is
-  'A server as of tool_server() with {is_due, dropped, tools}: the cached tools with what worked before, the user''s own arguments or else (is_shape) the shape of anyone''s. Called by the gateway.';
+  'A server as of tool_server() with {is_due, dropped, tools}: the cached tools with what worked before, the user''s own arguments or else (is_shape) the shape of anyone''s. Of a quarantined tool also what was approved before, which with is_approved_anothers is not this user''s to read. Called by the gateway.';
 revoke all on function private.server_listing(uuid, uuid, int) from public;

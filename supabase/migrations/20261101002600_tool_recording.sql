@@ -19,6 +19,8 @@ as $$
       and failure.error_type is distinct from 'auth_error'
       and failure.error_type is distinct from 'rate_limited'
       and failure.error_type is distinct from 'config_error'
+      -- Nor does it that the caller went away.
+      and failure.error_code is distinct from 'TOOL_CANCELLED'
     order by execution.created_at desc
     limit 20
   )
@@ -67,6 +69,15 @@ declare
   v_failures int := 0;
 begin
   v_execution.created_at := clock_timestamp();
+  if jsonb_typeof(p_execution -> 'parameters') = 'object'
+    and p_execution -> 'parameters' is distinct from v_execution.request_data then
+    begin
+      v_execution.taught_sets := private.taught_sets(
+        v_execution.connection_id, v_execution.tool_name, p_execution -> 'parameters');
+    exception when others then
+      raise warning 'Could not tell what the tool call % teaches: %', v_execution.id, sqlerrm;
+    end;
+  end if;
   insert into public.mcp_executions values (v_execution.*);
 
   if v_failure is not null then

@@ -140,6 +140,10 @@ create view public.tool_usage with (security_invoker = true) as
       call.tool_name,
       call.tool_version,
       call.status,
+      exists (
+        select from public.mcp_failures as failure
+        where failure.execution_id = call.execution_id and failure.error_code = 'TOOL_CANCELLED'
+      ) as is_cancelled,
       call.execution_time_ms,
       feedback.rating,
       feedback.rating_score,
@@ -159,7 +163,7 @@ create view public.tool_usage with (security_invoker = true) as
     count(*) filter (where status = 'success') as success_count,
     count(*) filter (where status = 'error') as error_count,
     count(*) filter (where status = 'timeout') as timeout_count,
-    (avg((status = 'success')::int))::numeric(5, 4) as success_rate,
+    (avg((status = 'success')::int) filter (where not is_cancelled))::numeric(5, 4) as success_rate,
     percentile_disc(0.5) within group (order by execution_time_ms) as p50_ms,
     percentile_disc(0.95) within group (order by execution_time_ms) as p95_ms,
     percentile_disc(0.99) within group (order by execution_time_ms) as p99_ms,
@@ -173,7 +177,7 @@ create view public.tool_usage with (security_invoker = true) as
   from called
   group by day, mcp_name, tool_name, tool_version;
 comment on view public.tool_usage is
-  'Tool calls by UTC day, tool and version: how many worked, how long they took, how they were graded, and what they cost, as in tool_call_costs. Users see their own, the service all.';
+  'Tool calls by UTC day, tool and version: how many worked, how long they took, how they were graded, and what they cost, as in tool_call_costs; success_rate is of those that their caller did not cancel. Users see their own, the service all.';
 
 create view public.agent_tool_usage with (security_invoker = true) as
   with called as (
@@ -183,6 +187,10 @@ create view public.agent_tool_usage with (security_invoker = true) as
       call.mcp_name,
       call.tool_name,
       call.status,
+      exists (
+        select from public.mcp_failures as failure
+        where failure.execution_id = call.execution_id and failure.error_code = 'TOOL_CANCELLED'
+      ) as is_cancelled,
       call.attempt,
       call.execution_time_ms,
       feedback.rating,
@@ -201,8 +209,8 @@ create view public.agent_tool_usage with (security_invoker = true) as
     tool_name,
     count(*) as call_count,
     count(*) filter (where status = 'success') as success_count,
-    (avg((status = 'success')::int))::numeric(5, 4) as success_rate,
-    (avg((status = 'success')::int) filter (where attempt = 1))::numeric(5, 4) as first_try_success_rate,
+    (avg((status = 'success')::int) filter (where not is_cancelled))::numeric(5, 4) as success_rate,
+    (avg((status = 'success')::int) filter (where attempt = 1 and not is_cancelled))::numeric(5, 4) as first_try_success_rate,
     percentile_disc(0.5) within group (order by execution_time_ms) as p50_ms,
     percentile_disc(0.95) within group (order by execution_time_ms) as p95_ms,
     percentile_disc(0.99) within group (order by execution_time_ms) as p99_ms,

@@ -193,7 +193,11 @@ Deno.test("a fleet of servers that nobody here wrote", async (t) => {
     assert.equal(impostor.calls, 0);
 
     const connectionId = String(asJsonObject(listing.connection).id);
-    await sql`select public.approve_tool_definition(${connectionId}::uuid, 'echo')`;
+    const quarantined = Array.isArray(listing.quarantined) ? listing.quarantined : [];
+    const held = quarantined.map(asJsonObject).find(({ name }) => name === "echo");
+    await sql`
+      select public.approve_tool_definition(
+        ${connectionId}::uuid, 'echo', ${String(held?.definition_hash)})`;
     const answered = await call("everything", "echo", { words: ["hello"] });
     assert.match(JSON.stringify(answered.content), /impostor/);
   });

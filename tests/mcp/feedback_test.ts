@@ -132,6 +132,22 @@ Deno.test("tool calls are graded, and grades and failures exported", async (t) =
     assert.equal(own.status, 200, "the service grades its own");
   });
 
+  await t.step("a secret key grades what it called on behalf of a user, as that user", async () => {
+    const called = { ...picture("owl"), on_behalf_of: ada.id };
+    const feedback_token = await tokenOf(called, service);
+
+    const alone = await grade({ feedback_token, rating: "up" }, service);
+    const asBob = await grade({ feedback_token, rating: "up", on_behalf_of: bob.id }, service);
+    const asAda = await grade({ feedback_token, rating: "up", on_behalf_of: ada.id }, service);
+    const passing = await grade({ feedback_token, rating: "up", on_behalf_of: ada.id });
+
+    assert.deepEqual([alone.status, asBob.status, asAda.status], [404, 404, 200]);
+    assert.deepEqual([passing.status, refused(passing).code], [403, "FORBIDDEN"]);
+    const [row] = await sql`
+      select user_id::text from public.mcp_feedback where feedback_token = ${feedback_token}::uuid`;
+    assert.equal(row?.user_id, ada.id);
+  });
+
   await t.step("a user reads their own grades, others nothing", async () => {
     const own = await ada.user.client.from("mcp_feedback").select("user_id");
     const others = await bob.user.client.from("mcp_feedback").select("user_id");

@@ -222,9 +222,13 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     ...SERVICE_ALONE,
     arguments: async (world) => ({ p_dead_letter_id: await world.deadLetter() }),
   },
-  "approve_tool_definition(uuid, text)": {
+  "approve_tool_definition(uuid, text, text)": {
     ...SERVICE_ALONE,
-    arguments: ({ connectionId }) => ({ p_connection_id: connectionId, p_tool_name: "tool" }),
+    arguments: ({ connectionId }) => ({
+      p_connection_id: connectionId,
+      p_tool_name: "tool",
+      p_definition_hash: "",
+    }),
   },
   "get_agent_mcp_tools(uuid, uuid)": {
     ...SERVICE_ALONE,

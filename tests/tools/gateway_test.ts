@@ -205,6 +205,23 @@ async function limits(t: Deno.TestContext, fixture: ToolFixture): Promise<void> 
     assert.deepEqual(await wrong(), ["TOOL_ARGUMENTS_INVALID", 1, 200]);
   });
 
+  await t.step("a failed call is told what worked: one's own, or else its shape", async () => {
+    await using external = await setUp(fixture);
+    const [one, other] = [await fixture.createUser(), await fixture.createUser()];
+    const told = async (userId: string) => {
+      const outcome = await external.call({ ...nobody(), userId }, "search", { unit: "people" });
+      assert.ok(outcome.kind === "answered" && outcome.isError);
+      assert.ok(!/have worked/.test(outcome.text), "the error's own words stay apart");
+      return JSON.stringify(outcome.content);
+    };
+    assert.doesNotMatch(await told(one), /have worked/);
+    const good = { searchValue: "ann@private.example", unit: "people" };
+    await external.call({ ...nobody(), userId: one }, "search", good);
+
+    assert.match(await told(one), /have worked for this tool call: .*ann@private\.example/);
+    assert.match(await told(other), /have worked for this tool call \(their shape\): .*<email>/);
+  });
+
   await t.step("a tool is found by its names, and learned under its own", async () => {
     await using external = await setUp(fixture);
     const caller = { ...nobody(), userId: await fixture.createUser() };
@@ -431,21 +448,25 @@ async function approvals(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
     let argument = "searchValue";
     await using external = await setUp(fixture, { searchArgument: () => argument });
     const [one, other] = [await fixture.createUser(), await fixture.createUser()];
-    const asUser = (userId: string) => ({ ...nobody(), userId });
-    const list = (userId: string) =>
+    const asUser = (userId: string | null) => ({ ...nobody(), userId });
+    const list = (userId: string | null) =>
       gateway.listServerTools(external.slug, asUser(userId), { refresh: true }, noAbort());
     assert.equal((await list(one)).tools.length, 3);
     await external.call(asUser(one), "search", { searchValue: "learned" });
     argument = "query";
 
     // Somebody who never saw the approved one is shown the changed one no more than others.
-    for (const userId of [one, other]) {
+    let hash = "";
+    for (const userId of [one, other, null]) {
       const { tools, quarantined } = await list(userId);
       assert.deepEqual(tools.map(({ name }) => name), ["fail", "write_note"]);
       const [held] = quarantined;
       assert.equal(held?.reason, "changed");
+      hash = held.definitionHash;
       assert.deepEqual(held.difference.map(({ member }) => member), ["inputSchema"]);
-      assert.match(JSON.stringify(held.difference[0]?.approved), /searchValue/);
+      // What the server told one user is for that user and the service to read.
+      if (userId === other) assert.ok(!("approved" in (held.difference[0] ?? {})));
+      else assert.match(JSON.stringify(held.difference[0]?.approved), /searchValue/);
       assert.match(JSON.stringify(held.difference[0]?.current), /query/);
       const outcome = await external.call(asUser(userId), "search", { query: "x" });
       assert.equal(codeOf(outcome), "TOOL_DEFINITION_CHANGED");
@@ -453,19 +474,36 @@ async function approvals(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
 
     const [state] = await sql`
       select public.approve_tool_definition(
-        ${await connectionOf(external.toolId, other)}, 'search') as state`;
+        ${await connectionOf(external.toolId, other)}, 'search', ${hash}) as state`;
     assert.equal(state?.state, "approved");
     for (const userId of [one, other]) {
       const { tools, quarantined } = await list(userId);
       const search = tools.find(({ name }) => name === "search");
       assert.deepEqual(quarantined, []);
-      assert.deepEqual(search?.successfulParameters, []);
+      // Nothing of the old schema; of the new one the shape of the call before this.
+      const learned = userId === one ? [] : [{ query: "<string>" }];
+      assert.deepEqual(search?.successfulParameters, learned);
       const outcome = await external.call(asUser(userId), "search", { query: "x" });
       assert.equal(codeOf(outcome), undefined);
     }
 
     argument = "searchValue";
     assert.deepEqual((await list(one)).quarantined, [], "what was approved once stays so");
+
+    await list(null);
+    argument = "q";
+    const { quarantined } = await list(other);
+    assert.match(
+      JSON.stringify(quarantined[0]?.difference[0]?.approved),
+      /"query"/,
+      "their own",
+    );
+    const [third] = (await list(await fixture.createUser())).quarantined;
+    assert.match(
+      JSON.stringify(third?.difference[0]?.approved),
+      /searchValue/,
+      "what the service was told is for everybody",
+    );
   });
 
   await t.step("a server whose row holds new tools back shows them when approved", async () => {
@@ -485,7 +523,8 @@ async function approvals(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
 
     const held = await list();
     const connectionId = await connectionOf(external.toolId, null);
-    await sql`select public.approve_tool_definition(${connectionId}, 'extra')`;
+    const hash = held.quarantined[0]?.definitionHash ?? null;
+    await sql`select public.approve_tool_definition(${connectionId}, 'extra', ${hash})`;
     const shown = await list();
 
     assert.equal(held.tools.length, 3);
@@ -501,7 +540,7 @@ async function approvals(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
     const connectionId = await connectionOf(external.toolId, null);
 
     await assert.rejects(
-      async () => await sql`select public.approve_tool_definition(${connectionId}, 'none')`,
+      async () => await sql`select public.approve_tool_definition(${connectionId}, 'none', '')`,
       { code: "PT404", detail: "TOOL_NOT_FOUND" },
     );
   });

@@ -76,6 +76,33 @@ async function learning(t: Deno.TestContext, fixture: ToolFixture, url: string):
     assert.deepEqual(row?.successful_parameters, [{ searchValue: "<string>" }]);
   });
 
+  await t.step("a grade forgets a call whose arguments were too large for the ledger", async () => {
+    const { toolId, owner } = await setUp();
+    const tool = await fixture.findTool(owner, "search");
+    const outcome = await gateway.call(
+      callOf(tool, owner, { searchValue: "x".repeat(40_000), unit: "people" }),
+      noAbort(),
+    );
+    const learned = async () => {
+      const rows = await sql<{ successful_parameters: JsonValue[] }[]>`
+        select cached.successful_parameters
+        from public.mcp_tools_cache cached
+        join public.agent_mcp_connections connection on connection.id = cached.connection_id
+        where connection.tool_id = ${toolId} and cached.tool_name = 'search'
+        order by connection.user_id nulls last`;
+      return rows.flatMap((row) => row.successful_parameters);
+    };
+    assert.deepEqual(await learned(), [
+      { searchValue: "<text of 40000 characters>", unit: "people" },
+      { searchValue: "<string>", unit: "people" },
+    ]);
+
+    const [row] = await sql`select private.forget_parameters(${outcome.executionId}) as count`;
+
+    assert.equal(row?.count, 1);
+    assert.deepEqual(await learned(), []);
+  });
+
   await t.step("a failed call teaches nothing", async () => {
     const { owner } = await setUp();
     const tool = await fixture.findTool(owner, "fail");
@@ -180,6 +207,64 @@ async function cache(t: Deno.TestContext, fixture: ToolFixture): Promise<void> {
     },
   );
 
+  /** The connection without a user to the same server, and another user's. */
+  async function besides(connectionId: string) {
+    const [row] = await sql<{ service_id: string; other_id: string }[]>`
+      select private.ensure_connection(tool_id, null) as service_id,
+        private.ensure_connection(tool_id, ${await fixture.createUser()}) as other_id
+      from public.agent_mcp_connections where id = ${connectionId}`;
+    assert.ok(row);
+    return { serviceId: row.service_id, otherId: row.other_id };
+  }
+  const taking = (argument: string) => ({
+    inputSchema: { properties: { [argument]: { type: "integer" } } },
+  });
+
+  await t.step("the shape is learned anew with a new schema", async () => {
+    const id = await connect();
+    const { serviceId, otherId } = await besides(id);
+    await store(id, ["a"], taking("n"));
+    await record(id, { n: 1 });
+
+    await store(id, ["a"], taking("m"));
+    await store(otherId, ["a"], taking("m"));
+    for (const m of [1, 2]) await record(id, { m });
+
+    assert.deepEqual({ ...await learned(serviceId) }, {
+      successful_parameters: [{ m: "<integer>" }],
+      success_count: 2,
+    });
+  });
+
+  await t.step("a user whose schema is another one replaces nobody's shape", async () => {
+    const id = await connect();
+    const { serviceId, otherId } = await besides(id);
+    await store(id, ["a"], taking("n"));
+    await store(otherId, ["a"], taking("m"));
+
+    for (const n of [1, 2]) {
+      await record(id, { n });
+      await record(otherId, { m: n });
+    }
+
+    assert.deepEqual({ ...await learned(serviceId) }, {
+      successful_parameters: [{ n: "<integer>" }],
+      success_count: 2,
+    });
+  });
+
+  await t.step("what the service was told after a user stays", async () => {
+    const id = await connect();
+    const { serviceId } = await besides(id);
+    await store(id, ["a"], taking("m"));
+    await store(serviceId, ["a"], taking("n"));
+    await record(serviceId, { n: 1 });
+
+    await record(id, { m: 1 });
+
+    assert.deepEqual((await learned(serviceId)).successful_parameters, [{ n: "<integer>" }]);
+  });
+
   await t.step("what looks like a key or a token is not remembered", async () => {
     const id = await connect();
     await store(id, ["a"]);
@@ -211,6 +296,26 @@ async function cache(t: Deno.TestContext, fixture: ToolFixture): Promise<void> {
       nested: [{ password: "<redacted>", text: "<text of 300 characters>" }],
       ok: 1,
     });
+  });
+
+  await t.step("of many or large values a few are remembered", async () => {
+    const id = await connect();
+    await store(id, ["a"]);
+    const lines = (n: number) => Array.from({ length: 5_000 }, (_, line) => `${n}: line ${line}`);
+    const wide = Array.from({ length: 5_000 }, (_, n) => [`key ${n} ${"y".repeat(200)}`, "y"]);
+    const row = { one: "z".repeat(250), other: "z".repeat(250) };
+    const deep = { rows: [Array.from({ length: 100 }, () => row)] };
+
+    for (let n = 0; n < 8; n++) await record(id, { lines: lines(n), ok: n });
+    await record(id, deep);
+    await record(id, Object.fromEntries(wide));
+
+    const { successful_parameters: sets } = await learned(id);
+    assert.equal(sets.length, 10);
+    assert.deepEqual(sets[0], { lines: lines(0).slice(0, 10), ok: 0 });
+    const stub = "<text of 250 characters>";
+    assert.deepEqual(sets[8], { rows: [Array(3).fill({ one: stub, other: stub })] });
+    for (const set of sets) assert.ok(JSON.stringify(set).length <= 4_096);
   });
 
   await t.step("a changed config forgets what was negotiated", async () => {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { asJsonObject } from "../../shared/json.ts";
 import type { ToolCaller, ToolCallOutcome } from "../../shared/tools/tool_port.ts";
 import { type McpFixtureOptions, startMcpServer } from "./mcp_fixture.ts";
 import { callOf, noAbort, openToolFixture, SECRET_KEY, type ToolFixture } from "./tool_fixture.ts";
@@ -202,6 +203,34 @@ async function scenarios(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
     }
   });
 
+  await t.step("lost answers of a write count as failures in a row", async () => {
+    const { server, toolId } = await setUp({
+      intercept: (request, answer) =>
+        request.method === "tools/call" ? loseAnswer(answer) : undefined,
+    });
+    const caller = { ...await fixture.createCaller(await fixture.createUser(), [toolId]) };
+    try {
+      const outcomes = [];
+      for (let n = 0; n < 3; n++) outcomes.push(await call(caller, "write_note", { text: "x" }));
+
+      assert.deepEqual(
+        outcomes.map((outcome) =>
+          outcome.kind === "unknown" && [outcome.errorCode, outcome.consecutiveFailures]
+        ),
+        [["TOOL_OUTCOME_UNKNOWN", 1], ["TOOL_OUTCOME_UNKNOWN", 2], ["EXCEEDED_RETRIES", 3]],
+      );
+      const [, , last] = outcomes;
+      assert.ok(last?.kind === "unknown");
+      assert.match(last.hint, /failed 3 times in a row.*Find out whether it was done/);
+      assert.deepEqual(last.details, {
+        reason: "consecutive_failures",
+        error_code: "TOOL_OUTCOME_UNKNOWN",
+      });
+    } finally {
+      await server.stop();
+    }
+  });
+
   await t.step("a lost answer of a read is asked for twice more", async () => {
     const { server, caller } = await setUp({
       intercept: (request, answer) =>
@@ -299,6 +328,50 @@ async function scenarios(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
     }
   });
 
+  await t.step("calls that their caller cancels are no failures of the tool", async () => {
+    let abort = new AbortController();
+    let isHeld = true;
+    const { server, toolId } = await setUp({
+      intercept: ({ method }) => {
+        if (method !== "tools/call" || !isHeld) return undefined;
+        abort.abort(new Error("cancelled by the test"));
+        return Promise.resolve(new Response(null, { status: 503 }));
+      },
+    });
+    const caller = await fixture.createCaller(await fixture.createUser(), [toolId]);
+    const calls = [["search", { searchValue: "x" }], ["write_note", { text: "x" }]] as const;
+    try {
+      for (const [name, args] of calls) {
+        const tool = await fixture.findTool(caller, name);
+        for (let n = 0; n < 3; n++) {
+          abort = new AbortController();
+          await assert.rejects(gateway.call(callOf(tool, caller, args), abort.signal));
+        }
+      }
+      abort = new AbortController();
+      abort.abort(new Error("before anything was sent"));
+      const write = await fixture.findTool(caller, "write_note");
+      await assert.rejects(gateway.call(callOf(write, caller, { text: "x" }), abort.signal));
+      isHeld = false;
+      const wrong = await call(caller, "search", { search_value: "x" });
+
+      const rows = await sql`
+        select execution.tool_name, failure.error_type, failure.error_code, count(*)::int
+        from public.mcp_executions execution
+        join public.mcp_failures failure on failure.execution_id = execution.id
+        where execution.tool_id = ${toolId} and failure.error_code = 'TOOL_CANCELLED'
+        group by 1, 2, 3 order by 1, 2`;
+      assert.deepEqual(rows.map((row) => Object.values(row)), [
+        ["search", "cancelled", "TOOL_CANCELLED", 3],
+        ["write_note", "cancelled", "TOOL_CANCELLED", 1],
+        ["write_note", "outcome_unknown", "TOOL_CANCELLED", 3],
+      ]);
+      assert.ok(wrong.kind === "answered" && wrong.consecutiveFailures === 1);
+    } finally {
+      await server.stop();
+    }
+  });
+
   await t.step("arguments that do not fit never reach the server", async () => {
     const { server, caller } = await setUp();
     try {
@@ -330,12 +403,16 @@ async function scenarios(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
       assert.match(first.text, /nobody has approved that yet/);
       assert.ok(next.kind === "answered" && next.errorCode === "TOOL_DEFINITION_CHANGED");
       assert.equal(next.status, 409);
+      const { definition_hash: hash } = asJsonObject(next.details);
+      assert.match(String(next.hint), new RegExp(`, 'search', '${hash}'\\)`));
       assert.deepEqual(offered.tools.map(({ toolName }) => toolName), ["fail", "write_note"]);
 
       const [connection] = await sql<{ id: string }[]>`
         select id from public.agent_mcp_connections
         where tool_id = ${toolId} and user_id = ${userId}`;
-      await sql`select public.approve_tool_definition(${connection?.id ?? null}, 'search')`;
+      await sql`
+        select public.approve_tool_definition(
+          ${connection?.id ?? null}, 'search', ${String(hash)})`;
 
       const renewed = await fixture.findTool(caller, "search");
       const approved = await gateway.call(callOf(renewed, caller, { query: "x" }), noAbort());

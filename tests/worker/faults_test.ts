@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { SwarmError } from "../../shared/errors/swarm_error.ts";
+import type { UnknownCall } from "../../shared/tools/tool_port.ts";
 import type { TaskModelCall } from "../../shared/worker/task_ports.ts";
 import type { TaskStore } from "../../shared/worker/task_store.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
@@ -155,8 +156,7 @@ Deno.test("no fault loses a task or runs a finished step again", async (t) => {
           model: (call) => turnNumber(call) === 0 ? { calls: [ask("pay")] } : complete,
           callTool: () => {
             callCount++;
-            const ids = { executionId: crypto.randomUUID(), feedbackToken: "f" };
-            return { kind: "unknown", message: "The connection was cut.", ...ids };
+            return lostAnswer();
           },
         });
         const taskId = await swarm.createTask();
@@ -178,8 +178,7 @@ Deno.test("no fault loses a task or runs a finished step again", async (t) => {
         tools: [toolNamed("pay")],
         model: (call) => turnNumber(call) === 0 ? { calls: [ask("pay")] } : complete,
         callTool: () => {
-          const ids = { executionId: crypto.randomUUID(), feedbackToken: "f" };
-          return { kind: "unknown", message: "The connection was cut.", ...ids };
+          return lostAnswer();
         },
       });
       const taskId = await swarm.createTask();
@@ -433,4 +432,15 @@ async function waitForSilence(ran: readonly string[]): Promise<number> {
 
 function pause(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 300));
+}
+
+function lostAnswer(): UnknownCall {
+  return {
+    kind: "unknown",
+    message: "The connection was cut.",
+    errorCode: "TOOL_OUTCOME_UNKNOWN",
+    hint: "Find out whether it was done.",
+    executionId: crypto.randomUUID(),
+    feedbackToken: "f",
+  };
 }

@@ -50,10 +50,12 @@ export function resultOfUnknown(
   unknown: UnknownCall,
   { hasOutputSchema }: ResultOptions,
 ): ToolCallResult {
+  const { errorCode, message, hint, details } = unknown;
   const error = {
-    code: "TOOL_OUTCOME_UNKNOWN",
-    message: unknown.message,
-    hint: "Find out whether it was done before you call again.",
+    code: errorCode,
+    message,
+    hint,
+    ...(details === undefined ? {} : { details }),
   };
   return {
     content: [{ type: "text", text: `${error.message}. ${error.hint}` }],
@@ -62,7 +64,7 @@ export function resultOfUnknown(
     _meta: {
       ...trailOf(unknown),
       ...externalMeta(unknown),
-      error_code: error.code,
+      ...failureOf(unknown),
       ...errorMeta(error),
     },
   };
@@ -97,7 +99,9 @@ export function toSdkResult(result: ToolCallResult): CallToolResult {
 }
 
 /** What a form for feedback and an editor for SQL need of a failure. */
-export function failureOf(answer: AnsweredCall): JsonObject {
+export function failureOf(
+  answer: Pick<AnsweredCall, "errorCode" | "lastSql" | "consecutiveFailures">,
+): JsonObject {
   return {
     ...(answer.errorCode === undefined ? {} : { error_code: answer.errorCode }),
     ...(answer.lastSql === undefined ? {} : { last_sql: answer.lastSql }),

@@ -86,9 +86,10 @@ function refused(answer: AnsweredCall): SwarmError {
 }
 
 function lost(outcome: UnknownCall): SwarmError {
-  return new SwarmError("TOOL_OUTCOME_UNKNOWN", outcome.message, {
-    hint: "Find out whether it was done before you call again.",
-    details: trailOf(outcome),
+  const { errorCode, message, hint, details } = outcome;
+  return new SwarmError(errorCode, message, {
+    hint,
+    details: { ...failureOf(outcome), ...details, ...trailOf(outcome) },
   });
 }
 

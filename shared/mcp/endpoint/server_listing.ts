@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from "../../json.ts";
 import { SwarmError } from "../../errors/swarm_error.ts";
 import type {
   ListedTool,
+  QuarantinedTool,
   ServerSummary,
   ServerTools,
   ToolCaller,
@@ -53,7 +54,7 @@ export async function describeServer(
     connection: connectionOf(server),
     tools: listing.tools.map(fullTool),
     dropped: dropped.map(({ name, reason }) => ({ name, reason })),
-    quarantined: quarantined as unknown as JsonValue,
+    quarantined: quarantined.map(quarantinedTool),
     ...(listingError === undefined ? {} : { listing_error: { ...listingError } }),
   };
 }
@@ -113,6 +114,15 @@ function briefTool({ name, version, title, description, inputSchema }: ListedToo
     ...(title === undefined ? {} : { title }),
     ...(description === undefined ? {} : { description }),
     model_options: modelOptionsOf(inputSchema),
+  };
+}
+
+function quarantinedTool({ name, reason, definitionHash, difference }: QuarantinedTool) {
+  return {
+    name,
+    reason,
+    definition_hash: definitionHash,
+    difference: difference as unknown as JsonValue,
   };
 }
 

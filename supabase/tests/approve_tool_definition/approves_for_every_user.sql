@@ -1,6 +1,6 @@
 begin;
 set local search_path = public, extensions;
-select plan(9);
+select plan(12);
 
 select tests.create_user('owner'), tests.create_user('other');
 insert into public.tools (name, slug, type, config) values ('files', 'files', 'mcp_server', '{}');
@@ -26,12 +26,19 @@ select is(pg_temp.state('owner'), 'quarantined', 'nor for who saw the first');
 select is((select tool_schema ->> 'description' from public.mcp_tools_cache
   where connection_id = (select id from connection where name = 'owner')), 'first', 'who keeps what was approved');
 
-select is(public.approve_tool_definition((select id from connection where name = 'other'), 'read'), 'approved', 'the new state');
+select pg_temp.list('other', 'changed again');
+select is(tests.code_of($$select public.approve_tool_definition((select id from connection where name = 'other'), 'read', 'changed')$$),
+  'TOOL_DEFINITION_CHANGED', 'what the server has changed since it was read is not approved');
+select is(pg_temp.state('other'), 'quarantined', 'and stays held');
+select pg_temp.list('other', 'changed');
+select is(public.approve_tool_definition((select id from connection where name = 'other'), 'read', 'changed'), 'approved', 'the new state');
 select is(pg_temp.state('owner'), 'approved', 'approved for everybody');
 select is((select tool_schema ->> 'description' from public.mcp_tools_cache
   where connection_id = (select id from connection where name = 'owner')), 'changed', 'with the new definition');
-select is(public.approve_tool_definition((select id from connection where name = 'other'), 'read'), 'approved', 'twice changes nothing');
-select is(tests.code_of($$select public.approve_tool_definition(gen_random_uuid(), 'read')$$), 'TOOL_NOT_FOUND', 'there must be such a tool');
+select is(public.approve_tool_definition((select id from connection where name = 'other'), 'read', 'changed'), 'approved', 'twice changes nothing');
+select is(tests.code_of($$select public.approve_tool_definition((select id from connection where name = 'other'), 'read', null)$$),
+  'TOOL_DEFINITION_CHANGED', 'no hash approves nothing');
+select is(tests.code_of($$select public.approve_tool_definition(gen_random_uuid(), 'read', 'changed')$$), 'TOOL_NOT_FOUND', 'there must be such a tool');
 
 select * from finish();
 rollback;

@@ -1,6 +1,6 @@
 begin;
 set local search_path = public, extensions;
-select plan(6);
+select plan(9);
 
 insert into public.tools (name, slug, type, config) values ('notes', 'notes', 'mcp_server', '{"mcp_url": "http://127.0.0.1:1/mcp"}');
 select tests.create_user('ada');
@@ -21,6 +21,29 @@ select is(pg_temp.connection('ada'), (select ada_id from made), 'a changed row k
 select is(
   (select row(protocol, failure_count, tools_listed_at)::text from public.agent_mcp_connections where user_id is not null),
   '(,0,)', 'which knows nothing of the new server');
+
+select vault.create_secret('one', 'NOTES_KEY'), vault.create_secret('two', 'NOTES_TENANT');
+update public.tools set credential_secret_name = 'NOTES_KEY', config = config || '{"headers": {"X-Tenant": {"secret": "NOTES_TENANT"}}}'
+where slug = 'notes';
+create function pg_temp.keeps_session() returns boolean language plpgsql as $$
+begin
+  perform pg_temp.connection('ada');
+  return (select session is not null from public.agent_mcp_connections where user_id is not null);
+end;
+$$;
+create function pg_temp.replace_secret(p_name text) returns void language sql as $$
+  select vault.update_secret((select id from vault.secrets where name = p_name), 'new');
+  update public.agent_mcp_connections set session = '{"id": "s"}';
+$$;
+select pg_temp.connection('ada');
+update public.agent_mcp_connections set session = '{"id": "s"}';
+select is(pg_temp.keeps_session(), true, 'a session goes on');
+select pg_temp.replace_secret('NOTES_KEY');
+select is(pg_temp.keeps_session(), false, 'until the tool''s secret is replaced');
+update public.tools set credential_secret_name = null where slug = 'notes';
+select pg_temp.connection('ada');
+select pg_temp.replace_secret('NOTES_TENANT');
+select is(pg_temp.keeps_session(), false, 'or one that a header names');
 
 select * from finish();
 rollback;

@@ -1,6 +1,6 @@
 begin;
 set local search_path = public, extensions;
-select plan(5);
+select plan(6);
 
 select tests.create_user(name) from unnest(array['owner', 'stranger']) as name;
 insert into public.mcp_executions (id, mcp_name, tool_name, agent_id, user_id, execution_time_ms, status, error_message, attempt, created_at)
@@ -35,6 +35,13 @@ select results_eq(
 select tests.act_as_user('stranger');
 select is((select call_count::int from public.tool_usage where mcp_name = 'notes'), 10, 'others see theirs');
 select is((select cost_micro_usd from public.tool_usage where mcp_name = 'notes'), null, 'without a model call there is no cost');
+select tests.act_as_nobody();
+insert into public.mcp_failures (execution_id, error_type, error_code)
+values (md5('call 110')::uuid, 'outcome_unknown', 'TOOL_CANCELLED'), (md5('call 101')::uuid, 'timeout', 'TOOL_TIMEOUT');
+select tests.act_as_user('stranger');
+select results_eq(
+  $$select success_count, error_count, success_rate from public.tool_usage where mcp_name = 'notes'$$,
+  $$values (8::bigint, 1::bigint, 0.8889::numeric)$$, 'what was cancelled lowers no rate');
 select tests.act_as_service();
 select is((select sum(call_count)::int from public.tool_usage where mcp_name = 'notes'), 110, 'the service sees all');
 select tests.act_as_nobody();
