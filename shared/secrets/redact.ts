@@ -1,4 +1,5 @@
 import type { JsonValue } from "../json.ts";
+import { escapablePatterns } from "./escapable_patterns.ts";
 
 /** What stands where a secret stood. */
 export const REDACTED = "[redacted]";
@@ -16,8 +17,9 @@ const MIN_SECRET_LENGTH = 4;
 const MIN_BASE64_LENGTH = 8;
 
 /**
- * Makes a redactor for secret values. It finds each as it is and as it is commonly written inside
- * something else: URL-encoded, JSON-escaped (once and twice), in base64 at any alignment.
+ * Makes a redactor for secret values. It finds each as it is, in base64 at any alignment, and both with
+ * any of their characters escaped as JSON, JavaScript, URLs, forms and HTML do it: encoders differ
+ * in which they escape, and a document may hold another one.
  *
  * Values shorter than four characters are ignored.
  */
@@ -25,7 +27,8 @@ export function createRedactor(secrets: readonly string[]): Redactor {
   const forms = secrets.filter((secret) => secret.length >= MIN_SECRET_LENGTH).flatMap(formsOf);
   if (forms.length === 0) return { text: (value) => value, json: (value) => value };
   // Longest first: the alternation takes the first that fits, and one form may contain another.
-  const alternatives = [...new Set(forms)].sort((a, b) => b.length - a.length).map(escapeRegExp);
+  const alternatives = [...new Set(forms)].sort((a, b) => b.length - a.length)
+    .flatMap((form) => escapablePatterns(form).map((piece) => piece.join("")));
   const pattern = new RegExp(alternatives.join("|"), "g");
   const text = (value: string) => value.replace(pattern, REDACTED);
   return { text, json: (value) => redactJson(value, text) };
@@ -44,22 +47,7 @@ function redactJson(value: JsonValue, text: (value: string) => string): JsonValu
 }
 
 function formsOf(secret: string): string[] {
-  const escaped = JSON.stringify(secret).slice(1, -1);
-  const encoded = percentEncode(secret);
-  return [
-    secret,
-    escaped,
-    JSON.stringify(escaped).slice(1, -1),
-    encoded,
-    encoded.replace(/%[0-9A-F]{2}/g, (octet) => octet.toLowerCase()),
-    new URLSearchParams([["", secret]]).toString().slice(1),
-    ...base64Cores(secret),
-  ];
-}
-
-/** `encodeURIComponent`, which throws on a lone surrogate, made total. */
-function percentEncode(secret: string): string {
-  return encodeURIComponent(secret.toWellFormed());
+  return [secret, ...base64Cores(secret)];
 }
 
 /**
@@ -78,8 +66,4 @@ function base64Cores(secret: string): string[] {
     if (core.length < MIN_BASE64_LENGTH) return [];
     return [core, core.replaceAll("+", "-").replaceAll("/", "_")];
   });
-}
-
-function escapeRegExp(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 }
