@@ -1,4 +1,5 @@
 import type { JsonValue } from "../json.ts";
+import { lazily } from "../lazily.ts";
 import { escapablePatterns } from "./escapable_patterns.ts";
 
 /** What stands where a secret stood. */
@@ -9,12 +10,19 @@ export interface Redactor {
   text(value: string): string;
   /** Deeply, in keys, strings and numbers. */
   json(value: JsonValue): JsonValue;
+  /**
+   * Where a secret begins that the text ends within, in whatever form; the text's length if there is
+   * none. For text that comes in pieces.
+   */
+  findBeginning(text: string): number;
 }
 
 /** Shorter values are no secrets; replacing them would only garble text. */
 const MIN_SECRET_LENGTH = 4;
 /** Shorter stretches of base64 appear by chance. */
 const MIN_BASE64_LENGTH = 8;
+/** The beginning of an escape that the text ends within. */
+const CUT_ESCAPE = "[%&\\\\][%&\\\\#;A-Za-z0-9]{0,24}$";
 
 /**
  * Makes a redactor for secret values. It finds each as it is, in base64 at any alignment, and both with
@@ -25,13 +33,32 @@ const MIN_BASE64_LENGTH = 8;
  */
 export function createRedactor(secrets: readonly string[]): Redactor {
   const forms = secrets.filter((secret) => secret.length >= MIN_SECRET_LENGTH).flatMap(formsOf);
-  if (forms.length === 0) return { text: (value) => value, json: (value) => value };
+  if (forms.length === 0) {
+    return {
+      text: (value) => value,
+      json: (value) => value,
+      findBeginning: ({ length }) => length,
+    };
+  }
   // Longest first: the alternation takes the first that fits, and one form may contain another.
-  const alternatives = [...new Set(forms)].sort((a, b) => b.length - a.length)
-    .flatMap((form) => escapablePatterns(form).map((piece) => piece.join("")));
-  const pattern = new RegExp(alternatives.join("|"), "g");
-  const text = (value: string) => value.replace(pattern, REDACTED);
-  return { text, json: (value) => redactJson(value, text) };
+  const pieces = [...new Set(forms)].sort((a, b) => b.length - a.length).flatMap(escapablePatterns);
+  const whole = new RegExp(pieces.map((patterns) => patterns.join("")).join("|"), "g");
+  const text = (value: string) => value.replace(whole, REDACTED);
+  const beginning = lazily(() => new RegExp(`(?:${pieces.map(beginningOf).join("|")})$`));
+  return {
+    text,
+    json: (value) => redactJson(value, text),
+    findBeginning: (value) => {
+      const found = value.search(beginning());
+      return found === -1 ? value.length : found;
+    },
+  };
+}
+
+/** Matches as many of a piece's characters as there are before the end of the text. */
+function beginningOf([first = "", ...others]: readonly string[]): string {
+  return `(?:${first}|${CUT_ESCAPE})` +
+    others.map((pattern) => `(?:${pattern}|$|${CUT_ESCAPE})`).join("");
 }
 
 function redactJson(value: JsonValue, text: (value: string) => string): JsonValue {
