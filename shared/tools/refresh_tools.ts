@@ -38,7 +38,10 @@ export async function refreshTools(
   const opened = await openToolServer(registered, options, ports);
   const listing = await opened.server.listTools(signal);
   const redactor = opened.redactor();
-  const dropped = [...listing.dropped];
+  const dropped: DroppedTool[] = listing.dropped.map(({ name, reason }) => ({
+    name: redactor.text(name),
+    reason: redactor.text(reason),
+  }));
   const tools: ToolToStore[] = [];
   const scopes = await scopesByTool(registered);
   const config = parseToolConfig(tool.slug, tool.type, tool.config);

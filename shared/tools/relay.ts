@@ -35,14 +35,15 @@ export async function relay(
   if (opened.server.relay === undefined) {
     throw new SwarmError("RESOURCE_NOT_FOUND", `'${request.server}' has nothing beside tools`);
   }
-  const redactor = opened.redactor();
+  // Asked for a redactor only afterwards: on the way a token may be renewed.
   try {
     const { timeoutMs } = opened;
     const input = inputOf(request);
     const asked = { method, params, input, caller: { ...caller, userId }, timeoutMs };
-    return redactor.json(await opened.server.relay(asked, signal)) as JsonObject;
+    const answer = await opened.server.relay(asked, signal);
+    return opened.redactor().json(answer) as JsonObject;
   } catch (error) {
-    throw error instanceof SwarmError ? redacted(error, redactor) : error;
+    throw error instanceof SwarmError ? redacted(error, opened.redactor()) : error;
   }
 }
 

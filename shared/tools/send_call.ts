@@ -2,6 +2,7 @@ import { sleep } from "../sleep.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { isNoConnection } from "./no_connection.ts";
 import type { OpenedServer } from "./open_tool_server.ts";
+import { redactedMessages } from "./redacted_messages.ts";
 import type { RunningCall } from "./running_call.ts";
 import { isRepeatable, type ToolDefinition } from "./tool_definition.ts";
 import { inputOf, type ServerAnswer } from "./tool_server.ts";
@@ -45,14 +46,14 @@ export async function sendCall(
 
 async function tryOnce(
   call: RunningCall,
-  { server }: OpenedServer,
+  opened: OpenedServer,
   definition: ToolDefinition,
   timeoutMs: number,
 ): Promise<Try> {
   const { request, caller, executionId, signal } = call;
   const { idempotencyKey, traceparent, tracestate = null } = request;
   try {
-    const answer = await server.callTool({
+    const answer = await opened.server.callTool({
       definition,
       arguments: request.arguments,
       caller,
@@ -61,8 +62,7 @@ async function tryOnce(
       traceparent,
       tracestate,
       timeoutMs,
-      onProgress: request.onProgress ?? null,
-      logs: request.logs ?? null,
+      ...redactedMessages(request, opened),
       input: inputOf(request),
       onModelUse: (use) => call.modelUses.push(use),
     }, signal);

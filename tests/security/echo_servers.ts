@@ -136,7 +136,7 @@ function answerMcp({ id, method }: RpcRequest, headers: Headers): Response {
         name: "peek",
         description: `Peeks as ${told}`,
         inputSchema: { type: "object", properties: {}, description: told },
-      }],
+      }, { name: told, inputSchema: { type: key } }],
     },
     "tools/call": { isError: true, content: [{ type: "text", text: `No: ${told}` }] },
   };

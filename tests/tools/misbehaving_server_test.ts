@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../shared/json.ts";
-import type { ToolCallOutcome } from "../../shared/tools/tool_port.ts";
+import type { ToolCallOutcome, ToolCallRequest } from "../../shared/tools/tool_port.ts";
 import { type McpFixtureOptions, startMcpServer } from "./mcp_fixture.ts";
 import { noAbort, nobody, openToolFixture } from "./tool_fixture.ts";
 
@@ -50,11 +50,14 @@ Deno.test("a server that misbehaves gets an answer of its own class", async (t) 
   const fixture = await openToolFixture();
   const { gateway } = fixture;
 
-  async function register(options: McpFixtureOptions) {
+  async function register(options: McpFixtureOptions, credential?: string) {
     const server = await startMcpServer(options);
     const toolId = await fixture.createTool({
       type: "mcp_server",
       config: { mcp_url: server.url, timeout_ms: 1_500 },
+      ...credential === undefined
+        ? {}
+        : { credential: { type: "bearer_token", name: await fixture.storeSecret(credential) } },
     });
     const [row] = await fixture.sql<{ slug: string }[]>`
       select slug from public.tools where id = ${toolId}`;
@@ -62,16 +65,7 @@ Deno.test("a server that misbehaves gets an answer of its own class", async (t) 
   }
 
   function call(slug: string, toolName: string, args: JsonObject): Promise<ToolCallOutcome> {
-    return gateway.call({
-      server: slug,
-      toolName,
-      arguments: args,
-      caller: nobody(),
-      stepSeq: null,
-      attempt: 1,
-      idempotencyKey: crypto.randomUUID(),
-      traceparent: null,
-    }, noAbort());
+    return gateway.call(callOf(slug, toolName, args), noAbort());
   }
 
   for (const { name, answer, expected } of MISBEHAVIOURS) {
@@ -120,6 +114,49 @@ Deno.test("a server that misbehaves gets an answer of its own class", async (t) 
     }
   });
 
+  await t.step("progress, logs and broken definitions come without the credential", async () => {
+    const secret = "AKIA/abc+defgh==";
+    const escaped = secret.replaceAll("/", "\\\\/");
+    const told = `${secret} or ${escaped} ${"long ".repeat(10_000)}`;
+    const { server, slug } = await register({
+      intercept: async ({ method, meta }, answer) => {
+        if (method === "tools/list") {
+          const body = await (await answer()).json();
+          body.result.tools.push({ name: `of ${secret}`, inputSchema: { type: escaped } });
+          return Response.json(body);
+        }
+        if (method !== "tools/call") return await answer();
+        const { progressToken } = meta ?? {};
+        return streamMessages([
+          {
+            method: "notifications/progress",
+            params: { progressToken, progress: 1, message: told },
+          },
+          { method: "notifications/message", params: { level: "info", logger: told, data: told } },
+          { method: "notifications/message", params: { level: "info", data: { [told]: [told] } } },
+        ], await answer());
+      },
+    }, secret);
+    const messages: unknown[] = [];
+    try {
+      const outcome = await gateway.call({
+        ...callOf(slug, "write_note", { text: "x" }),
+        onProgress: (progress) => messages.push(progress),
+        logs: { level: "debug", write: (message) => messages.push(message) },
+      }, noAbort());
+      const { dropped } = await gateway.listServerTools(slug, nobody(), {}, noAbort());
+
+      assert.ok(outcome.kind === "answered" && !outcome.isError, JSON.stringify(outcome));
+      assert.equal(messages.length, 3, "all of them arrive");
+      assert.deepEqual(dropped.map(({ name }) => name), ["of [redacted]"]);
+      const shown = JSON.stringify([messages, dropped]);
+      assert.ok(shown.includes("[redacted]") && !shown.includes("defgh"), shown.slice(0, 1_000));
+      assert.ok(shown.length < 50_000, "long messages are cut");
+    } finally {
+      await server.stop();
+    }
+  });
+
   await t.step("a list without an end is refused", async () => {
     let page = 0;
     const { server, slug } = await register({
@@ -143,6 +180,33 @@ Deno.test("a server that misbehaves gets an answer of its own class", async (t) 
 
   await fixture.stop();
 });
+
+function callOf(server: string, toolName: string, args: JsonObject): ToolCallRequest {
+  return {
+    server,
+    toolName,
+    arguments: args,
+    caller: nobody(),
+    stepSeq: null,
+    attempt: 1,
+    idempotencyKey: crypto.randomUUID(),
+    traceparent: null,
+  };
+}
+
+/** Notifications on the way to an answer. */
+async function streamMessages(
+  notifications: readonly { readonly method: string; readonly params: unknown }[],
+  answer: Response,
+): Promise<Response> {
+  const last = answer.headers.get("content-type")?.includes("event-stream")
+    ? await answer.text()
+    : `event: message\ndata: ${await answer.text()}\n\n`;
+  const events = notifications.map((notification) =>
+    `event: message\ndata: ${JSON.stringify({ jsonrpc: "2.0", ...notification })}\n\n`
+  );
+  return new Response(`${events.join("")}${last}`, { headers: SSE });
+}
 
 /** Ends what still drips, which would hold its server. */
 const endDrips = new Set<() => void>();
