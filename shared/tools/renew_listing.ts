@@ -58,14 +58,25 @@ export async function renewListing(
       dropped: await refreshTools(registered, userId, ports, options.signal),
     };
   } catch (error) {
-    const known = toSwarmError(error, `list the tools of '${slug}'`);
+    const known = faultOf(toSwarmError(error, `list the tools of '${slug}'`), slug);
     const isSlow = performance.now() - beganAtMs > SLOW_FAILURE_MS;
     await giveBack(registered, known, isSlow, ports);
     options.signal.throwIfAborted();
     if (known.code === "DATABASE_UNAVAILABLE") throw known;
-    ports.log("warn", "tool.listing_failed", { server: slug, code: known.code });
+    const { code, details = null } = known;
+    ports.log("warn", "tool.listing_failed", { server: slug, code, details });
     return { kind: "failed", error: known };
   }
+}
+
+/** A list that cannot be kept is the fault of the server that gave it, and of no other one. */
+function faultOf(error: SwarmError, slug: string): SwarmError {
+  if (error.code !== "INTERNAL") return error;
+  return new SwarmError(
+    "TOOL_UNAVAILABLE",
+    `Cannot list the tools of '${slug}': what it answered cannot be kept`,
+    { cause: error, ...(error.details === undefined ? {} : { details: error.details }) },
+  );
 }
 
 async function settledMeanwhile(

@@ -157,6 +157,67 @@ Deno.test("a server that misbehaves gets an answer of its own class", async (t) 
     }
   });
 
+  await t.step("definitions with what cannot be stored cost nothing but themselves", async () => {
+    const half = `${"x".repeat(127)}😀`;
+    const names = [
+      "bad\u0000name",
+      half,
+      ...Array.from({ length: 150 }, (_, at) => `broken-${at}`),
+    ];
+    const { server, slug } = await register({
+      intercept: withTools([
+        ...names.map((name) => ({ name, inputSchema: { type: "string" } })),
+        { name: "same\u0000", inputSchema: { type: "object" } },
+        { name: "same\uFFFD", inputSchema: { type: "object" } },
+      ]),
+    });
+    try {
+      const { tools, dropped } = await gateway.listServerTools(slug, nobody(), {}, noAbort());
+
+      assert.deepEqual(tools.map(({ name }) => name), [
+        "fail",
+        "same\uFFFD",
+        "search",
+        "write_note",
+      ]);
+      assert.deepEqual(dropped.slice(0, 2).map(({ name }) => name), [
+        "bad\uFFFDname",
+        `${"x".repeat(127)}\uFFFD`,
+      ]);
+      assert.equal(dropped.length, 101);
+      assert.match(dropped.at(-1)?.reason ?? "", /^52 more/);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  await t.step("a list with too many broken definitions is refused like any other", async () => {
+    const broken = Array.from({ length: 20_000 }, () => ({ name: "broken", inputSchema: {} }));
+    const { server, slug } = await register({ intercept: withTools(broken) });
+    try {
+      await assert.rejects(gateway.listServerTools(slug, nobody(), {}, noAbort()), {
+        code: "TOOL_UNAVAILABLE",
+      });
+    } finally {
+      await server.stop();
+    }
+  });
+
+  await t.step("a list that the database refuses is that server's own fault", async () => {
+    const { server, slug } = await register({});
+    await fixture.sql.unsafe(`
+      alter table public.mcp_tools_cache add constraint refuses check (tool_name <> 'fail') not valid`);
+    try {
+      await assert.rejects(gateway.listServerTools(slug, nobody(), {}, noAbort()), {
+        code: "TOOL_UNAVAILABLE",
+        message: /cannot be kept/,
+      });
+    } finally {
+      await fixture.sql`alter table public.mcp_tools_cache drop constraint refuses`;
+      await server.stop();
+    }
+  });
+
   await t.step("a list without an end is refused", async () => {
     let page = 0;
     const { server, slug } = await register({
@@ -191,6 +252,16 @@ function callOf(server: string, toolName: string, args: JsonObject): ToolCallReq
     attempt: 1,
     idempotencyKey: crypto.randomUUID(),
     traceparent: null,
+  };
+}
+
+/** Adds tools to those that a server lists. */
+function withTools(tools: readonly JsonObject[]): NonNullable<McpFixtureOptions["intercept"]> {
+  return async ({ method }, answer) => {
+    if (method !== "tools/list") return await answer();
+    const body = await (await answer()).json();
+    body.result.tools.push(...tools);
+    return Response.json(body);
   };
 }
 
