@@ -58,10 +58,11 @@ export async function renewListing(
       dropped: await refreshTools(registered, userId, ports, options.signal),
     };
   } catch (error) {
+    if (options.signal.aborted) await giveBackUnused(registered, ports);
+    options.signal.throwIfAborted();
     const known = faultOf(toSwarmError(error, `list the tools of '${slug}'`), slug);
     const isSlow = performance.now() - beganAtMs > SLOW_FAILURE_MS;
     await giveBack(registered, known, isSlow, ports);
-    options.signal.throwIfAborted();
     if (known.code === "DATABASE_UNAVAILABLE") throw known;
     const { code, details = null } = known;
     ports.log("warn", "tool.listing_failed", { server: slug, code, details });
@@ -101,6 +102,18 @@ async function giveBack(
 ): Promise<void> {
   try {
     await store.failListing(connection.id, { code, message }, isSlow && UNREACHABLE.has(code));
+  } catch (error) {
+    log("warn", "tool.listing_not_given_back", { error: String(error) });
+  }
+}
+
+/** The asker has gone away, which says nothing of the server. */
+async function giveBackUnused(
+  { connection }: RegisteredServer,
+  { store, log }: ToolServerPorts,
+): Promise<void> {
+  try {
+    await store.endListing(connection.id);
   } catch (error) {
     log("warn", "tool.listing_not_given_back", { error: String(error) });
   }

@@ -30,6 +30,8 @@ export interface CallExchange extends Exchange {
   readonly called: FoundTool | null;
 }
 
+/** Of a tool that does not exist, as it is repeated to the caller. */
+const MAX_NAME_CHARACTERS = 300;
 const LOG_LEVEL_KEY = "io.modelcontextprotocol/logLevel";
 
 /**
@@ -166,7 +168,7 @@ function unknownTool(sdk: McpSdk, name: string, nearest: readonly string[]): Err
   const hint = nearest.length === 0 ? "There is none." : `There is: ${nearest.join(", ")}.`;
   return new sdk.ProtocolError(
     sdk.ProtocolErrorCode.InvalidParams,
-    `Unknown tool: ${name}. ${hint}`,
+    `Unknown tool: ${name.slice(0, MAX_NAME_CHARACTERS)}. ${hint}`,
     { code: "TOOL_NOT_FOUND", nearest: [...nearest] },
   );
 }
