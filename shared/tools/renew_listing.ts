@@ -125,3 +125,8 @@ export function storedError(
 ): SwarmError {
   return new SwarmError(code, message);
 }
+
+/** The error where somebody is asking the server and has not ended yet. */
+export function notListedYet(slug: string): SwarmError {
+  return new SwarmError("TOOL_UNAVAILABLE", `'${slug}' has not listed its tools yet`);
+}

@@ -375,6 +375,8 @@ export interface PreparedCall {
 export interface ListServerOptions {
   /** Ask the server now, whatever the age of the cached list. @default false */
   readonly refresh?: boolean;
+  /** How long a server is waited for that was never listed. @default as long as it may take */
+  readonly firstWaitMs?: number;
 }
 
 /**

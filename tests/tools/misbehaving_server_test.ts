@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../shared/json.ts";
 import type { ToolCallOutcome, ToolCallRequest } from "../../shared/tools/tool_port.ts";
+import { waitFor } from "../../scripts/wait_for.ts";
 import { type McpFixtureOptions, startMcpServer } from "./mcp_fixture.ts";
 import { noAbort, nobody, openToolFixture } from "./tool_fixture.ts";
 
@@ -50,11 +51,14 @@ Deno.test("a server that misbehaves gets an answer of its own class", async (t) 
   const fixture = await openToolFixture();
   const { gateway } = fixture;
 
-  async function register(options: McpFixtureOptions, credential?: string) {
+  async function register(
+    options: McpFixtureOptions,
+    { credential, timeoutMs = 1_500 }: { credential?: string; timeoutMs?: number } = {},
+  ) {
     const server = await startMcpServer(options);
     const toolId = await fixture.createTool({
       type: "mcp_server",
-      config: { mcp_url: server.url, timeout_ms: 1_500 },
+      config: { mcp_url: server.url, timeout_ms: timeoutMs },
       ...credential === undefined
         ? {}
         : { credential: { type: "bearer_token", name: await fixture.storeSecret(credential) } },
@@ -66,6 +70,16 @@ Deno.test("a server that misbehaves gets an answer of its own class", async (t) 
 
   function call(slug: string, toolName: string, args: JsonObject): Promise<ToolCallOutcome> {
     return gateway.call(callOf(slug, toolName, args), noAbort());
+  }
+
+  /** Seconds since the server's list was made. */
+  async function listedAgo(slug: string): Promise<number> {
+    const [row] = await fixture.sql<{ seconds: number }[]>`
+      select extract(epoch from now() - connection.tools_listed_at)::float8 as seconds
+      from public.agent_mcp_connections as connection
+      join public.tools as tool on tool.id = connection.tool_id
+      where tool.slug = ${slug} and connection.tools_listed_at is not null`;
+    return row?.seconds ?? Infinity;
   }
 
   for (const { name, answer, expected } of MISBEHAVIOURS) {
@@ -136,7 +150,7 @@ Deno.test("a server that misbehaves gets an answer of its own class", async (t) 
           { method: "notifications/message", params: { level: "info", data: { [told]: [told] } } },
         ], await answer());
       },
-    }, secret);
+    }, { credential: secret });
     const messages: unknown[] = [];
     try {
       const outcome = await gateway.call({
@@ -217,6 +231,61 @@ Deno.test("a server that misbehaves gets an answer of its own class", async (t) 
       await server.stop();
     }
   });
+
+  await t.step("a server that hangs keeps nobody waiting who has an older list", async () => {
+    const hanging = Promise.withResolvers<void>();
+    let hangs = false;
+    const { server, slug } = await register({
+      intercept: async ({ method }, answer) => {
+        if (hangs && method === "tools/list") await hanging.promise;
+        return await answer();
+      },
+    }, { timeoutMs: 15_000 });
+    try {
+      await gateway.listServerTools(slug, nobody(), {}, noAbort());
+      await fixture.sql`
+        update public.agent_mcp_connections
+        set tools_listed_at = tools_listed_at - interval '1 hour'
+        where tool_id = (select id from public.tools where slug = ${slug})`;
+      hangs = true;
+      const startedAtMs = performance.now();
+      const asked = await Promise.all(
+        [1, 2].map(() => gateway.listServerTools(slug, nobody(), {}, noAbort())),
+      );
+
+      assert.ok(performance.now() - startedAtMs < 5_000);
+      assert.deepEqual(asked.map(({ tools }) => tools.length), [3, 3]);
+      hanging.resolve();
+      await waitFor(async () => (await listedAgo(slug)) < 60, { timeoutMs: 5_000 });
+    } finally {
+      hanging.resolve();
+      await server.stop();
+    }
+  });
+
+  await t.step(
+    "who lists all servers waits for a new one that hangs as long as it says",
+    async () => {
+      const hanging = Promise.withResolvers<void>();
+      const { server, slug } = await register({
+        intercept: async ({ method }, answer) => {
+          if (method === "tools/list") await hanging.promise;
+          return await answer();
+        },
+      });
+      try {
+        await assert.rejects(
+          gateway.listServerTools(slug, nobody(), { firstWaitMs: 200 }, noAbort()),
+          { code: "TOOL_UNAVAILABLE", message: /has not listed its tools yet/ },
+        );
+        hanging.resolve();
+        await waitFor(async () => (await listedAgo(slug)) < 60, { timeoutMs: 5_000 });
+      } finally {
+        hanging.resolve();
+        await server.stop();
+      }
+    },
+  );
 
   await t.step("a list without an end is refused", async () => {
     let page = 0;

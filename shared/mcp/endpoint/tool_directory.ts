@@ -13,10 +13,9 @@ import type {
   ToolCaller,
   ToolGateway,
 } from "../../tools/tool_port.ts";
+import { CONCURRENT_LISTINGS, FIRST_WAIT_MS } from "./listing_limits.ts";
 import { nameNearestServers } from "./name_nearest_servers.ts";
 
-/** Servers asked at the same time. */
-const CONCURRENT_LISTINGS = 8;
 const SEPARATOR = "__";
 /** No slug and no name of a tool, with its version, is longer. */
 const MAX_SLUG_CHARACTERS = 63;
@@ -113,7 +112,8 @@ export function createToolDirectory(options: ToolDirectoryOptions): ToolDirector
 
   async function ask(slug: string): Promise<ServerTools | null> {
     try {
-      return await gateway.listServerTools(slug, caller, {}, signal);
+      const options = server === null ? { firstWaitMs: FIRST_WAIT_MS } : {};
+      return await gateway.listServerTools(slug, caller, options, signal);
     } catch (error) {
       if (!(error instanceof SwarmError)) throw error;
       if (!isServersFault(error)) {
