@@ -59,14 +59,16 @@ export async function listServerTools(
   const listingError = errorOf(renewal, listing);
   if (listing.tools_listed_at === null && listingError !== null) throw listingError;
 
-  const tools = listing.tools.filter(({ state }) => state === "approved")
+  const allowed = listing.tools.filter(({ is_allowed: isAllowed }) => isAllowed);
+  const tools = allowed.filter(({ state }) => state === "approved")
     .map((tool) => toListed(tool, scopesOf(server.tool, tool.scopes, isInTask), granted));
   const callable = tools.filter(({ missingScopes }) => missingScopes.length === 0);
   return {
     server: summaryOf(freshSummary(server, listing), callable.length),
     tools,
     dropped: listing.dropped,
-    quarantined: listing.tools.flatMap(toQuarantined),
+    quarantined: allowed.flatMap(toQuarantined),
+    forbidden: listing.tools.filter((tool) => !tool.is_allowed).map(({ name }) => name),
     features: await serverFeatures(listing),
     ...(listingError === null
       ? {}

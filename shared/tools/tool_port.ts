@@ -176,6 +176,8 @@ export interface ServerTools {
   readonly tools: readonly ListedTool[];
   readonly dropped: readonly LeftOutTool[];
   readonly quarantined: readonly QuarantinedTool[];
+  /** Names of tools that a policy forbids, which stand nowhere else here. */
+  readonly forbidden: readonly string[];
   readonly features: ServerFeatures;
   /** Why the list is the cached one although a new one was due. */
   readonly listingError?: { readonly code: ErrorCode; readonly message: string };

@@ -38,8 +38,8 @@ export type FoundTool =
     readonly prepared?: PreparedCall;
   }
   /**
-   * The server's tools cannot be listed now, or nobody has approved this one's definition; the call
-   * itself will tell why.
+   * The server's tools cannot be listed now, nobody has approved this one's definition, or a policy
+   * forbids it; the call itself will tell why.
    */
   | { readonly kind: "unlisted"; readonly server: string; readonly toolName: string }
   | { readonly kind: "unknown"; readonly nearest: readonly string[] };
@@ -167,7 +167,7 @@ export function createToolDirectory(options: ToolDirectoryOptions): ToolDirector
     if (readingsOf(slug, toolName).length === 0) {
       return unknown(toolName, wireTools(answer, ""));
     }
-    if (answer === null || isQuarantined(toolName, answer)) {
+    if (answer === null || isHeldBack(toolName, answer)) {
       return { kind: "unlisted", server: slug, toolName };
     }
     const tool = findByName(toolName, answer.tools);
@@ -193,7 +193,7 @@ export function createToolDirectory(options: ToolDirectoryOptions): ToolDirector
     for (const { slug, toolName } of await likelyReadings(wireName)) {
       const answer = await toolsIfAny(slug);
       if (answer === "no server") continue;
-      if (answer === null || isQuarantined(toolName, answer)) {
+      if (answer === null || isHeldBack(toolName, answer)) {
         unlisted ??= { kind: "unlisted", server: slug, toolName };
       }
       const tool = answer === null ? undefined : findByName(toolName, answer.tools);
@@ -203,8 +203,8 @@ export function createToolDirectory(options: ToolDirectoryOptions): ToolDirector
   }
 }
 
-function isQuarantined(toolName: string, { quarantined }: ServerTools): boolean {
-  return quarantined.some(({ name }) => name === toolName);
+function isHeldBack(toolName: string, { quarantined, forbidden }: ServerTools): boolean {
+  return quarantined.some(({ name }) => name === toolName) || forbidden.includes(toolName);
 }
 
 /** A server and its tool, as a wire name may mean them. */
