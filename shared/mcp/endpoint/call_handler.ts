@@ -16,6 +16,7 @@ import type {
 } from "../../tools/tool_port.ts";
 import { inputOffer } from "./input_offer.ts";
 import {
+  metaOfAsking,
   resultOfAnswer,
   resultOfRefusal,
   resultOfUnknown,
@@ -154,12 +155,12 @@ function progressTeller(
 function toInputRequired(
   outcome: ToolCallOutcome & { readonly kind: "input_required" },
 ): InputRequiredResult {
-  const { inputRequests, requestState, meta } = outcome;
+  const { inputRequests, requestState } = outcome;
   const result = {
     resultType: "input_required",
     inputRequests,
     ...(requestState === undefined ? {} : { requestState }),
-    ...(meta === undefined ? {} : { _meta: meta }),
+    _meta: metaOfAsking(outcome),
   };
   return result as unknown as InputRequiredResult;
 }
