@@ -71,7 +71,7 @@ async function tryOnce(
     if (signal.aborted) throw error;
     if (error instanceof SwarmError) return { kind: "error", error };
     // Past this point the call may run, so an error that nobody foresaw counts as a lost answer.
-    const reason = call.redactor.text(String(error));
+    const reason = opened.redactor().text(String(error));
     call.ports.log("error", "tool.unexpected_error", { tool: definition.name, error: reason });
     const message = `The call of '${definition.name}' broke off`;
     return { kind: "answer", answer: { kind: "lost", cause: "connection", message } };
