@@ -17,7 +17,7 @@ const ENTITY_NAMES: Readonly<Record<string, string>> = {
 /** What escapes the next character, and may have been escaped itself. */
 const BACKSLASH =
   "(?:\\\\(?:u005[cC]|x5[cC])?|%(?:25)*5[cC]|&(?:amp;)*(?:bsol|#(?:0*92|[xX]0*5[cC]));)";
-/** A longer regular expression takes long to compile, and at last more stack than there is. */
+/** No key has more; a longer regular expression takes long to compile, and at last too much stack. */
 const MAX_ESCAPABLE_CHARACTERS = 512;
 
 /**
@@ -28,18 +28,35 @@ const MAX_ESCAPABLE_CHARACTERS = 512;
  * What a pattern repeats is followed by something else, and begins behind something else, so that
  * matching takes time in proportion to the text.
  *
- * @returns The pieces of the text, one unless it is very long, each as the patterns of its
- * characters in turn; a run of backslashes counts as one.
+ * @returns One form of the text, as the patterns of its characters in turn (a run of backslashes
+ * counts as one); several of a text with very many characters to escape, which is found only where
+ * all of it is written in one way.
  */
 export function escapablePatterns(text: string): string[][] {
   const parts = text.match(/\\+|[^]/gu) ?? [];
   const escapable = parts.filter((part) => !isPlain(part)).length;
-  const pieceCount = Math.max(1, Math.ceil(escapable / MAX_ESCAPABLE_CHARACTERS));
-  const pieceLength = Math.ceil(parts.length / pieceCount);
-  return Array.from({ length: pieceCount }, (_, index) => {
-    const piece = parts.slice(index * pieceLength, (index + 1) * pieceLength);
-    return piece.map((part, place) => patternOf(part, place === 0));
-  });
+  if (escapable > MAX_ESCAPABLE_CHARACTERS) {
+    return wholeForms(text).map((form) => Array.from(form, literalPattern));
+  }
+  return [parts.map((part, place) => patternOf(part, place === 0))];
+}
+
+function wholeForms(text: string): string[] {
+  const json = JSON.stringify(text).slice(1, -1);
+  const encoded = encodeURIComponent(text.toWellFormed());
+  const forms = [
+    text,
+    json,
+    json.replaceAll("/", "\\/"),
+    JSON.stringify(json).slice(1, -1),
+    encoded,
+    encoded.replace(/%[0-9A-F]{2}/g, (octet) => octet.toLowerCase()),
+  ];
+  return [...new Set(forms)].sort((a, b) => b.length - a.length);
+}
+
+function literalPattern(character: string): string {
+  return character.replace(/[.*+?^${}()|[\]\\]/, "\\$&");
 }
 
 function isPlain(part: string): boolean {
@@ -47,7 +64,7 @@ function isPlain(part: string): boolean {
 }
 
 function patternOf(part: string, isFirst: boolean): string {
-  if (isPlain(part)) return part === "." ? "\\." : part;
+  if (isPlain(part)) return literalPattern(part);
   const { length } = part;
   if (part.startsWith("\\")) {
     return `${BACKSLASH}{${length},${isFirst ? 8 * length : ""}}(?!${BACKSLASH})`;
@@ -58,7 +75,7 @@ function patternOf(part: string, isFirst: boolean): string {
   const short = SHORT_ESCAPES[part];
   const forms = [
     encoded(part),
-    part.replace(/[.*+?^${}()|[\]\\]/, "\\$&"),
+    literalPattern(part),
     units.map((unit) => anyOf(unit)).join(backslashes),
     ...(short === undefined ? [] : [`(?<=\\\\)${short}`]),
     // Forms write it so.

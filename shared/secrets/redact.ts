@@ -21,6 +21,8 @@ export interface Redactor {
 const MIN_SECRET_LENGTH = 4;
 /** Shorter stretches of base64 appear by chance. */
 const MIN_BASE64_LENGTH = 8;
+/** More say nothing new of whether a secret begins here. */
+const MAX_COMPARED_CHARACTERS = 64;
 /** The beginning of an escape that the text ends within. */
 const CUT_ESCAPE = "[%&\\\\][%&\\\\#;A-Za-z0-9]{0,24}$";
 
@@ -41,10 +43,12 @@ export function createRedactor(secrets: readonly string[]): Redactor {
     };
   }
   // Longest first: the alternation takes the first that fits, and one form may contain another.
-  const pieces = [...new Set(forms)].sort((a, b) => b.length - a.length).flatMap(escapablePatterns);
-  const whole = new RegExp(pieces.map((patterns) => patterns.join("")).join("|"), "g");
+  const patterns = [...new Set(forms)].sort((a, b) => b.length - a.length).flatMap(
+    escapablePatterns,
+  );
+  const whole = new RegExp(patterns.map((form) => form.join("")).join("|"), "g");
   const text = (value: string) => value.replace(whole, REDACTED);
-  const beginning = lazily(() => new RegExp(`(?:${pieces.map(beginningOf).join("|")})$`));
+  const beginning = lazily(() => new RegExp(`(?:${patterns.map(beginningOf).join("|")})$`));
   return {
     text,
     json: (value) => redactJson(value, text),
@@ -55,10 +59,16 @@ export function createRedactor(secrets: readonly string[]): Redactor {
   };
 }
 
-/** Matches as many of a piece's characters as there are before the end of the text. */
-function beginningOf([first = "", ...others]: readonly string[]): string {
-  return `(?:${first}|${CUT_ESCAPE})` +
-    others.map((pattern) => `(?:${pattern}|$|${CUT_ESCAPE})`).join("");
+/**
+ * Matches as many of a form's characters as there are before the end of the text; of a long form,
+ * what follows its first characters is taken to be the rest.
+ */
+function beginningOf(form: readonly string[]): string {
+  const [first = "", ...others] = form.slice(0, MAX_COMPARED_CHARACTERS);
+  const rest = form.length > MAX_COMPARED_CHARACTERS ? "[^]*" : "";
+  const orEnd = (pattern: string) =>
+    /^\\?.$/.test(pattern) ? `(?:${pattern}|$)` : `(?:${pattern}|$|${CUT_ESCAPE})`;
+  return `(?:${first}|${CUT_ESCAPE})${others.map(orEnd).join("")}${rest}`;
 }
 
 function redactJson(value: JsonValue, text: (value: string) => string): JsonValue {
