@@ -46,6 +46,7 @@ export function createMcpApp(config: Config, log: Logger): McpApp {
     secretKey: serviceKeyOf(apiKeys.secretKeys),
     allowLoopback,
     log,
+    keepAlive: runInBackground,
   });
   const registerServers = createServerRegistrar(sql);
   const checkSession = createSessionCheck(sql, config.databaseUrl);

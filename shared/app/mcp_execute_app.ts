@@ -38,6 +38,7 @@ export function createMcpExecuteApp(config: Config, log: Logger): McpExecuteApp 
     secretKey: serviceKeyOf(apiKeys.secretKeys),
     allowLoopback,
     log,
+    keepAlive: runInBackground,
   });
   const registerServers = createServerRegistrar(sql);
   const checkSession = createSessionCheck(sql, config.databaseUrl);

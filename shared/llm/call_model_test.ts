@@ -36,14 +36,14 @@ function response(changes: Partial<ModelResponse> = {}): ModelResponse {
 }
 
 /** Ports that note what they were asked, around a model that streams `deltas` and answers. */
-function fakePorts(answer: ModelResponse, deltas: readonly string[] = []) {
+function fakePorts(answer: ModelResponse, deltas: readonly string[] = [], key = KEY) {
   const queries: ModelKeyQuery[] = [];
   const endpoints: ModelEndpoint[] = [];
   const requests: ModelRequest[] = [];
   const ports: ModelCallPorts = {
     resolveKey: (query) => {
       queries.push(query);
-      return Promise.resolve({ secret: KEY, keySource: "organisation" });
+      return Promise.resolve({ secret: key, keySource: "organisation" });
     },
     createAdapter: (endpoint) => {
       endpoints.push(endpoint);
@@ -169,6 +169,7 @@ Deno.test("a server that echoes the key does not get it stored", async () => {
     toolCalls: [
       { callId: "1", name: "send", arguments: { header: `x ${KEY}`, deep: [{ [KEY]: KEY }] } },
       { callId: "2", name: "send", arguments: null, malformed: `{${KEY}` },
+      { callId: `call-${KEY}`, name: `send-${KEY}`, arguments: {} },
     ],
     providerData: { parts: [{ text: KEY }] },
   }));
@@ -177,7 +178,7 @@ Deno.test("a server that echoes the key does not get it stored", async () => {
 
   assert.ok(!JSON.stringify(result).includes(KEY));
   assert.equal(result.response.text, "Bearer [redacted]");
-  assert.equal(result.response.toolCalls.length, 2);
+  assert.equal(result.response.toolCalls.length, 3);
 });
 
 Deno.test("streamed text never holds the key, however it is cut", async () => {
@@ -191,6 +192,38 @@ Deno.test("streamed text never holds the key, however it is cut", async () => {
 
     assert.equal(received.join(""), "Before [redacted] sk-sec and after sk-s");
   }
+});
+
+Deno.test("streamed text never holds the key in another form, however it is cut", async () => {
+  const key = "sk/live+0123456789=abcdefgh";
+  const forms = [
+    encodeURIComponent(key),
+    JSON.stringify(key).replaceAll("/", "\\/").replaceAll("+", "\\u002B").slice(1, -1),
+    key.replaceAll("/", "&#x2f;").replaceAll("=", "&#61;"),
+    btoa(`user:${key}:`),
+  ];
+  for (const form of forms) {
+    const text = `Before ${form} and 50% after sk%2`;
+    for (const size of [1, 2, 3, 5, 7, 100]) {
+      const pieces = text.match(new RegExp(`.{1,${size}}`, "g")) ?? [];
+      const { ports } = fakePorts(response({ text }), pieces, key);
+      const received: string[] = [];
+
+      await createModelCaller(ports)(call({ onDelta: (delta) => void received.push(delta) }));
+
+      const ending = received.join("").replace(/^Before .{0,8}\[redacted\].{0,2} /, "");
+      assert.equal(ending, "and 50% after sk%2", `${form} in pieces of ${size}`);
+    }
+  }
+});
+
+Deno.test("streamed text that begins no key is passed on at once", async () => {
+  const { ports } = fakePorts(response(), ["One ", "two,", " three."]);
+  const received: string[] = [];
+
+  await createModelCaller(ports)(call({ onDelta: (delta) => void received.push(delta) }));
+
+  assert.deepEqual(received, ["One ", "two,", " three."]);
 });
 
 Deno.test("a missing key is the resolver's error", async () => {

@@ -10,7 +10,8 @@ export function redactResponse(response: ModelResponse, key: string): ModelRespo
     ...response,
     text: redactor.text(text),
     toolCalls: toolCalls.map((call) => ({
-      ...call,
+      callId: redactor.text(call.callId),
+      name: redactor.text(call.name),
       arguments: call.arguments === null ? null : redactObject(call.arguments, redactor),
       ...(call.malformed === undefined ? {} : { malformed: redactor.text(call.malformed) }),
     })),
@@ -25,7 +26,7 @@ export interface DeltaRedactor {
   end(): void;
 }
 
-/** Makes a redactor that passes text on at once, but for an end that could begin the key. */
+/** Makes a redactor that passes text on at once, but for an end that may begin any form of the key. */
 export function createDeltaRedactor(key: string, emit: (text: string) => void): DeltaRedactor {
   const redactor = createRedactor([key]);
   let held = "";
@@ -33,7 +34,7 @@ export function createDeltaRedactor(key: string, emit: (text: string) => void): 
   return {
     push(text) {
       const pending = redactor.text(held + text);
-      const safeLength = pending.length - lengthOfBeginning(pending, key);
+      const safeLength = redactor.findBeginning(pending);
       held = pending.slice(safeLength);
       pass(pending.slice(0, safeLength));
     },
@@ -42,14 +43,6 @@ export function createDeltaRedactor(key: string, emit: (text: string) => void): 
       held = "";
     },
   };
-}
-
-/** How many characters at the end of `text` are the beginning of `key`. */
-function lengthOfBeginning(text: string, key: string): number {
-  for (let length = Math.min(key.length - 1, text.length); length > 0; length--) {
-    if (text.endsWith(key.slice(0, length))) return length;
-  }
-  return 0;
 }
 
 function redactObject(object: JsonObject, redactor: Redactor): JsonObject {

@@ -31,41 +31,48 @@ export async function listMcpTools(
   options: { readonly signal: AbortSignal; readonly timeout: number },
 ): Promise<ToolListing> {
   const tools = new Map<string, ToolDefinition>();
-  const dropped = dropBrokenTools(client);
-  let characters = 0;
+  const received = dropBrokenTools(client);
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page++) {
     const params = cursor === undefined ? {} : { cursor };
     const answer = await client.request({ method: "tools/list", params }, pageSchema, options);
-    characters += JSON.stringify(answer.tools).length;
     for (const tool of answer.tools) tools.set(tool.name, tool);
-    if (tools.size > MAX_TOOLS || characters > MAX_LIST_CHARACTERS) throw tooLong();
+    if (received.count > MAX_TOOLS || received.characters > MAX_LIST_CHARACTERS) throw tooLong();
     cursor = answer.nextCursor;
-    if (cursor === undefined) return { tools: [...tools.values()], dropped };
+    if (cursor === undefined) return { tools: [...tools.values()], dropped: received.dropped };
   }
   throw tooLong();
+}
+
+/** What has arrived so far, broken definitions included. */
+interface ReceivedTools {
+  count: number;
+  characters: number;
+  readonly dropped: DroppedTool[];
 }
 
 /**
  * Takes broken definitions out of what arrives and collects them: the SDK would refuse a whole page
  * for one of them.
  */
-function dropBrokenTools({ transport }: Client): DroppedTool[] {
-  const dropped: DroppedTool[] = [];
+function dropBrokenTools({ transport }: Client): ReceivedTools {
+  const received: ReceivedTools = { count: 0, characters: 0, dropped: [] };
   const deliver = transport?.onmessage;
-  if (transport === undefined || deliver === undefined) return dropped;
+  if (transport === undefined || deliver === undefined) return received;
   transport.onmessage = (message, extra) => {
     const page = pageMessageSchema.safeParse(message);
     if (!page.success || !("result" in message)) return deliver(message, extra);
     const { result } = page.data;
-    const tools = result.tools.filter((tool) => {
+    received.count += result.tools.length;
+    received.characters += JSON.stringify(result.tools).length;
+    const tools = result.tools.slice(0, MAX_TOOLS).filter((tool) => {
       const reason = brokenTool(tool);
-      if (reason !== null) dropped.push(reason);
+      if (reason !== null) received.dropped.push(reason);
       return reason === null;
     });
     deliver({ ...message, result: { ...result, tools } }, extra);
   };
-  return dropped;
+  return received;
 }
 
 function brokenTool(tool: unknown): DroppedTool | null {
@@ -73,12 +80,12 @@ function brokenTool(tool: unknown): DroppedTool | null {
   if (parsed.success) {
     const { name, inputSchema } = parsed.data;
     const problem = headerAnnotationProblem(inputSchema);
-    return problem === null ? null : { name: name.slice(0, 128), reason: problem };
+    return problem === null ? null : { name, reason: problem };
   }
   const named = z.looseObject({ name: z.string() }).safeParse(tool);
   const [issue] = parsed.error.issues;
   return {
-    name: named.success ? named.data.name.slice(0, 128) : "(without a name)",
+    name: named.success ? named.data.name : "(without a name)",
     reason: `${issue?.path.join(".") ?? ""}: ${issue?.message ?? "invalid"}`,
   };
 }

@@ -1,4 +1,6 @@
 import type { JsonValue } from "../json.ts";
+import { lazily } from "../lazily.ts";
+import { escapablePatterns } from "./escapable_patterns.ts";
 
 /** What stands where a secret stood. */
 export const REDACTED = "[redacted]";
@@ -8,27 +10,65 @@ export interface Redactor {
   text(value: string): string;
   /** Deeply, in keys, strings and numbers. */
   json(value: JsonValue): JsonValue;
+  /**
+   * Where a secret begins that the text ends within, in whatever form; the text's length if there is
+   * none. For text that comes in pieces.
+   */
+  findBeginning(text: string): number;
 }
 
 /** Shorter values are no secrets; replacing them would only garble text. */
 const MIN_SECRET_LENGTH = 4;
 /** Shorter stretches of base64 appear by chance. */
 const MIN_BASE64_LENGTH = 8;
+/** More say nothing new of whether a secret begins here. */
+const MAX_COMPARED_CHARACTERS = 64;
+/** The beginning of an escape that the text ends within. */
+const CUT_ESCAPE = "[%&\\\\][%&\\\\#;A-Za-z0-9]{0,24}$";
 
 /**
- * Makes a redactor for secret values. It finds each as it is and as it is commonly written inside
- * something else: URL-encoded, JSON-escaped (once and twice), in base64 at any alignment.
+ * Makes a redactor for secret values. It finds each as it is, in base64 at any alignment, and both with
+ * any of their characters escaped as JSON, JavaScript, URLs, forms and HTML do it: encoders differ
+ * in which they escape, and a document may hold another one.
  *
  * Values shorter than four characters are ignored.
  */
 export function createRedactor(secrets: readonly string[]): Redactor {
   const forms = secrets.filter((secret) => secret.length >= MIN_SECRET_LENGTH).flatMap(formsOf);
-  if (forms.length === 0) return { text: (value) => value, json: (value) => value };
+  if (forms.length === 0) {
+    return {
+      text: (value) => value,
+      json: (value) => value,
+      findBeginning: ({ length }) => length,
+    };
+  }
   // Longest first: the alternation takes the first that fits, and one form may contain another.
-  const alternatives = [...new Set(forms)].sort((a, b) => b.length - a.length).map(escapeRegExp);
-  const pattern = new RegExp(alternatives.join("|"), "g");
-  const text = (value: string) => value.replace(pattern, REDACTED);
-  return { text, json: (value) => redactJson(value, text) };
+  const patterns = [...new Set(forms)].sort((a, b) => b.length - a.length).flatMap(
+    escapablePatterns,
+  );
+  const whole = new RegExp(patterns.map((form) => form.join("")).join("|"), "g");
+  const text = (value: string) => value.replace(whole, REDACTED);
+  const beginning = lazily(() => new RegExp(`(?:${patterns.map(beginningOf).join("|")})$`));
+  return {
+    text,
+    json: (value) => redactJson(value, text),
+    findBeginning: (value) => {
+      const found = value.search(beginning());
+      return found === -1 ? value.length : found;
+    },
+  };
+}
+
+/**
+ * Matches as many of a form's characters as there are before the end of the text; of a long form,
+ * what follows its first characters is taken to be the rest.
+ */
+function beginningOf(form: readonly string[]): string {
+  const [first = "", ...others] = form.slice(0, MAX_COMPARED_CHARACTERS);
+  const rest = form.length > MAX_COMPARED_CHARACTERS ? "[^]*" : "";
+  const orEnd = (pattern: string) =>
+    /^\\?.$/.test(pattern) ? `(?:${pattern}|$)` : `(?:${pattern}|$|${CUT_ESCAPE})`;
+  return `(?:${first}|${CUT_ESCAPE})${others.map(orEnd).join("")}${rest}`;
 }
 
 function redactJson(value: JsonValue, text: (value: string) => string): JsonValue {
@@ -44,22 +84,7 @@ function redactJson(value: JsonValue, text: (value: string) => string): JsonValu
 }
 
 function formsOf(secret: string): string[] {
-  const escaped = JSON.stringify(secret).slice(1, -1);
-  const encoded = percentEncode(secret);
-  return [
-    secret,
-    escaped,
-    JSON.stringify(escaped).slice(1, -1),
-    encoded,
-    encoded.replace(/%[0-9A-F]{2}/g, (octet) => octet.toLowerCase()),
-    new URLSearchParams([["", secret]]).toString().slice(1),
-    ...base64Cores(secret),
-  ];
-}
-
-/** `encodeURIComponent`, which throws on a lone surrogate, made total. */
-function percentEncode(secret: string): string {
-  return encodeURIComponent(secret.toWellFormed());
+  return [secret, ...base64Cores(secret)];
 }
 
 /**
@@ -78,8 +103,4 @@ function base64Cores(secret: string): string[] {
     if (core.length < MIN_BASE64_LENGTH) return [];
     return [core, core.replaceAll("+", "-").replaceAll("/", "_")];
   });
-}
-
-function escapeRegExp(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 }

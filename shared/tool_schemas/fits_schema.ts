@@ -1,10 +1,15 @@
 import { type Schema, type SchemaDraft, Validator } from "@cfworker/json-schema";
 import type { JsonObject, JsonValue } from "../json.ts";
+import { withoutCostlyPatterns } from "./without_costly_patterns.ts";
 
-/** Whether a value is valid; also false when the schema itself cannot be used. */
+/**
+ * Whether a value is valid, but for patterns that would take long to match; also false when the
+ * schema itself cannot be used.
+ */
 export function fitsSchema(value: JsonValue, schema: JsonObject): boolean {
   try {
-    return new Validator(schema as Schema, draftOf(schema), true).validate(value).valid;
+    const checked = withoutCostlyPatterns(schema, value) as Schema;
+    return new Validator(checked, draftOf(schema), true).validate(value).valid;
   } catch {
     // For example a remote reference, or a foreign regular expression.
     return false;

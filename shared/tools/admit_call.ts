@@ -17,8 +17,23 @@ export function admitCall(
   if (!record.is_granted) throw forbidden(toolName, slug, "agent_tools");
   const missing = missingScopes(needed, record.scopes);
   if (missing.length > 0) throw insufficientScope(`call '${toolName}' of '${slug}'`, missing);
-  if (!record.is_allowed) throw forbidden(toolName, slug, "mcp_policies");
-  if (record.retry_after_ms > 0) throw ownRateLimit(toolName, slug, record.retry_after_ms);
+  assertPolicyAllows(record, toolName);
+}
+
+/**
+ * Holds what is asked of a server against the policy and its rate limit.
+ *
+ * @throws SwarmError `TOOL_FORBIDDEN`, `TOOL_RATE_LIMITED`.
+ */
+export function assertPolicyAllows(
+  { tool: { slug }, is_allowed: isAllowed, retry_after_ms: retryAfterMs }: Pick<
+    CallRecord,
+    "tool" | "is_allowed" | "retry_after_ms"
+  >,
+  asked: string,
+): void {
+  if (!isAllowed) throw forbidden(asked, slug, "mcp_policies");
+  if (retryAfterMs > 0) throw ownRateLimit(asked, slug, retryAfterMs);
 }
 
 /**

@@ -3,6 +3,7 @@ import { asJsonObject, type JsonObject } from "../json.ts";
 import { joinPath } from "../json_path.ts";
 import { nearestNames } from "../nearest_names.ts";
 import { draftOf } from "../tool_schemas/fits_schema.ts";
+import { withoutCostlyPatterns } from "../tool_schemas/without_costly_patterns.ts";
 
 /** One thing that is wrong with a call's arguments. */
 export interface ArgumentProblem {
@@ -30,13 +31,14 @@ const WRAPPERS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Checks arguments against a tool's own schema.
+ * Checks arguments against a tool's own schema, but for patterns that would take long to match.
  *
  * @returns Every problem found, at most five; empty when the arguments fit.
  * @throws Error when the schema itself cannot be used, for example a remote `$ref`.
  */
 export function findArgumentProblems(schema: JsonObject, args: JsonObject): ArgumentProblem[] {
-  const validator = new Validator(schema as Schema, draftOf(schema), false);
+  const checked = withoutCostlyPatterns(schema, args) as Schema;
+  const validator = new Validator(checked, draftOf(schema), false);
   const { valid, errors } = validator.validate(args);
   if (valid) return [];
   const telling = errors.filter((error) => !WRAPPERS.has(error.keyword) && !isSaidBetter(error));

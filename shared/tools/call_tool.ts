@@ -1,6 +1,7 @@
 import type { ErrorCode } from "../errors/codes.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { admitCall, scopesOf } from "./admit_call.ts";
+import { assertReachable } from "./assert_reachable.ts";
 import { describeProblems, findArgumentProblems } from "./argument_problems.ts";
 import { endAnswered, endAsking, endInError, endLost } from "./end_call.ts";
 import { assertApproved, findTool, type FoundTool } from "./find_definition.ts";
@@ -82,7 +83,7 @@ async function answerCall(call: RunningCall, lookedUp?: CallRecord): Promise<Ser
   const { definition } = found;
   assertApproved(record);
   assertArgumentsFit(call, definition);
-  await assertReachable(call, record);
+  await assertReachable(record, call.ports);
   const { caller, ports } = call;
   const options = {
     userId: caller.userId,
@@ -164,25 +165,6 @@ function assertArgumentsFit({ request, ports }: RunningCall, definition: ToolDef
     "TOOL_ARGUMENTS_INVALID",
     `Cannot call '${definition.name}': its arguments do not fit its schema\n` +
       describeProblems(problems),
-  );
-}
-
-/** Fails at once what an open breaker stands before; of a half open one, all but one call. */
-async function assertReachable({ ports }: RunningCall, record: CallRecord): Promise<void> {
-  const { breaker, connection, tool, retry_at: retryAt } = record;
-  if (breaker === "closed") return;
-  if (breaker === "half_open" && await ports.store.beginProbe(connection.id)) return;
-  const waitMs = retryAt === null ? 0 : Math.max(0, Date.parse(retryAt) - Date.now());
-  throw new SwarmError(
-    "TOOL_UNAVAILABLE",
-    `The tool server '${tool.slug}' has not answered several times in a row and is left alone`,
-    {
-      hint: breaker === "open" && retryAt !== null
-        ? `It is tried again at ${new Date(retryAt).toISOString()}; use another tool meanwhile.`
-        : "It is being tried right now; try again in a moment.",
-      retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000)),
-      details: { reason: "breaker_open", retry_at: retryAt },
-    },
   );
 }
 

@@ -25,6 +25,8 @@ export interface ToolGatewayPorts {
   readonly log: Logger;
   /** @default the system's resolver */
   readonly resolveHost?: ResolveHost;
+  /** Told of lists of tools that go on being made after the answer. @default nobody is */
+  readonly keepAlive?: (work: Promise<unknown>) => void;
 }
 
 /**
@@ -32,13 +34,14 @@ export interface ToolGatewayPorts {
  * connected or imported before it is needed.
  */
 export function createToolGateway(ports: ToolGatewayPorts): ToolGateway {
-  const { sql, supabaseUrl, secretKey, allowLoopback, log, resolveHost } = ports;
+  const { sql, supabaseUrl, secretKey, allowLoopback, log, resolveHost, keepAlive } = ports;
   const serverPorts = {
     sql,
     supabaseUrl,
     secretKey,
     redactor: createRedactor([secretKey]),
     log,
+    keepAlive: keepAlive ?? (() => {}),
     store: createToolStore(sql),
     guardedFetch: createGuardedFetch({
       allowLoopback,

@@ -2,15 +2,15 @@ import type { SwarmError } from "../errors/swarm_error.ts";
 import { modelNames } from "../tool_schemas/model_names.ts";
 import { describeWithKnownGood, fittingSets, newestKnownGood } from "./known_good.ts";
 import type { ToolServerPorts } from "./open_tool_server.ts";
-import { type Renewal, renewListing, storedError } from "./renew_listing.ts";
+import { KNOWN_WAIT_MS, renewInTime } from "./renew_in_time.ts";
+import { notListedYet, storedError } from "./renew_listing.ts";
 import { descriptionOf, isReadOnly, isRepeatable } from "./tool_definition.ts";
 import type { AgentTool, AgentToolset, ToolCaller, UnavailableTool } from "./tool_port.ts";
 import type { AgentServer, CachedTool } from "./tool_store.ts";
 
 /** How long a server's list of tools is taken for current. */
 export const MAX_LIST_AGE_SECONDS = 600;
-/** How long an agent waits for a list that it has an older one of, and for its first one. */
-const KNOWN_WAIT_MS = 1_500;
+/** How long an agent waits for the first list of a server. */
 const FIRST_WAIT_MS = 8_000;
 
 /**
@@ -58,11 +58,7 @@ async function problemsOf(
       : [wholeServer(slug, storedError(server.listing_error))];
   }
   const waitMs = server.tools_listed_at === null ? FIRST_WAIT_MS : KNOWN_WAIT_MS;
-  const renewal = await within(
-    waitMs,
-    renewListing(server, userId, ports, { waitMs, signal }),
-    ports,
-  );
+  const renewal = await renewInTime(server, userId, ports, { waitMs, signal });
   switch (renewal.kind) {
     case "renewed":
       return renewal.dropped.map(({ name, reason }) => ({
@@ -71,10 +67,8 @@ async function problemsOf(
         message: `The tool '${name}' of '${slug}' is left out: ${reason}`,
         isWholeServer: false,
       }));
-    case "busy": {
-      const message = `'${slug}' has not listed its tools yet`;
-      return [{ server: slug, code: "TOOL_UNAVAILABLE", message, isWholeServer: true }];
-    }
+    case "busy":
+      return [wholeServer(slug, notListedYet(slug))];
     case "failed":
       return [wholeServer(slug, renewal.error)];
   }
@@ -82,28 +76,6 @@ async function problemsOf(
 
 function wholeServer(server: string, { code, message }: SwarmError): ServerProblem {
   return { server, code, message, isWholeServer: true };
-}
-
-/** The renewal, or `busy` while it goes on without us. */
-async function within(
-  waitMs: number,
-  renewal: Promise<Renewal>,
-  { log }: ToolServerPorts,
-): Promise<Renewal> {
-  const late = Promise.withResolvers<Renewal>();
-  let isOver = false;
-  const timer = setTimeout(() => {
-    isOver = true;
-    late.resolve({ kind: "busy" });
-  }, waitMs);
-  renewal.catch((error) => {
-    if (isOver) log("warn", "tool.listing_broke_off", { error: String(error) });
-  });
-  try {
-    return await Promise.race([renewal, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 function toAgentTools(cached: readonly CachedTool[]): AgentTool[] {

@@ -6,7 +6,8 @@ import { loadInternalServer } from "./internal_tools.ts";
 import { MAX_LIST_AGE_SECONDS } from "./list_agent_tools.ts";
 import { summaryOf } from "./list_servers.ts";
 import type { ToolServerPorts } from "./open_tool_server.ts";
-import { type Renewal, renewListing, storedError } from "./renew_listing.ts";
+import { KNOWN_WAIT_MS, renewInTime } from "./renew_in_time.ts";
+import { notListedYet, type Renewal, storedError } from "./renew_listing.ts";
 import { serverFeatures } from "./server_features.ts";
 import type {
   DefinitionDifference,
@@ -19,12 +20,12 @@ import type {
 import type { ServerListing, UsableServer } from "./tool_store.ts";
 import { unknownServer } from "./unknown_server.ts";
 
-/** How long a caller waits for a first list, or one that it asked for. */
-const LIST_WAIT_MS = 15_000;
+/** How long a caller waits for a first list, or one that it asked for: longer than any takes. */
+const LIST_WAIT_MS = 16_000;
 
 /**
  * A server's tools for a caller: from the cache, after asking the server where the list is missing,
- * old or asked for anew.
+ * old or asked for anew. An old list is given where the server takes long to give a new one.
  *
  * @throws SwarmError `TOOL_NOT_FOUND`, `INSUFFICIENT_SCOPE`, else why there is no list.
  */
@@ -49,21 +50,26 @@ export async function listServerTools(
   let listing = await store.serverListing(server.tool.id, userId, MAX_LIST_AGE_SECONDS);
   let renewal: Renewal | null = null;
   if (options.refresh === true || await isDue(listing)) {
-    const wait = { waitMs: LIST_WAIT_MS, signal };
-    renewal = await renewListing(listing, userId, ports, wait);
+    const waitMs = waitMsFor(listing, options);
+    // Whoever goes away while it is being made leaves the list to others.
+    const { signal: neverAborted } = new AbortController();
+    renewal = await renewInTime(listing, userId, ports, { waitMs, signal: neverAborted });
+    signal.throwIfAborted();
     listing = await store.serverListing(server.tool.id, userId, MAX_LIST_AGE_SECONDS);
   }
   const listingError = errorOf(renewal, listing);
   if (listing.tools_listed_at === null && listingError !== null) throw listingError;
 
-  const tools = listing.tools.filter(({ state }) => state === "approved")
+  const allowed = listing.tools.filter(({ is_allowed: isAllowed }) => isAllowed);
+  const tools = allowed.filter(({ state }) => state === "approved")
     .map((tool) => toListed(tool, scopesOf(server.tool, tool.scopes, isInTask), granted));
   const callable = tools.filter(({ missingScopes }) => missingScopes.length === 0);
   return {
     server: summaryOf(freshSummary(server, listing), callable.length),
     tools,
     dropped: listing.dropped,
-    quarantined: listing.tools.flatMap(toQuarantined),
+    quarantined: allowed.flatMap(toQuarantined),
+    forbidden: listing.tools.filter((tool) => !tool.is_allowed).map(({ name }) => name),
     features: await serverFeatures(listing),
     ...(listingError === null
       ? {}
@@ -90,8 +96,19 @@ async function isDue(listing: ServerListing): Promise<boolean> {
   return hashes.length !== cached.size || hashes.some((hash) => !cached.has(hash));
 }
 
+function waitMsFor(
+  { tools_listed_at: listedAt }: ServerListing,
+  { refresh = false, firstWaitMs = LIST_WAIT_MS }: ListServerOptions,
+): number {
+  if (refresh) return LIST_WAIT_MS;
+  return listedAt === null ? firstWaitMs : KNOWN_WAIT_MS;
+}
+
 function errorOf(renewal: Renewal | null, listing: ServerListing) {
   if (renewal?.kind === "failed") return renewal.error;
+  if (renewal?.kind === "busy" && listing.tools_listed_at === null) {
+    return notListedYet(listing.tool.slug);
+  }
   return listing.listing_error === null ? null : storedError(listing.listing_error);
 }
 

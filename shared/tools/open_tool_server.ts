@@ -31,6 +31,8 @@ export interface ToolServerPorts {
   /** Knows the project's own key, which every call can meet. */
   readonly redactor: Redactor;
   readonly log: Logger;
+  /** Told of work that goes on after the answer. */
+  readonly keepAlive: (work: Promise<unknown>) => void;
 }
 
 /** An opened server, with what takes the secrets out of what it says. */

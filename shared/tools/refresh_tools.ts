@@ -1,5 +1,5 @@
 import { SwarmError } from "../errors/swarm_error.ts";
-import { toStorableJson } from "../storable_json.ts";
+import { toStorableJson, toStorableText } from "../storable_json.ts";
 import { toCachedForms } from "../tool_schemas/cached_forms.ts";
 import { modelNames } from "../tool_schemas/model_names.ts";
 import { definitionHash } from "./definition_pin.ts";
@@ -20,6 +20,10 @@ import type { RegisteredServer, ToolToStore } from "./tool_store.ts";
  * shorter timeout in the tool's config counts here too.
  */
 const LISTING_TIMEOUT_MS = 15_000;
+/** Of the tools that are left out: how many are told, and how much of each. */
+const MAX_DROPPED = 100;
+const MAX_NAME_CHARACTERS = 128;
+const MAX_REASON_CHARACTERS = 500;
 
 /**
  * Asks a server for its tools and stores them in the cache.
@@ -38,8 +42,12 @@ export async function refreshTools(
   const opened = await openToolServer(registered, options, ports);
   const listing = await opened.server.listTools(signal);
   const redactor = opened.redactor();
-  const dropped = [...listing.dropped];
-  const tools: ToolToStore[] = [];
+  const dropped = listing.dropped.map(({ name, reason }): DroppedTool => ({
+    name: redactor.text(name),
+    reason: redactor.text(reason),
+  }));
+  // By the name that is stored, which two names may come to.
+  const tools = new Map<string, ToolToStore>();
   const scopes = await scopesByTool(registered);
   const config = parseToolConfig(tool.slug, tool.type, tool.config);
   for (const listed of listing.tools) {
@@ -49,11 +57,25 @@ export async function refreshTools(
     if ("reason" in stored) dropped.push(stored);
     else {
       const hash = definitionHash(definition);
-      tools.push({ ...stored, hash, scopes: scopes.get(definition.name) ?? [] });
+      const { name } = definition;
+      tools.set(name, { ...stored, hash, scopes: scopes.get(name) ?? [] });
     }
   }
-  await ports.store.storeTools(connection.id, { tools, dropped, ...policyOf(config) });
-  return dropped;
+  const leftOut = toStorableDropped(dropped);
+  const kept = { tools: [...tools.values()], dropped: leftOut, ...policyOf(config) };
+  await ports.store.storeTools(connection.id, kept);
+  return leftOut;
+}
+
+/** As many as are of use to somebody, each as it can be stored and shown. */
+function toStorableDropped(dropped: readonly DroppedTool[]): DroppedTool[] {
+  const shown = dropped.slice(0, MAX_DROPPED).map(({ name, reason }) => ({
+    name: toStorableText(name.slice(0, MAX_NAME_CHARACTERS)),
+    reason: toStorableText(reason.slice(0, MAX_REASON_CHARACTERS)),
+  }));
+  const others = dropped.length - shown.length;
+  if (others === 0) return shown;
+  return [...shown, { name: "(others)", reason: `${others} more definitions are broken` }];
 }
 
 function toStored(

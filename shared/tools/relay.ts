@@ -2,9 +2,9 @@ import { SwarmError } from "../errors/swarm_error.ts";
 import type { JsonObject } from "../json.ts";
 import { featureOf } from "../mcp/relay_internal.ts";
 import type { Redactor } from "../secrets/redact.ts";
-import { insufficientScope, missingScopes, scopesOf } from "./admit_call.ts";
+import { assertPolicyAllows, insufficientScope, missingScopes, scopesOf } from "./admit_call.ts";
+import { assertNotOpen } from "./assert_reachable.ts";
 import { loadInternalServer } from "./internal_tools.ts";
-import { MAX_LIST_AGE_SECONDS } from "./list_agent_tools.ts";
 import { openToolServer, type ToolServerPorts } from "./open_tool_server.ts";
 import type { RelayRequest } from "./tool_port.ts";
 import { inputOf } from "./tool_server.ts";
@@ -12,9 +12,11 @@ import type { UsableServer } from "./tool_store.ts";
 import { unknownServer } from "./unknown_server.ts";
 
 /**
- * Passes a request for resources or prompts on to a server and its answer back, without secrets.
+ * Passes a request for resources or prompts on to a server and its answer back, without secrets. The
+ * policies of the server hold for it, those of its tools do not.
  *
- * @throws SwarmError `TOOL_NOT_FOUND`, `INSUFFICIENT_SCOPE`, `RESOURCE_NOT_FOUND`, `TOOL_…`.
+ * @throws SwarmError `TOOL_NOT_FOUND`, `INSUFFICIENT_SCOPE`, `TOOL_FORBIDDEN`, `TOOL_RATE_LIMITED`,
+ * `RESOURCE_NOT_FOUND`, `TOOL_…`.
  */
 export async function relay(
   request: RelayRequest,
@@ -30,19 +32,22 @@ export async function relay(
   if (missing.length > 0) throw insufficientScope(`${method} of '${request.server}'`, missing);
 
   const userId = server.user_id;
-  const listing = await ports.store.serverListing(server.tool.id, userId, MAX_LIST_AGE_SECONDS);
-  const opened = await openToolServer(listing, { userId, timeoutMs: null }, ports);
+  const record = await ports.store.beginRelay(server.tool.id, userId);
+  assertPolicyAllows(record, method);
+  assertNotOpen(record);
+  const opened = await openToolServer(record, { userId, timeoutMs: record.timeout_ms }, ports);
   if (opened.server.relay === undefined) {
     throw new SwarmError("RESOURCE_NOT_FOUND", `'${request.server}' has nothing beside tools`);
   }
-  const redactor = opened.redactor();
+  // Asked for a redactor only afterwards: on the way a token may be renewed.
   try {
     const { timeoutMs } = opened;
     const input = inputOf(request);
     const asked = { method, params, input, caller: { ...caller, userId }, timeoutMs };
-    return redactor.json(await opened.server.relay(asked, signal)) as JsonObject;
+    const answer = await opened.server.relay(asked, signal);
+    return opened.redactor().json(answer) as JsonObject;
   } catch (error) {
-    throw error instanceof SwarmError ? redacted(error, redactor) : error;
+    throw error instanceof SwarmError ? redacted(error, opened.redactor()) : error;
   }
 }
 

@@ -58,14 +58,26 @@ export async function renewListing(
       dropped: await refreshTools(registered, userId, ports, options.signal),
     };
   } catch (error) {
-    const known = toSwarmError(error, `list the tools of '${slug}'`);
+    if (options.signal.aborted) await giveBackUnused(registered, ports);
+    options.signal.throwIfAborted();
+    const known = faultOf(toSwarmError(error, `list the tools of '${slug}'`), slug);
     const isSlow = performance.now() - beganAtMs > SLOW_FAILURE_MS;
     await giveBack(registered, known, isSlow, ports);
-    options.signal.throwIfAborted();
     if (known.code === "DATABASE_UNAVAILABLE") throw known;
-    ports.log("warn", "tool.listing_failed", { server: slug, code: known.code });
+    const { code, details = null } = known;
+    ports.log("warn", "tool.listing_failed", { server: slug, code, details });
     return { kind: "failed", error: known };
   }
+}
+
+/** A list that cannot be kept is the fault of the server that gave it, and of no other one. */
+function faultOf(error: SwarmError, slug: string): SwarmError {
+  if (error.code !== "INTERNAL") return error;
+  return new SwarmError(
+    "TOOL_UNAVAILABLE",
+    `Cannot list the tools of '${slug}': what it answered cannot be kept`,
+    { cause: error, ...(error.details === undefined ? {} : { details: error.details }) },
+  );
 }
 
 async function settledMeanwhile(
@@ -95,9 +107,26 @@ async function giveBack(
   }
 }
 
+/** The asker has gone away, which says nothing of the server. */
+async function giveBackUnused(
+  { connection }: RegisteredServer,
+  { store, log }: ToolServerPorts,
+): Promise<void> {
+  try {
+    await store.endListing(connection.id);
+  } catch (error) {
+    log("warn", "tool.listing_not_given_back", { error: String(error) });
+  }
+}
+
 /** The error that an earlier listing ended with. */
 export function storedError(
   { code, message }: NonNullable<RegisteredServer["listing_error"]>,
 ): SwarmError {
   return new SwarmError(code, message);
+}
+
+/** The error where somebody is asking the server and has not ended yet. */
+export function notListedYet(slug: string): SwarmError {
+  return new SwarmError("TOOL_UNAVAILABLE", `'${slug}' has not listed its tools yet`);
 }

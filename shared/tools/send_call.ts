@@ -2,6 +2,7 @@ import { sleep } from "../sleep.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { isNoConnection } from "./no_connection.ts";
 import type { OpenedServer } from "./open_tool_server.ts";
+import { redactedMessages } from "./redacted_messages.ts";
 import type { RunningCall } from "./running_call.ts";
 import { isRepeatable, type ToolDefinition } from "./tool_definition.ts";
 import { inputOf, type ServerAnswer } from "./tool_server.ts";
@@ -45,7 +46,7 @@ export async function sendCall(
 
 async function tryOnce(
   call: RunningCall,
-  { server }: OpenedServer,
+  opened: OpenedServer,
   definition: ToolDefinition,
   timeoutMs: number,
 ): Promise<Try> {
@@ -54,7 +55,7 @@ async function tryOnce(
   signal.throwIfAborted();
   call.isSent = true;
   try {
-    const answer = await server.callTool({
+    const answer = await opened.server.callTool({
       definition,
       arguments: request.arguments,
       caller,
@@ -63,8 +64,7 @@ async function tryOnce(
       traceparent,
       tracestate,
       timeoutMs,
-      onProgress: request.onProgress ?? null,
-      logs: request.logs ?? null,
+      ...redactedMessages(request, opened),
       input: inputOf(request),
       onModelUse: (use) => call.modelUses.push(use),
     }, signal);
@@ -76,7 +76,7 @@ async function tryOnce(
       return { kind: "error", error };
     }
     // Past this point the call may run, so an error that nobody foresaw counts as a lost answer.
-    const reason = call.redactor.text(String(error));
+    const reason = opened.redactor().text(String(error));
     call.ports.log("error", "tool.unexpected_error", { tool: definition.name, error: reason });
     const message = `The call of '${definition.name}' broke off`;
     return { kind: "answer", answer: { kind: "lost", cause: "connection", message } };

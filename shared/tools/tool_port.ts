@@ -179,6 +179,8 @@ export interface ServerTools {
   readonly tools: readonly ListedTool[];
   readonly dropped: readonly LeftOutTool[];
   readonly quarantined: readonly QuarantinedTool[];
+  /** Names of tools that a policy forbids, which stand nowhere else here. */
+  readonly forbidden: readonly string[];
   readonly features: ServerFeatures;
   /** Why the list is the cached one although a new one was due. */
   readonly listingError?: { readonly code: ErrorCode; readonly message: string };
@@ -385,6 +387,8 @@ export interface PreparedCall {
 export interface ListServerOptions {
   /** Ask the server now, whatever the age of the cached list. @default false */
   readonly refresh?: boolean;
+  /** How long a server is waited for that was never listed. @default as long as it may take */
+  readonly firstWaitMs?: number;
 }
 
 /**

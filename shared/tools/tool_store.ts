@@ -90,6 +90,15 @@ const callSchema = serverSchema.extend({
   tool_names: z.array(z.string()),
 });
 
+const relaySchema = serverSchema.extend({
+  is_allowed: z.boolean(),
+  timeout_ms: z.number().nullable(),
+  retry_after_ms: z.number(),
+});
+
+/** A server that something other than a call of a tool is asked of. */
+export type RelayRecord = z.infer<typeof relaySchema>;
+
 /** All that one call needs to know. */
 export type CallRecord = z.infer<typeof callSchema>;
 
@@ -148,6 +157,7 @@ const listingSchema = serverSchema.extend({
     hash: z.string(),
     losses: schemaLossesSchema,
     scopes: z.array(z.string()),
+    is_allowed: z.boolean(),
     state: toolStateSchema,
     held: toolDefinitionSchema.nullable(),
     approved: toolDefinitionSchema.nullable(),
@@ -230,6 +240,8 @@ export interface ToolStore extends SecretSource {
   ): Promise<ServerListing>;
   /** Null when the connection is neither the user's nor the caller a service. */
   connectionServer(connectionId: string, caller: ToolCaller): Promise<string | null>;
+  /** Takes the request out of the rate limit of the server's policy. */
+  beginRelay(toolId: string, userId: string | null): Promise<RelayRecord>;
   /** Null when no such server is registered and active. */
   loadCall(call: CallKey): Promise<CallRecord | null>;
   saveConnectionState(connectionId: string, state: ConnectionState): Promise<void>;
@@ -282,6 +294,11 @@ function serverMethods(sql: Sql) {
         const [row] = await sql`
           select private.server_listing(${toolId}, ${userId}, ${maxAgeSeconds}) as listing`;
         return listingSchema.parse(row?.listing);
+      }),
+    beginRelay: (toolId: string, userId: string | null) =>
+      attempt("look up the tool server", async () => {
+        const [row] = await sql`select private.begin_relay(${toolId}, ${userId}) as server`;
+        return relaySchema.parse(row?.server);
       }),
     connectionServer: (connectionId: string, caller: ToolCaller) =>
       attempt("find the connection", async () => {

@@ -100,6 +100,7 @@ $$;
 comment on function private.find_mcp_policy(text, text, uuid) is
   'The policy that holds for a call: a user''s own before everyone''s, then a tool''s before its server''s. All null: the defaults of the table''s columns.';
 revoke all on function private.find_mcp_policy(text, text, uuid) from public;
+grant execute on function private.find_mcp_policy(text, text, uuid) to service_role;
 
 create function private.granted_scopes(p_user_id uuid, p_client_id text)
 returns text[]

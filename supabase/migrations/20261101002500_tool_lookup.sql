@@ -56,10 +56,11 @@ as $$
   ) as learned
   where granted.agent_id = p_agent_id
     and (granted.allowed_tools is null or cached.tool_name = any (granted.allowed_tools))
+    and coalesce((private.find_mcp_policy(tool.slug, cached.tool_name, p_user_id)).is_allowed, true)
   order by tool.slug, cached.tool_name;
 $$;
 comment on function public.get_agent_mcp_tools(uuid, uuid) is
-  'The cached tools of an agent acting for a user (null: the service) with what worked before: the user''s own arguments, or else (is_shape) the shape of anyone''s. Called by the gateway.';
+  'The cached tools of an agent acting for a user (null: the service), those that a policy forbids left out, with what worked before: the user''s own arguments, or else (is_shape) the shape of anyone''s. Called by the gateway.';
 revoke all on function public.get_agent_mcp_tools(uuid, uuid) from public, anon, authenticated;
 grant execute on function public.get_agent_mcp_tools(uuid, uuid) to service_role;
 
@@ -357,7 +358,8 @@ begin
         select coalesce(jsonb_agg(to_jsonb(cached.scopes)), '[]')
         from public.mcp_tools_cache cached
         where cached.connection_id = connection.id and cached.state = 'approved'
-          and (granted.allowed_tools is null or cached.tool_name = any (granted.allowed_tools)))
+          and (granted.allowed_tools is null or cached.tool_name = any (granted.allowed_tools))
+          and coalesce((private.find_mcp_policy(tool.slug, cached.tool_name, v_user_id)).is_allowed, true))
     ),
     v_scopes
   from public.tools tool
@@ -373,6 +375,36 @@ $$;
 comment on function private.usable_servers(jsonb, text) is
   'The active servers, those of the agent where the caller names one, with the caller''s connections and scopes (null: all). Called by the gateway.';
 revoke all on function private.usable_servers(jsonb, text) from public;
+
+create function private.begin_relay(p_tool_id uuid, p_user_id uuid)
+returns jsonb
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  -- The name that no tool has: requests that name none share one bucket.
+  c_no_tool constant text := '';
+  v_server jsonb := private.tool_server(p_tool_id, p_user_id);
+  v_policy public.mcp_policies := private.find_mcp_policy(v_server #>> '{tool,slug}', c_no_tool, p_user_id);
+  v_retry_after_ms int := 0;
+begin
+  if coalesce(v_policy.is_allowed, true) and (p_user_id is not null or v_policy.id is not null) then
+    v_retry_after_ms := private.take_tool_call(
+      p_tool_id, c_no_tool, p_user_id,
+      coalesce(v_policy.calls_per_minute, 600), coalesce(v_policy.burst_calls, 200));
+  end if;
+  return v_server || jsonb_build_object(
+    'is_allowed', coalesce(v_policy.is_allowed, true),
+    'timeout_ms', v_policy.timeout_ms,
+    'retry_after_ms', v_retry_after_ms
+  );
+end;
+$$;
+comment on function private.begin_relay(uuid, uuid) is
+  'A server as of tool_server() for a request that names no tool (of resources or prompts) with {is_allowed, timeout_ms, retry_after_ms (0: not limited)} of the server''s own policy, out of whose rate limit it takes the request. Called by the gateway.';
+revoke all on function private.begin_relay(uuid, uuid) from public;
 
 create function private.server_listing(p_tool_id uuid, p_user_id uuid, p_max_age_seconds int)
 returns jsonb
@@ -397,6 +429,8 @@ begin
         'hash', cached.definition_hash,
         'losses', cached.schema_losses,
         'scopes', to_jsonb(cached.scopes),
+        'is_allowed', coalesce(
+          (private.find_mcp_policy(v_server #>> '{tool,slug}', cached.tool_name, p_user_id)).is_allowed, true),
         'state', cached.state,
         'held', cached.held_definition -> 'schema',
         'approved', approved.tool_schema,
@@ -436,5 +470,5 @@ begin
 end;
 $$;
 comment on function private.server_listing(uuid, uuid, int) is
-  'A server as of tool_server() with {is_due, dropped, tools}: the cached tools with what worked before, the user''s own arguments or else (is_shape) the shape of anyone''s. Of a quarantined tool also what was approved before, which with is_approved_anothers is not this user''s to read. Called by the gateway.';
+  'A server as of tool_server() with {is_due, dropped, tools}: the cached tools, each with is_allowed by its policy and with what worked before, the user''s own arguments or else (is_shape) the shape of anyone''s. Of a quarantined tool also what was approved before, which with is_approved_anothers is not this user''s to read. Called by the gateway.';
 revoke all on function private.server_listing(uuid, uuid, int) from public;

@@ -38,7 +38,7 @@ export async function startExternalServer(): Promise<ExternalServer> {
 }
 
 async function build(waits: ExternalServer["waits"]) {
-  const { McpServer, ResourceTemplate } = await loadMcpServer();
+  const { inputRequired, McpServer, ResourceTemplate } = await loadMcpServer();
   const server = new McpServer({ name: "Notes", version: "3.2.1" }, {
     instructions: "Look before you write.",
   });
@@ -63,6 +63,18 @@ async function build(waits: ExternalServer["waits"]) {
     description: "Reports an error of its own",
     inputSchema: z.object({}),
   }, () => ({ isError: true, content: [{ type: "text" as const, text: "No ink left" }] }));
+  server.registerTool("ask", {
+    description: "Asks for a name",
+    inputSchema: z.object({}),
+  }, () =>
+    inputRequired({
+      inputRequests: {
+        name: inputRequired.elicit({
+          message: "Who are you?",
+          requestedSchema: { type: "object", properties: { name: { type: "string" } } },
+        }),
+      },
+    }));
   server.registerTool("wait", {
     description: "Waits until it is broken off, telling how long it has",
     inputSchema: z.object({ seconds: z.number() }),

@@ -64,6 +64,21 @@ Deno.test("a registered server is passed through as it is", async (t) => {
     assert.equal(structuredContent, undefined);
   });
 
+  await t.step("a question to the caller can be graded and found like a result", async () => {
+    const capabilities = { "io.modelcontextprotocol/clientCapabilities": { elicitation: {} } };
+    const params = { name: "ask", arguments: {}, _meta: capabilities };
+    const { last } = await send({ path: NOTES, method: "tools/call", params });
+
+    assert.equal(last.result?.resultType, "input_required", JSON.stringify(last));
+    const meta = asJsonObject(last.result?._meta);
+    assert.equal(meta.enhanced_by, "orchestrator");
+    assert.equal(typeof meta.response_time, "number");
+    const [row] = await sql<{ token: string }[]>`
+      select feedback_token::text as token from public.mcp_executions
+      where id = ${String(meta.execution_id)}::uuid`;
+    assert.equal(meta.feedback_token, row?.token);
+  });
+
   await t.step("arguments that the server wants mirrored in headers are compared", async () => {
     const params = { name: "region", arguments: { region: "eu" } };
     const message = { path: NOTES, method: "tools/call", params };

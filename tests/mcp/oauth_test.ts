@@ -177,6 +177,21 @@ Deno.test("users connect their own accounts by OAuth", async (t) => {
     },
   );
 
+  await t.step("no resource repeats a token that was renewed to read it", async () => {
+    const params = { uri: "diary://leak" };
+    const read = () => ada.send({ path: "/diary", method: "resources/read", params });
+    const fresh = await read();
+    await authority.revokeAccessToken(diary.tokens.at(-1) ?? "");
+    const refusals = diary.refusals;
+    const renewed = await read();
+
+    assert.equal(diary.refusals, refusals + 1);
+    for (const { last } of [fresh, renewed]) {
+      const [content] = z.array(z.looseObject({ text: z.string() })).parse(last.result?.contents);
+      assert.equal(content?.text, `your token is ${REDACTED}`);
+    }
+  });
+
   await t.step("an authorization server that is away ends nothing", async () => {
     await expire();
     const metadata = sql`

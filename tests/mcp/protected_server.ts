@@ -38,6 +38,9 @@ export async function startProtectedServer(
         },
         () => ({ content: [{ type: "text" as const, text: `your token is ${token}` }] }),
       );
+      server.registerResource("leak", "diary://leak", {}, ({ href: uri }) => ({
+        contents: [{ uri, text: `your token is ${token}` }],
+      }));
       return server;
     });
     handlers.set(token, made);

@@ -115,6 +115,21 @@ Deno.test("the MCP endpoint keeps to the protocol", async (t) => {
     }
   });
 
+  await t.step("a name that no tool can have is unknown at once", async () => {
+    const names = ["a__".repeat(8_000) + "b", "a__".repeat(20) + "b", "x".repeat(2_000)];
+    for (const path of ["", SWARM]) {
+      for (const name of names) {
+        const startedAtMs = performance.now();
+        const params = { name, arguments: {} };
+        const { last } = await send({ path, method: "tools/call", params });
+
+        assert.equal(last.error?.code, -32602, name.slice(0, 100));
+        assert.ok((last.error?.message.length ?? 0) < 2_000);
+        assert.ok(performance.now() - startedAtMs < 5_000, name.slice(0, 100));
+      }
+    }
+  });
+
   await t.step("arguments that do not fit are a result that a model can act on", async () => {
     const params = { name: "get_task", arguments: { task_id: "none" } };
     const { last } = await send({ path: SWARM, method: "tools/call", params });

@@ -160,12 +160,12 @@ Deno.test("the swarm is driven from an MCP client", async (t) => {
       ["fork_task", { task_id, from_step: 1 }],
       ["answer_review", { task_id, approved: true }],
       ["read_data", { task_id, key: "note.md" }],
+      ["read_steps", { task_id }],
       ["read_file", { path: mine.task.files[0] ?? "" }],
     ];
     for (const [tool, args] of tries) {
       assert.equal((await attempt(eve, tool, args)).code, "TASK_NOT_FOUND", tool);
     }
-    assert.deepEqual((await use(eve, "read_steps", { task_id })).steps, []);
     assert.deepEqual((await use(eve, "list_tasks", {})).tasks, []);
     const { tasks } = await use(ada, "list_tasks", { agent: "writer", status: "completed" });
     assert.ok(JSON.stringify(tasks).includes(task_id));
@@ -178,6 +178,32 @@ Deno.test("the swarm is driven from an MCP client", async (t) => {
     const ids = [first, second].map(({ tasks }) => idsOf(tasks));
     assert.deepEqual(ids.map((page) => page.length), [2, 2]);
     assert.equal(new Set(ids.flat()).size, 4);
+  });
+
+  await t.step("pages lose no task of those that were made at once", async () => {
+    const bob = await platform.addUser("bob");
+    await sql.begin(async (transaction) => {
+      for (let made = 0; made < 7; made++) {
+        await transaction`select from private.create_task('writer', '{}', ${bob.id})`;
+      }
+    });
+    const pages: string[][] = [];
+    let before: JsonObject = {};
+    for (let page = 0; page < 3; page++) {
+      const { tasks, next_before } = await use(bob, "list_tasks", { limit: 3, ...before });
+      pages.push(idsOf(tasks));
+      before = { before: next_before ?? null };
+    }
+
+    assert.deepEqual(pages.map(({ length }) => length), [3, 3, 1]);
+    assert.equal(new Set(pages.flat()).size, 7);
+    assert.equal(before.before, null, "the last page names no further one");
+    const soon = new Date(Date.now() + 60_000).toISOString();
+    assert.equal(idsOf((await use(bob, "list_tasks", { before: soon })).tasks).length, 7);
+    for (const wrong of [`${soon}_no-id`, "2026-02-30T00:00:00Z"]) {
+      const { code } = await attempt(bob, "list_tasks", { before: wrong });
+      assert.equal(code, "TOOL_ARGUMENTS_INVALID", wrong);
+    }
   });
 
   await t.step("a secret key sees all, an unknown agent is told with its code", async () => {

@@ -120,6 +120,9 @@ async function addLeakyTools({ sql }: Platform, { url }: EchoServers): Promise<C
   const rows = [
     ["header", "http_api", http(`${url}/echo`)],
     ["organisation", "http_api", http(`${url}/echo`)],
+    ["php", "http_api", http(`${url}/php`)],
+    ["dotnet", "http_api", http(`${url}/dotnet`)],
+    ["html", "http_api", http(`${url}/html`)],
     ["query", "http_api", http(`${url}/fail`, inQuery)],
     ["broken", "http_api", http(`${url}/break`, inQuery)],
     ["gone", "http_api", http(CLOSED, inQuery)],

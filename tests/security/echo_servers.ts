@@ -22,9 +22,10 @@ export interface EchoServers extends AsyncDisposable {
 }
 
 /**
- * Starts servers that give secrets away: `/echo` repeats the request at length, `/fail` as an
- * error, `/break` breaks off in the middle, `/mcp` is an MCP server, `/says/…` a model that answers
- * with its key, `/refuses/…` one that reports an error with it.
+ * Starts servers that give secrets away: `/echo` repeats the request at length, `/php`, `/dotnet`
+ * and `/html` with what PHP, .NET and templates of HTML escape, `/fail` as an error, `/break` breaks
+ * off in the middle, `/mcp` is an MCP server, `/says/…` a model that answers with its key,
+ * `/refuses/…` one that reports an error with it.
  *
  * @param gate Models answer when it opens.
  */
@@ -35,6 +36,12 @@ export function startEchoServers(gate: Promise<void>): EchoServers {
     switch (door) {
       case "echo":
         return new Response(`${told}\n${"long ".repeat(20_000)}${told}`);
+      case "php":
+        return answerJson(JSON.stringify({ error: told }).replaceAll("/", "\\/"));
+      case "dotnet":
+        return answerJson(JSON.stringify({ error: told }).replace(/\\"|[+'<>&]/g, toUnicodeEscape));
+      case "html":
+        return answerHtml(`<p>${told.replace(/["'&<>/+=]/g, toEntity)}</p>`);
       case "fail":
         return Response.json({ told }, { status: 500 });
       case "break":
@@ -56,6 +63,23 @@ export function startEchoServers(gate: Promise<void>): EchoServers {
     heard: () => server.seen.map(({ url, headers }) => `${url} ${[...headers].join()}`).join("\n"),
     [Symbol.asyncDispose]: () => server.stop(),
   };
+}
+
+function answerJson(text: string): Response {
+  return new Response(text, { headers: { "content-type": "application/json" } });
+}
+
+function answerHtml(text: string): Response {
+  return new Response(text, { headers: { "content-type": "text/html" } });
+}
+
+function toUnicodeEscape(found: string): string {
+  const code = found.charCodeAt(found.length - 1);
+  return `\\u${code.toString(16).toUpperCase().padStart(4, "0")}`;
+}
+
+function toEntity(character: string): string {
+  return `&#x${character.charCodeAt(0).toString(16)};`;
 }
 
 function keyOf(headers: Headers): string {
@@ -112,7 +136,7 @@ function answerMcp({ id, method }: RpcRequest, headers: Headers): Response {
         name: "peek",
         description: `Peeks as ${told}`,
         inputSchema: { type: "object", properties: {}, description: told },
-      }],
+      }, { name: told, inputSchema: { type: key } }],
     },
     "tools/call": { isError: true, content: [{ type: "text", text: `No: ${told}` }] },
   };

@@ -189,6 +189,61 @@ async function limits(t: Deno.TestContext, fixture: ToolFixture): Promise<void> 
     assert.equal(codeOf(await search(one)), undefined);
   });
 
+  await t.step("a tool that a policy forbids is offered to nobody", async () => {
+    await using external = await setUp(fixture);
+    const { slug, toolId } = external;
+    const userId = await fixture.createUser();
+    const agent = await fixture.createCaller(userId, [toolId]);
+    const user = { ...nobody(), userId };
+    await fixture.gateway.listServerTools(slug, user, {}, noAbort());
+    await sql`
+      insert into public.mcp_policies (mcp_name, tool_name, is_allowed)
+      values (${slug}, 'search', false)`;
+
+    const { tools, forbidden } = await fixture.gateway.listServerTools(slug, user, {}, noAbort());
+    const ofAgent = await fixture.gateway.listAgentTools(agent, noAbort());
+    const summaries = await fixture.gateway.listServers(user, noAbort());
+
+    assert.deepEqual(tools.map(({ name }) => name), ["fail", "write_note"]);
+    assert.deepEqual(forbidden, ["search"]);
+    assert.deepEqual(ofAgent.tools.map(({ toolName }) => toolName), ["fail", "write_note"]);
+    assert.equal(summaries.find((one) => one.slug === slug)?.toolCount, 2);
+    const called = await external.call(user, "search", { searchValue: "x" });
+    assert.equal(codeOf(called), "TOOL_FORBIDDEN");
+  });
+
+  await t.step("a server's policy holds for its resources and prompts", async () => {
+    await using external = await setUp(fixture);
+    const { slug, server } = external;
+    const caller = { ...nobody(), userId: await fixture.createUser() };
+    const read = async () => {
+      const params = { uri: "test://one" };
+      const request = { server: slug, caller, method: "resources/read" as const, params };
+      const error = await fixture.gateway.relay(request, noAbort()).catch((thrown) => thrown);
+      return error.code;
+    };
+    const reads = () => server.seen.filter(({ method }) => method === "resources/read").length;
+
+    await sql`
+      insert into public.mcp_policies (mcp_name, calls_per_minute, burst_calls)
+      values (${slug}, 1, 2)`;
+    const passed = [await read(), await read()];
+    const readsBefore = reads();
+    assert.ok(readsBefore > 0 && !passed.includes("TOOL_RATE_LIMITED"), String(passed));
+    assert.equal(await read(), "TOOL_RATE_LIMITED");
+
+    await sql`update public.mcp_policies set is_allowed = false where mcp_name = ${slug}`;
+    assert.equal(await read(), "TOOL_FORBIDDEN");
+    await sql`delete from public.mcp_policies where mcp_name = ${slug}`;
+    await sql`delete from private.tool_call_allowances where tool_id = ${external.toolId}`;
+    await sql`
+      update public.agent_mcp_connections
+      set retry_at = now() + interval '1 minute', failure_count = 5
+      where tool_id = ${external.toolId}`;
+    assert.equal(await read(), "TOOL_UNAVAILABLE");
+    assert.equal(reads(), readsBefore, "nothing more was sent");
+  });
+
   await t.step("three failures in a row say so, and a success forgets them", async () => {
     await using external = await setUp(fixture);
     const caller = { ...nobody(), userId: await fixture.createUser() };

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../shared/json.ts";
-import type { ToolCallOutcome } from "../../shared/tools/tool_port.ts";
+import type { ToolCallOutcome, ToolCallRequest } from "../../shared/tools/tool_port.ts";
+import { waitFor } from "../../scripts/wait_for.ts";
 import { type McpFixtureOptions, startMcpServer } from "./mcp_fixture.ts";
 import { noAbort, nobody, openToolFixture } from "./tool_fixture.ts";
 
@@ -50,11 +51,17 @@ Deno.test("a server that misbehaves gets an answer of its own class", async (t) 
   const fixture = await openToolFixture();
   const { gateway } = fixture;
 
-  async function register(options: McpFixtureOptions) {
+  async function register(
+    options: McpFixtureOptions,
+    { credential, timeoutMs = 1_500 }: { credential?: string; timeoutMs?: number } = {},
+  ) {
     const server = await startMcpServer(options);
     const toolId = await fixture.createTool({
       type: "mcp_server",
-      config: { mcp_url: server.url, timeout_ms: 1_500 },
+      config: { mcp_url: server.url, timeout_ms: timeoutMs },
+      ...credential === undefined
+        ? {}
+        : { credential: { type: "bearer_token", name: await fixture.storeSecret(credential) } },
     });
     const [row] = await fixture.sql<{ slug: string }[]>`
       select slug from public.tools where id = ${toolId}`;
@@ -62,16 +69,17 @@ Deno.test("a server that misbehaves gets an answer of its own class", async (t) 
   }
 
   function call(slug: string, toolName: string, args: JsonObject): Promise<ToolCallOutcome> {
-    return gateway.call({
-      server: slug,
-      toolName,
-      arguments: args,
-      caller: nobody(),
-      stepSeq: null,
-      attempt: 1,
-      idempotencyKey: crypto.randomUUID(),
-      traceparent: null,
-    }, noAbort());
+    return gateway.call(callOf(slug, toolName, args), noAbort());
+  }
+
+  /** Seconds since the server's list was made. */
+  async function listedAgo(slug: string): Promise<number> {
+    const [row] = await fixture.sql<{ seconds: number }[]>`
+      select extract(epoch from now() - connection.tools_listed_at)::float8 as seconds
+      from public.agent_mcp_connections as connection
+      join public.tools as tool on tool.id = connection.tool_id
+      where tool.slug = ${slug} and connection.tools_listed_at is not null`;
+    return row?.seconds ?? Infinity;
   }
 
   for (const { name, answer, expected } of MISBEHAVIOURS) {
@@ -120,6 +128,165 @@ Deno.test("a server that misbehaves gets an answer of its own class", async (t) 
     }
   });
 
+  await t.step("progress, logs and broken definitions come without the credential", async () => {
+    const secret = "AKIA/abc+defgh==";
+    const escaped = secret.replaceAll("/", "\\\\/");
+    const told = `${secret} or ${escaped} ${"long ".repeat(10_000)}`;
+    const { server, slug } = await register({
+      intercept: async ({ method, meta }, answer) => {
+        if (method === "tools/list") {
+          const body = await (await answer()).json();
+          body.result.tools.push({ name: `of ${secret}`, inputSchema: { type: escaped } });
+          return Response.json(body);
+        }
+        if (method !== "tools/call") return await answer();
+        const { progressToken } = meta ?? {};
+        return streamMessages([
+          {
+            method: "notifications/progress",
+            params: { progressToken, progress: 1, message: told },
+          },
+          { method: "notifications/message", params: { level: "info", logger: told, data: told } },
+          { method: "notifications/message", params: { level: "info", data: { [told]: [told] } } },
+        ], await answer());
+      },
+    }, { credential: secret });
+    const messages: unknown[] = [];
+    try {
+      const outcome = await gateway.call({
+        ...callOf(slug, "write_note", { text: "x" }),
+        onProgress: (progress) => messages.push(progress),
+        logs: { level: "debug", write: (message) => messages.push(message) },
+      }, noAbort());
+      const { dropped } = await gateway.listServerTools(slug, nobody(), {}, noAbort());
+
+      assert.ok(outcome.kind === "answered" && !outcome.isError, JSON.stringify(outcome));
+      assert.equal(messages.length, 3, "all of them arrive");
+      assert.deepEqual(dropped.map(({ name }) => name), ["of [redacted]"]);
+      const shown = JSON.stringify([messages, dropped]);
+      assert.ok(shown.includes("[redacted]") && !shown.includes("defgh"), shown.slice(0, 1_000));
+      assert.ok(shown.length < 50_000, "long messages are cut");
+    } finally {
+      await server.stop();
+    }
+  });
+
+  await t.step("definitions with what cannot be stored cost nothing but themselves", async () => {
+    const half = `${"x".repeat(127)}😀`;
+    const names = [
+      "bad\u0000name",
+      half,
+      ...Array.from({ length: 150 }, (_, at) => `broken-${at}`),
+    ];
+    const { server, slug } = await register({
+      intercept: withTools([
+        ...names.map((name) => ({ name, inputSchema: { type: "string" } })),
+        { name: "same\u0000", inputSchema: { type: "object" } },
+        { name: "same\uFFFD", inputSchema: { type: "object" } },
+      ]),
+    });
+    try {
+      const { tools, dropped } = await gateway.listServerTools(slug, nobody(), {}, noAbort());
+
+      assert.deepEqual(tools.map(({ name }) => name), [
+        "fail",
+        "same\uFFFD",
+        "search",
+        "write_note",
+      ]);
+      assert.deepEqual(dropped.slice(0, 2).map(({ name }) => name), [
+        "bad\uFFFDname",
+        `${"x".repeat(127)}\uFFFD`,
+      ]);
+      assert.equal(dropped.length, 101);
+      assert.match(dropped.at(-1)?.reason ?? "", /^52 more/);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  await t.step("a list with too many broken definitions is refused like any other", async () => {
+    const broken = Array.from({ length: 20_000 }, () => ({ name: "broken", inputSchema: {} }));
+    const { server, slug } = await register({ intercept: withTools(broken) });
+    try {
+      await assert.rejects(gateway.listServerTools(slug, nobody(), {}, noAbort()), {
+        code: "TOOL_UNAVAILABLE",
+      });
+    } finally {
+      await server.stop();
+    }
+  });
+
+  await t.step("a list that the database refuses is that server's own fault", async () => {
+    const { server, slug } = await register({});
+    await fixture.sql.unsafe(`
+      alter table public.mcp_tools_cache add constraint refuses check (tool_name <> 'fail') not valid`);
+    try {
+      await assert.rejects(gateway.listServerTools(slug, nobody(), {}, noAbort()), {
+        code: "TOOL_UNAVAILABLE",
+        message: /cannot be kept/,
+      });
+    } finally {
+      await fixture.sql`alter table public.mcp_tools_cache drop constraint refuses`;
+      await server.stop();
+    }
+  });
+
+  await t.step("a server that hangs keeps nobody waiting who has an older list", async () => {
+    const hanging = Promise.withResolvers<void>();
+    let hangs = false;
+    const { server, slug } = await register({
+      intercept: async ({ method }, answer) => {
+        if (hangs && method === "tools/list") await hanging.promise;
+        return await answer();
+      },
+    }, { timeoutMs: 15_000 });
+    try {
+      await gateway.listServerTools(slug, nobody(), {}, noAbort());
+      await fixture.sql`
+        update public.agent_mcp_connections
+        set tools_listed_at = tools_listed_at - interval '1 hour'
+        where tool_id = (select id from public.tools where slug = ${slug})`;
+      hangs = true;
+      const startedAtMs = performance.now();
+      const asked = await Promise.all(
+        [1, 2].map(() => gateway.listServerTools(slug, nobody(), {}, noAbort())),
+      );
+
+      assert.ok(performance.now() - startedAtMs < 5_000);
+      assert.deepEqual(asked.map(({ tools }) => tools.length), [3, 3]);
+      hanging.resolve();
+      await waitFor(async () => (await listedAgo(slug)) < 60, { timeoutMs: 5_000 });
+    } finally {
+      hanging.resolve();
+      await server.stop();
+    }
+  });
+
+  await t.step(
+    "who lists all servers waits for a new one that hangs as long as it says",
+    async () => {
+      const hanging = Promise.withResolvers<void>();
+      const { server, slug } = await register({
+        intercept: async ({ method }, answer) => {
+          if (method === "tools/list") await hanging.promise;
+          return await answer();
+        },
+      });
+      try {
+        await assert.rejects(
+          gateway.listServerTools(slug, nobody(), { firstWaitMs: 200 }, noAbort()),
+          { code: "TOOL_UNAVAILABLE", message: /has not listed its tools yet/ },
+        );
+        hanging.resolve();
+        await waitFor(async () => (await listedAgo(slug)) < 60, { timeoutMs: 5_000 });
+      } finally {
+        hanging.resolve();
+        await server.stop();
+      }
+    },
+  );
+
   await t.step("a list without an end is refused", async () => {
     let page = 0;
     const { server, slug } = await register({
@@ -143,6 +310,43 @@ Deno.test("a server that misbehaves gets an answer of its own class", async (t) 
 
   await fixture.stop();
 });
+
+function callOf(server: string, toolName: string, args: JsonObject): ToolCallRequest {
+  return {
+    server,
+    toolName,
+    arguments: args,
+    caller: nobody(),
+    stepSeq: null,
+    attempt: 1,
+    idempotencyKey: crypto.randomUUID(),
+    traceparent: null,
+  };
+}
+
+/** Adds tools to those that a server lists. */
+function withTools(tools: readonly JsonObject[]): NonNullable<McpFixtureOptions["intercept"]> {
+  return async ({ method }, answer) => {
+    if (method !== "tools/list") return await answer();
+    const body = await (await answer()).json();
+    body.result.tools.push(...tools);
+    return Response.json(body);
+  };
+}
+
+/** Notifications on the way to an answer. */
+async function streamMessages(
+  notifications: readonly { readonly method: string; readonly params: unknown }[],
+  answer: Response,
+): Promise<Response> {
+  const last = answer.headers.get("content-type")?.includes("event-stream")
+    ? await answer.text()
+    : `event: message\ndata: ${await answer.text()}\n\n`;
+  const events = notifications.map((notification) =>
+    `event: message\ndata: ${JSON.stringify({ jsonrpc: "2.0", ...notification })}\n\n`
+  );
+  return new Response(`${events.join("")}${last}`, { headers: SSE });
+}
 
 /** Ends what still drips, which would hold its server. */
 const endDrips = new Set<() => void>();

@@ -20,6 +20,75 @@ Deno.test("redactor finds a secret in every form in which it is written", () => 
   }
 });
 
+Deno.test("redactor finds a secret whichever characters an encoder escapes", () => {
+  const secret = `AKIA/abc+def=gh"ij'kl<mn>op&qr\\st uv`;
+  const { text } = createRedactor([secret]);
+  const php = JSON.stringify(secret).replaceAll("/", "\\/");
+  const dotNet = JSON.stringify(secret)
+    .replace(/\\"|[+'<>&]/g, (found) => unicodeEscape(found.at(-1) ?? ""));
+  const html = (ofCharacter: (code: number) => string) =>
+    secret.replace(/[^A-Za-z0-9]/g, (character) => ofCharacter(character.charCodeAt(0)));
+  const forms = {
+    php,
+    dotNet,
+    dotNetCapital: dotNet.replace(/u00../g, (digits) => `u${digits.slice(1).toUpperCase()}`),
+    go: JSON.stringify(secret).replace(/[<>&]/g, unicodeEscape),
+    phpInJson: JSON.stringify(php),
+    dotNetInJson: JSON.stringify(dotNet),
+    thrice: JSON.stringify(JSON.stringify(JSON.stringify(secret))),
+    javaScript: html((code) => `\\x${code.toString(16)}`),
+    decimalEntities: html((code) => `&#${code};`),
+    hexadecimalEntities: html((code) => `&#x${code.toString(16).padStart(4, "0")};`),
+    namedEntities: secret.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
+      .replaceAll('"', "&quot;").replaceAll("'", "&apos;"),
+    url: encodeURIComponent(secret),
+    urlInUrl: encodeURIComponent(encodeURIComponent(secret)).toLowerCase()
+      .replace("akia", "AKIA"),
+    jsonInUrl: encodeURIComponent(JSON.stringify(secret)),
+    jsonInHtml: JSON.stringify(secret).replaceAll("\\", "&#92;").replaceAll('"', "&quot;"),
+    urlInPhp: `"${encodeURIComponent(secret).replaceAll("%20", "+")}\\/"`,
+  };
+  for (const [encoder, form] of Object.entries(forms)) {
+    assert.equal(
+      text(`a ${form} z`).replaceAll(/["\\/]|%22|&quot;/g, ""),
+      "a [redacted] z",
+      encoder,
+    );
+  }
+});
+
+Deno.test("redactor finds base64 with its slashes escaped", () => {
+  const secret = "a secret with ???>>>~~~ in it";
+  const encoded = btoa(`u:${secret}`);
+  assert.match(encoded, /\/.*\/|\+/);
+
+  const redacted = createRedactor([secret]).text(
+    `${encoded.replaceAll("/", "\\/")} ${encoded.replaceAll("+", "\\u002B")} ${
+      encodeURIComponent(encoded)
+    }`,
+  );
+
+  assert.equal(redacted.split("[redacted]").length, 4, redacted);
+});
+
+Deno.test("redactor takes any secret, and text that nearly holds one, in little time", () => {
+  const unusual = ["\\".repeat(600), "/".repeat(600), '\\"'.repeat(600), "😀ü\n".repeat(200)];
+  const { text } = createRedactor(unusual);
+  for (const secret of unusual) assert.equal(text(JSON.stringify(secret)), '"[redacted]"');
+
+  const longest = createRedactor(["long/key+".repeat(910), "longkey".repeat(1_170)]);
+  assert.equal(longest.text(JSON.stringify("long/key+".repeat(910))), '"[redacted]"');
+  assert.equal(longest.findBeginning(`So ${"longkey".repeat(100)}`), 3);
+
+  const nearly = createRedactor(["key/+\\/abc"]);
+  const startedAtMs = performance.now();
+  for (const part of ["key", "key/", "key\\\\", "\\", "key&amp;", "key%25", "&amp;"]) {
+    nearly.text(part.repeat(100_000));
+  }
+
+  assert.ok(performance.now() - startedAtMs < 10_000);
+});
+
 Deno.test("redactor finds a secret in base64 at any place", () => {
   const { text } = createRedactor([SECRET]);
   for (const prefix of ["", "u", "us", "user:"]) {
@@ -77,3 +146,7 @@ Deno.test("text without the secret is unchanged", async () => {
     }),
   );
 });
+
+function unicodeEscape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}

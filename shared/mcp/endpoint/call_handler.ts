@@ -16,6 +16,7 @@ import type {
 } from "../../tools/tool_port.ts";
 import { inputOffer } from "./input_offer.ts";
 import {
+  metaOfAsking,
   resultOfAnswer,
   resultOfRefusal,
   resultOfUnknown,
@@ -30,6 +31,8 @@ export interface CallExchange extends Exchange {
   readonly called: FoundTool | null;
 }
 
+/** Of a tool that does not exist, as it is repeated to the caller. */
+const MAX_NAME_CHARACTERS = 300;
 const LOG_LEVEL_KEY = "io.modelcontextprotocol/logLevel";
 
 /**
@@ -152,12 +155,12 @@ function progressTeller(
 function toInputRequired(
   outcome: ToolCallOutcome & { readonly kind: "input_required" },
 ): InputRequiredResult {
-  const { inputRequests, requestState, meta } = outcome;
+  const { inputRequests, requestState } = outcome;
   const result = {
     resultType: "input_required",
     inputRequests,
     ...(requestState === undefined ? {} : { requestState }),
-    ...(meta === undefined ? {} : { _meta: meta }),
+    _meta: metaOfAsking(outcome),
   };
   return result as unknown as InputRequiredResult;
 }
@@ -166,7 +169,7 @@ function unknownTool(sdk: McpSdk, name: string, nearest: readonly string[]): Err
   const hint = nearest.length === 0 ? "There is none." : `There is: ${nearest.join(", ")}.`;
   return new sdk.ProtocolError(
     sdk.ProtocolErrorCode.InvalidParams,
-    `Unknown tool: ${name}. ${hint}`,
+    `Unknown tool: ${name.slice(0, MAX_NAME_CHARACTERS)}. ${hint}`,
     { code: "TOOL_NOT_FOUND", nearest: [...nearest] },
   );
 }

@@ -3,7 +3,12 @@ import { textBlock } from "../../content_block.ts";
 import type { SwarmError } from "../../errors/swarm_error.ts";
 import type { JsonObject, JsonValue } from "../../json.ts";
 import { isJsonObject } from "../../json.ts";
-import type { AnsweredCall, UnknownCall } from "../../tools/tool_port.ts";
+import type {
+  AnsweredCall,
+  InputRequiredCall,
+  ToolCallOutcome,
+  UnknownCall,
+} from "../../tools/tool_port.ts";
 import { META_PREFIX, underBothNames } from "../meta_keys.ts";
 
 /** A call's result as the Model Context Protocol has it, also of the plain JSON door. */
@@ -118,9 +123,12 @@ function trailIn(details: JsonValue | undefined): JsonObject {
   return underBothNames({ feedback_token, execution_id });
 }
 
-function trailOf(
-  { feedbackToken, executionId, toolVersion }: AnsweredCall | UnknownCall,
-): JsonObject {
+/** The `_meta` of a call that asks its caller, so that the asking too can be graded and found. */
+export function metaOfAsking(asking: InputRequiredCall): JsonObject {
+  return { ...asking.meta, ...trailOf(asking), ...externalMeta(asking) };
+}
+
+function trailOf({ feedbackToken, executionId, toolVersion }: ToolCallOutcome): JsonObject {
   return {
     ...underBothNames({ feedback_token: feedbackToken, execution_id: executionId }),
     ...(toolVersion === undefined ? {} : { [`${META_PREFIX}tool_version`]: toolVersion }),

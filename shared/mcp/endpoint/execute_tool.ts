@@ -1,7 +1,13 @@
 import { SwarmError } from "../../errors/swarm_error.ts";
 import type { JsonObject } from "../../json.ts";
 import { isJsonObject } from "../../json.ts";
-import type { AnsweredCall, ToolCaller, ToolGateway, UnknownCall } from "../../tools/tool_port.ts";
+import type {
+  AnsweredCall,
+  ToolCaller,
+  ToolCallOutcome,
+  ToolGateway,
+  UnknownCall,
+} from "../../tools/tool_port.ts";
 import {
   externalMeta,
   failureOf,
@@ -44,7 +50,9 @@ export async function executeTool(
   }, signal);
   if (outcome.kind === "unknown") throw lost(outcome);
   if (outcome.kind === "input_required") {
-    throw new SwarmError("TOOL_FAILED", "The tool asks for input that this door cannot give");
+    throw new SwarmError("TOOL_FAILED", "The tool asks for input that this door cannot give", {
+      details: trailOf(outcome),
+    });
   }
   if (outcome.status !== 200) {
     throw await nameNearestServers(refused(outcome), { server, gateway, caller, signal });
@@ -93,7 +101,7 @@ function lost(outcome: UnknownCall): SwarmError {
   });
 }
 
-function trailOf(call: AnsweredCall | UnknownCall): JsonObject {
+function trailOf(call: ToolCallOutcome): JsonObject {
   const { executionId, feedbackToken } = call;
   return { execution_id: executionId, feedback_token: feedbackToken, ...externalMeta(call) };
 }

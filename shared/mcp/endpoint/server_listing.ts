@@ -9,12 +9,10 @@ import type {
   ToolGateway,
 } from "../../tools/tool_port.ts";
 import type { SchemaLosses } from "../../tool_schemas/schema_loss.ts";
+import { CONCURRENT_LISTINGS, FIRST_WAIT_MS } from "./listing_limits.ts";
 import { modelOptionsOf } from "./model_options.ts";
 import { nameNearestServers } from "./name_nearest_servers.ts";
 import { discoveryMeta, serverInfoOf, shownName } from "./server_identity.ts";
-
-/** Servers whose tools are read at the same time. */
-const CONCURRENT_LISTINGS = 8;
 
 /** For whom a listing is. */
 export interface ListingOptions {
@@ -65,7 +63,8 @@ async function describeBriefly(
   { gateway, caller, signal }: ListingOptions,
 ): Promise<JsonObject> {
   try {
-    const listing = await gateway.listServerTools(server.slug, caller, {}, signal);
+    const options = { firstWaitMs: FIRST_WAIT_MS };
+    const listing = await gateway.listServerTools(server.slug, caller, options, signal);
     const callable = listing.tools.filter(({ missingScopes }) => missingScopes.length === 0);
     return {
       ...summaryOf(listing.server),

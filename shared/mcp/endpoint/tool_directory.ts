@@ -1,4 +1,5 @@
 import { SwarmError } from "../../errors/swarm_error.ts";
+import { lazily } from "../../lazily.ts";
 import type { Logger } from "../../log/logger.ts";
 import { nearestNames } from "../../nearest_names.ts";
 import { findByName } from "../../tools/find_by_name.ts";
@@ -12,11 +13,13 @@ import type {
   ToolCaller,
   ToolGateway,
 } from "../../tools/tool_port.ts";
+import { CONCURRENT_LISTINGS, FIRST_WAIT_MS } from "./listing_limits.ts";
 import { nameNearestServers } from "./name_nearest_servers.ts";
 
-/** Servers asked at the same time. */
-const CONCURRENT_LISTINGS = 8;
 const SEPARATOR = "__";
+/** No slug and no name of a tool, with its version, is longer. */
+const MAX_SLUG_CHARACTERS = 63;
+const MAX_TOOL_NAME_CHARACTERS = 300;
 
 /** A tool under the name that it has at this endpoint. */
 export interface WireTool {
@@ -35,8 +38,8 @@ export type FoundTool =
     readonly prepared?: PreparedCall;
   }
   /**
-   * The server's tools cannot be listed now, or nobody has approved this one's definition; the call
-   * itself will tell why.
+   * The server's tools cannot be listed now, nobody has approved this one's definition, or a policy
+   * forbids it; the call itself will tell why.
    */
   | { readonly kind: "unlisted"; readonly server: string; readonly toolName: string }
   | { readonly kind: "unknown"; readonly nearest: readonly string[] };
@@ -80,6 +83,7 @@ export function createToolDirectory(options: ToolDirectoryOptions): ToolDirector
   const { gateway, caller, server, signal, log } = options;
   const listed = new Map<string, Promise<ServerTools | null>>();
   const faults = new Map<string, SwarmError>();
+  const callersServers = lazily(() => gateway.listServers(caller, signal));
 
   const toolsOf = (slug: string): Promise<ServerTools | null> => {
     const known = listed.get(slug) ?? ask(slug);
@@ -98,7 +102,7 @@ export function createToolDirectory(options: ToolDirectoryOptions): ToolDirector
   }
 
   async function prepare(wireName: string): Promise<FoundTool> {
-    const meant = server === null ? readings(wireName) : [{ slug: server, toolName: wireName }];
+    const meant = server === null ? await likelyReadings(wireName) : readingsOf(server, wireName);
     for (const { slug, toolName } of meant) {
       const prepared = await gateway.prepare({ server: slug, toolName, caller });
       if (prepared !== null) return { kind: "tool", server: slug, tool: prepared.tool, prepared };
@@ -108,7 +112,8 @@ export function createToolDirectory(options: ToolDirectoryOptions): ToolDirector
 
   async function ask(slug: string): Promise<ServerTools | null> {
     try {
-      return await gateway.listServerTools(slug, caller, {}, signal);
+      const options = server === null ? { firstWaitMs: FIRST_WAIT_MS } : {};
+      return await gateway.listServerTools(slug, caller, options, signal);
     } catch (error) {
       if (!(error instanceof SwarmError)) throw error;
       if (!isServersFault(error)) {
@@ -131,7 +136,7 @@ export function createToolDirectory(options: ToolDirectoryOptions): ToolDirector
   async function describe(slug: string): Promise<DescribedServer | null> {
     const answer = await toolsOf(slug);
     if (answer !== null) return { server: answer.server, features: answer.features };
-    const summaries = await gateway.listServers(caller, signal);
+    const summaries = await callersServers();
     const summary = summaries.find((candidate) => candidate.slug === slug);
     return summary === undefined ? null : { server: summary, features: null };
   }
@@ -146,7 +151,7 @@ export function createToolDirectory(options: ToolDirectoryOptions): ToolDirector
   }
 
   async function listAll(): Promise<WireTool[]> {
-    const servers = await gateway.listServers(caller, signal);
+    const servers = await callersServers();
     const tools: WireTool[] = [];
     for (let start = 0; start < servers.length; start += CONCURRENT_LISTINGS) {
       const batch = servers.slice(start, start + CONCURRENT_LISTINGS);
@@ -159,7 +164,10 @@ export function createToolDirectory(options: ToolDirectoryOptions): ToolDirector
   async function findIn(toolName: string): Promise<FoundTool> {
     const slug = server ?? "";
     const answer = await toolsOf(slug);
-    if (answer === null || isQuarantined(toolName, answer)) {
+    if (readingsOf(slug, toolName).length === 0) {
+      return unknown(toolName, wireTools(answer, ""));
+    }
+    if (answer === null || isHeldBack(toolName, answer)) {
       return { kind: "unlisted", server: slug, toolName };
     }
     const tool = findByName(toolName, answer.tools);
@@ -167,13 +175,25 @@ export function createToolDirectory(options: ToolDirectoryOptions): ToolDirector
     return unknown(toolName, wireTools(answer, ""));
   }
 
+  /**
+   * The readings that name a server of the caller's; of a name that has none, the one with the
+   * shortest slug, which says why not.
+   */
+  async function likelyReadings(wireName: string): Promise<readonly Reading[]> {
+    const all = readings(wireName);
+    if (all.length <= 1) return all;
+    const slugs = new Set((await callersServers()).map(({ slug }) => slug));
+    const own = all.filter(({ slug }) => slugs.has(slug));
+    return own.length > 0 ? own : all.slice(-1);
+  }
+
   /** A slug may hold the separator itself, so every server that can be meant is looked at. */
   async function findInAll(wireName: string): Promise<FoundTool> {
     let unlisted: FoundTool | undefined;
-    for (const { slug, toolName } of readings(wireName)) {
+    for (const { slug, toolName } of await likelyReadings(wireName)) {
       const answer = await toolsIfAny(slug);
       if (answer === "no server") continue;
-      if (answer === null || isQuarantined(toolName, answer)) {
+      if (answer === null || isHeldBack(toolName, answer)) {
         unlisted ??= { kind: "unlisted", server: slug, toolName };
       }
       const tool = answer === null ? undefined : findByName(toolName, answer.tools);
@@ -183,17 +203,30 @@ export function createToolDirectory(options: ToolDirectoryOptions): ToolDirector
   }
 }
 
-function isQuarantined(toolName: string, { quarantined }: ServerTools): boolean {
-  return quarantined.some(({ name }) => name === toolName);
+function isHeldBack(toolName: string, { quarantined, forbidden }: ServerTools): boolean {
+  return quarantined.some(({ name }) => name === toolName) || forbidden.includes(toolName);
 }
 
-/** The ways to read a wire name as a server and its tool, the longest slug first. */
-function readings(wireName: string): { slug: string; toolName: string }[] {
-  const parts = wireName.split(SEPARATOR);
-  return parts.slice(1).map((_, index) => ({
-    slug: parts.slice(0, index + 1).join(SEPARATOR),
-    toolName: parts.slice(index + 1).join(SEPARATOR),
-  })).reverse();
+/** A server and its tool, as a wire name may mean them. */
+interface Reading {
+  readonly slug: string;
+  readonly toolName: string;
+}
+
+/** The ways to read a wire name, the longest slug first; none of a name that no tool can have. */
+function readings(wireName: string): Reading[] {
+  const found: Reading[] = [];
+  let end = wireName.lastIndexOf(SEPARATOR, MAX_SLUG_CHARACTERS);
+  while (end > 0) {
+    const toolName = wireName.slice(end + SEPARATOR.length);
+    found.push(...readingsOf(wireName.slice(0, end), toolName));
+    end = wireName.lastIndexOf(SEPARATOR, end - 1);
+  }
+  return found;
+}
+
+function readingsOf(slug: string, toolName: string): Reading[] {
+  return toolName.length > MAX_TOOL_NAME_CHARACTERS ? [] : [{ slug, toolName }];
 }
 
 /** Whether the server itself is at fault, rather than the caller or the database. */
@@ -228,6 +261,6 @@ function sortByName(tools: readonly WireTool[]): WireTool[] {
 
 function unknown(name: string, tools: readonly WireTool[]): FoundTool {
   const names = tools.map(({ wireName }) => wireName);
-  const nearest = nearestNames(name, names);
+  const nearest = nearestNames(name.slice(0, MAX_TOOL_NAME_CHARACTERS), names);
   return { kind: "unknown", nearest: nearest.length > 0 ? nearest : names.slice(0, 20) };
 }

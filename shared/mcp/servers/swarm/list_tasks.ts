@@ -5,6 +5,12 @@ import { asOwner } from "../../as_owner.ts";
 import { taskSummary } from "./job_schema.ts";
 import { SWARM_SCOPES } from "./swarm_scopes.ts";
 
+/** Below every other id: a time alone stands before all tasks of that time. */
+const LEAST_ID = "00000000-0000-0000-0000-000000000000";
+
+/** A time, or a time and the id of a task of that time, as many can be made at once. */
+const placeSchema = z.string().refine(isPlace, "must be next_before of a page, or a time");
+
 const output = z.object({
   tasks: z.array(taskSummary),
   next_before: z.string().nullable().describe("For `before` of the next page; null: no more"),
@@ -22,10 +28,13 @@ export const listTasksTool = defineTool({
     status: z.enum(CLOSED_SETS.tasks.status).optional(),
     agent: z.string().optional().describe("Slug of the agent"),
     limit: z.int().min(1).max(100).default(20),
-    before: z.iso.datetime({ offset: true }).optional().describe("Only tasks created earlier"),
+    before: placeSchema.optional().describe(
+      "Only tasks created earlier: next_before of the page before, or a time",
+    ),
   }),
   output,
-  async run({ status = null, agent = null, limit, before = null }, context) {
+  async run({ status = null, agent = null, limit, before }, context) {
+    const { at = null, id = LEAST_ID } = before === undefined ? {} : placeOf(before);
     const rows = await asOwner(context, "read", (sql) =>
       sql`
       select jsonb_build_object(
@@ -36,11 +45,25 @@ export const listTasksTool = defineTool({
       where task.parent_id is null
         and (${status}::text is null or task.status = ${status})
         and (${agent}::text is null or task.agent_slug = ${agent})
-        and (${before}::timestamptz is null or task.created_at < ${before}::timestamptz)
-      order by task.created_at desc, task.id
+        and (${at}::text is null
+          -- As text: the driver would cut a time to milliseconds.
+          or (task.created_at, task.id) < (${at}::text::timestamptz, ${id}::uuid))
+      order by task.created_at desc, task.id desc
       limit ${limit}`);
     const tasks = rows.map((row) => taskSummary.parse(row.task));
     const last = tasks.length === limit ? tasks.at(-1) : undefined;
-    return { tasks, next_before: last?.created_at ?? null };
+    const next = last === undefined ? null : `${last.created_at}_${last.task_id}`;
+    return { tasks, next_before: next };
   },
 });
+
+function placeOf(before: string): { at?: string; id?: string } {
+  const [at, id] = before.split("_");
+  return { ...(at === undefined ? {} : { at }), ...(id === undefined ? {} : { id }) };
+}
+
+function isPlace(before: string): boolean {
+  const { at, id } = placeOf(before);
+  return z.iso.datetime({ offset: true }).safeParse(at).success &&
+    z.guid().optional().safeParse(id).success;
+}

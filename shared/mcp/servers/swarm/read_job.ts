@@ -76,7 +76,12 @@ export async function readJob(
     from public.tasks as task
     where task.id = ${taskId}::uuid`;
   if (row !== undefined) return jobView.parse(row);
-  throw new SwarmError("TASK_NOT_FOUND", `Cannot find task ${taskId}`, {
+  throw taskNotFound(taskId);
+}
+
+/** The error for a task that does not exist, or is somebody else's. */
+export function taskNotFound(taskId: string): SwarmError {
+  return new SwarmError("TASK_NOT_FOUND", `Cannot find task ${taskId}`, {
     hint: "list_tasks lists your tasks.",
   });
 }

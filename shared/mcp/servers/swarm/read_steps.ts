@@ -3,6 +3,7 @@ import { CLOSED_SETS } from "../../../db/database.types.ts";
 import { jsonValue } from "../../../json_schema.ts";
 import { defineTool } from "../../internal_server.ts";
 import { asOwner } from "../../as_owner.ts";
+import { taskNotFound } from "./read_job.ts";
 import { SWARM_SCOPES } from "./swarm_scopes.ts";
 
 /** Bytes of a step's input or output that are shown. */
@@ -36,12 +37,14 @@ export const readStepsTool = defineTool({
   }),
   output: z.object({ steps: z.array(stepSchema) }),
   async run({ task_id, after_step, limit }, context) {
-    const rows = await asOwner(context, "read", (sql) => {
+    const rows = await asOwner(context, "read", async (sql) => {
+      const [task] = await sql`select from public.tasks as task where task.id = ${task_id}::uuid`;
+      if (task === undefined) throw taskNotFound(task_id);
       const shown = (column: string) =>
         sql`case when octet_length(${sql(column)}::text) <= ${MAX_VALUE_BYTES}::int
           then ${sql(column)}
           else jsonb_build_object('cut', left(${sql(column)}::text, ${MAX_VALUE_BYTES}::int)) end`;
-      return sql`
+      return await sql`
         select jsonb_build_object(
           'step', step.seq, 'kind', step.kind, 'state', step.state, 'name', step.name,
           'input', ${shown("input")}, 'output', ${shown("output")},

@@ -1,0 +1,111 @@
+const SHORT_ESCAPES: Readonly<Record<string, string>> = {
+  "\b": "b",
+  "\t": "t",
+  "\n": "n",
+  "\v": "v",
+  "\f": "f",
+  "\r": "r",
+};
+const ENTITY_NAMES: Readonly<Record<string, string>> = {
+  '"': "quot",
+  "&": "amp",
+  "'": "apos",
+  "<": "lt",
+  ">": "gt",
+};
+
+/** What escapes the next character, and may have been escaped itself. */
+const BACKSLASH =
+  "(?:\\\\(?:u005[cC]|x5[cC])?|%(?:25)*5[cC]|&(?:amp;)*(?:bsol|#(?:0*92|[xX]0*5[cC]));)";
+/** No key has more; a longer regular expression takes long to compile, and at last too much stack. */
+const MAX_ESCAPABLE_CHARACTERS = 512;
+
+/**
+ * Patterns that match a text however its characters are escaped, each on its own: `/` also as `\/`,
+ * `\u002f`, `\x2F`, `%2F`, `%252f`, `&#47;` and `&#x2F;`. Letters, digits and what URLs leave alone
+ * (`-._~`) are taken to stand as they are.
+ *
+ * What a pattern repeats is followed by something else, and begins behind something else, so that
+ * matching takes time in proportion to the text.
+ *
+ * @returns One form of the text, as the patterns of its characters in turn (a run of backslashes
+ * counts as one); several of a text with very many characters to escape, which is found only where
+ * all of it is written in one way.
+ */
+export function escapablePatterns(text: string): string[][] {
+  const parts = text.match(/\\+|[^]/gu) ?? [];
+  const escapable = parts.filter((part) => !isPlain(part)).length;
+  if (escapable > MAX_ESCAPABLE_CHARACTERS) {
+    return wholeForms(text).map((form) => Array.from(form, literalPattern));
+  }
+  return [parts.map((part, place) => patternOf(part, place === 0))];
+}
+
+function wholeForms(text: string): string[] {
+  const json = JSON.stringify(text).slice(1, -1);
+  const encoded = encodeURIComponent(text.toWellFormed());
+  const forms = [
+    text,
+    json,
+    json.replaceAll("/", "\\/"),
+    JSON.stringify(json).slice(1, -1),
+    encoded,
+    encoded.replace(/%[0-9A-F]{2}/g, (octet) => octet.toLowerCase()),
+  ];
+  return [...new Set(forms)].sort((a, b) => b.length - a.length);
+}
+
+function literalPattern(character: string): string {
+  return character.replace(/[.*+?^${}()|[\]\\]/, "\\$&");
+}
+
+function isPlain(part: string): boolean {
+  return /^[A-Za-z0-9._~-]$/.test(part);
+}
+
+function patternOf(part: string, isFirst: boolean): string {
+  if (isPlain(part)) return literalPattern(part);
+  const { length } = part;
+  if (part.startsWith("\\")) {
+    return `${BACKSLASH}{${length},${isFirst ? 8 * length : ""}}(?!${BACKSLASH})`;
+  }
+  // The first one has nothing before it that would keep it from beginning at each backslash.
+  const backslashes = `${BACKSLASH}${isFirst ? "{0,7}" : "*"}`;
+  const units = Array.from({ length }, (_, index) => unitEscapes(part.charCodeAt(index)));
+  const short = SHORT_ESCAPES[part];
+  const forms = [
+    encoded(part),
+    literalPattern(part),
+    units.map((unit) => anyOf(unit)).join(backslashes),
+    ...(short === undefined ? [] : [`(?<=\\\\)${short}`]),
+    // Forms write it so.
+    ...(part === " " ? ["\\+"] : []),
+  ];
+  return `${backslashes}${anyOf(...forms)}`;
+}
+
+function anyOf(...alternatives: readonly string[]): string {
+  return `(?:${alternatives.join("|")})`;
+}
+
+/** `u002f` and, where it is short enough, `x2f`, which backslashes stand before. */
+function unitEscapes(unit: number): string {
+  const hex = unit.toString(16);
+  const short = hex.length > 2 ? "" : `|x${anyCase(hex.padStart(2, "0"))}`;
+  return `u${anyCase(hex.padStart(4, "0"))}${short}`;
+}
+
+/** As HTML and URLs write it, however often. What begins with `&` may stand for `&` itself. */
+function encoded(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  const name = ENTITY_NAMES[character];
+  const numbers = `#(?:0*${code}|[xX]0*${anyCase(code.toString(16))})`;
+  const octets = [...new TextEncoder().encode(character)].map((octet) =>
+    `%(?:25)*${anyCase(octet.toString(16).padStart(2, "0"))}`
+  );
+  return `&(?:amp;)*${name === undefined ? numbers : anyOf(name, numbers)};|${octets.join("")}`;
+}
+
+function anyCase(hex: string): string {
+  return hex.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
+}

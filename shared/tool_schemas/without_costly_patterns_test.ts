@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import type { JsonObject } from "../json.ts";
+import { findArgumentProblems } from "../tools/argument_problems.ts";
+import { fitsSchema } from "./fits_schema.ts";
+import { patternCost } from "./pattern_cost.ts";
+import { withoutCostlyPatterns } from "./without_costly_patterns.ts";
+
+const EVIL = "^(a+)+$";
+const EVIL_TEXT = `${"a".repeat(40)}!`;
+
+function withText(text: JsonObject): JsonObject {
+  return { type: "object", properties: { text } };
+}
+
+Deno.test("patternCost() knows which patterns are simple", () => {
+  const costs = {
+    "^[0-9a-f]{8}-[0-9a-f]{4}$": { degree: 0, factor: 1 },
+    "^[^@]+@[^@]+\\.[a-z]{2,}$": { degree: 3, factor: 1 },
+    "[a-z]+": { degree: 2, factor: 1 },
+    "^(GET|PUT|POST)$": { degree: 0, factor: 3 },
+    "^https?://(?:[\\])]*)$": { degree: 1, factor: 2 },
+    "^(?:ab)*$": { degree: 1, factor: 1 },
+    [EVIL]: null,
+    "^(a|a)*$": null,
+    "^(?:a?){30}$": null,
+    "^((a)|b)+$": null,
+    "^(a)\\1*$": null,
+    "^(?<x>a)\\k<x>$": null,
+  };
+  for (const [pattern, cost] of Object.entries(costs)) {
+    assert.deepEqual(patternCost(pattern), cost, pattern);
+  }
+});
+
+Deno.test("a pattern that takes for ever is left to the server", () => {
+  const patterns = [EVIL, "^(a|a)*$", "a*a*a*a*a*a*$", "^a?".padEnd(80, "a?") + "a{40}$"];
+  const startedAtMs = performance.now();
+  for (const pattern of patterns) {
+    const text = pattern.startsWith("a*") ? "a".repeat(5_000) : EVIL_TEXT;
+    assert.deepEqual(findArgumentProblems(withText({ pattern }), { text }), [], pattern);
+    assert.ok(fitsSchema({ text }, withText({ pattern })), pattern);
+  }
+  const many = Array.from({ length: 2_000 }, () => "a".repeat(2_000));
+  const items = { type: "object", properties: { many: { items: { pattern: "a+b" } } } };
+  assert.deepEqual(findArgumentProblems(items, { many }), []);
+
+  assert.ok(performance.now() - startedAtMs < 2_000);
+});
+
+Deno.test("simple patterns and all else of the schema are checked as before", () => {
+  const simple = withText({ pattern: "^[a-z]+$" });
+  const both = withText({ pattern: EVIL, minLength: 50 });
+
+  assert.equal(withoutCostlyPatterns(simple, { text: EVIL_TEXT }), simple);
+  assert.equal(findArgumentProblems(simple, { text: EVIL_TEXT }).length, 1);
+  assert.equal(findArgumentProblems(both, { text: EVIL_TEXT }).length, 1);
+});
+
+Deno.test("nothing is refused because a pattern is left out", () => {
+  const schemas: JsonObject[] = [
+    { not: { pattern: EVIL } },
+    { oneOf: [{ pattern: EVIL }, { minLength: 1 }] },
+    { if: { pattern: EVIL }, then: false },
+    { $defs: { evil: { pattern: EVIL } }, not: { $ref: "#/$defs/evil" } },
+  ];
+  for (const schema of schemas) {
+    assert.ok(fitsSchema(EVIL_TEXT, schema), JSON.stringify(schema));
+  }
+  const named = { patternProperties: { [EVIL]: {} }, additionalProperties: false };
+  assert.ok(fitsSchema({ aaa: 1, [EVIL_TEXT]: 1 }, named));
+  const property = {
+    properties: { not: { const: { pattern: EVIL } }, pattern: { type: "string" } },
+  };
+  assert.ok(fitsSchema({ not: { pattern: EVIL }, pattern: "x" }, property));
+  assert.ok(!fitsSchema({ not: { pattern: "x" }, pattern: EVIL_TEXT }, property));
+});
