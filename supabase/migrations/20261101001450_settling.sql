@@ -215,7 +215,7 @@ begin
     set rate_limit_waits = rate_limit_waits + 1, deliveries = 0
     where id = p_task_id;
     v_retry_at := clock_timestamp() + make_interval(
-      secs => private.retry_delay_seconds(1, p_retry_after_seconds)::double precision);
+      secs => private.retry_delay_seconds(v_task.rate_limit_waits + 1, p_retry_after_seconds)::double precision);
   elsif v_task.attempts + 1 >= v_task.max_attempts then
     update public.tasks set attempts = attempts + 1 where id = p_task_id;
     perform private.bury_task(v_task, 'attempts_exhausted', p_error);
@@ -234,7 +234,7 @@ begin
 end;
 $$;
 comment on function private.fail_task(uuid, bigint, jsonb, text, numeric) is
-  'Ends a task with an error (p_retry never), or puts it back: backoff counts an attempt, rate_limited does not. Past the maximum the task is buried. Raises LEASE_LOST. Called by workers.';
+  'Ends a task with an error (p_retry never), or puts it back: backoff counts an attempt, rate_limited only after 100 waits; each pause is longer than the last, on average. Past the maximum the task is buried. Raises LEASE_LOST. Called by workers.';
 revoke all on function private.fail_task(uuid, bigint, jsonb, text, numeric) from public;
 
 create function private.yield_task(p_task_id uuid, p_epoch bigint, p_untried jsonb default '[]')
