@@ -30,14 +30,11 @@ comment on view public.queue_health is
 create view public.stuck_tasks with (security_invoker = true) as
   with suspect as (
     select task.*,
+      progress.at as progressed_at,
       case
         when task.status = 'running' and task.lease_expires_at <= clock_timestamp() - interval '1 minute'
           then 'lease_expired'
-        when task.status = 'running' and not exists (
-          select from public.task_steps as step
-          where step.task_id = task.id
-            and coalesce(step.ended_at, step.started_at) > clock_timestamp() - interval '15 minutes'
-        ) and task.updated_at < clock_timestamp() - interval '15 minutes'
+        when progress.at <= clock_timestamp() - interval '15 minutes'
           then 'no_progress'
         when task.status = 'pending' and task.message_id is null
           and coalesce(task.run_after, task.updated_at) <= clock_timestamp() - interval '1 minute'
@@ -53,10 +50,22 @@ create view public.stuck_tasks with (security_invoker = true) as
           then 'review_unanswered'
       end as reason
     from public.tasks as task
+    -- A heartbeat updates the task, but only what happens to it has an event: a claim, each step.
+    left join lateral (
+      select coalesce(
+        (select event.at from public.task_events as event where event.task_id = task.id order by event.id desc limit 1),
+        task.started_at
+      ) as at
+      where task.status = 'running'
+    ) as progress on true
     where task.status in ('pending', 'running', 'pending_subtask', 'needs_human_review')
   )
   select id as task_id, master_task_id, created_by, agent_slug, status, reason,
-    case reason when 'lease_expired' then lease_expires_at else coalesce(run_after, updated_at) end as since,
+    case reason
+      when 'lease_expired' then lease_expires_at
+      when 'no_progress' then progressed_at
+      else coalesce(run_after, updated_at)
+    end as since,
     worker_id, attempts, deliveries
   from suspect
   where reason is not null;
