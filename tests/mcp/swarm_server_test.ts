@@ -85,6 +85,23 @@ Deno.test("the swarm is driven from an MCP client", async (t) => {
     assert.ok(Array.isArray(steps) && steps.length >= 4);
   });
 
+  await t.step("a fork's files are read when the job that it came from is gone", async () => {
+    const { task_id } = createdSchema.parse(
+      await use(ada, "create_task", { agent: "writer", input: "Write a note" }),
+    );
+    const { task } = jobSchema.parse(await use(ada, "get_task", { task_id, wait_seconds: 40 }));
+    const fork = await use(ada, "fork_task", { task_id, from_step: 1 });
+    await sql`delete from public.tasks where id = ${task_id}::uuid`;
+    const path = task.files[0] ?? "";
+
+    const file = await use(ada, "read_file", { path });
+    const foreign = await attempt(eve, "read_file", { path });
+
+    assert.deepEqual(file, { text: "# Notes\n\nAll is well.", is_cut: false });
+    assert.equal(foreign.code, "TASK_NOT_FOUND");
+    await use(ada, "get_task", { task_id: z.guid().parse(fork.task_id), wait_seconds: 40 });
+  });
+
   await t.step("a task that asks a person waits for the answer and reads it", async () => {
     const { task_id } = createdSchema.parse(
       await use(ada, "create_task", { agent: "asker", input: "Ask" }),

@@ -250,7 +250,7 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "check_head(uuid)",
   "fork_task(uuid, integer)",
   "is_own_channel(text)",
-  "is_own_job_folder(text)",
+  "is_own_job_file(text)",
   "match_documents(extensions.vector, double precision, integer, uuid)",
   "project_freshness(uuid)",
   "respond_to_review(uuid, boolean, jsonb, text)",
