@@ -94,6 +94,19 @@ create view public.agent_usage with (security_invoker = true) as
 comment on view public.agent_usage is
   'Model calls, tokens and cost by UTC day, agent, model and whose key paid: the agent''s own calls and, of these again by themselves, those inside the tools that it called. Users see their own, the service all.';
 
+create view public.job_usage with (security_invoker = true) as
+  select
+    task.master_task_id,
+    task.created_by,
+    count(*) as task_count,
+    sum(task.input_tokens)::bigint as input_tokens,
+    sum(task.output_tokens)::bigint as output_tokens,
+    sum(task.cost_micro_usd)::bigint as cost_micro_usd
+  from public.tasks as task
+  group by task.master_task_id, task.created_by;
+comment on view public.job_usage is
+  'Tasks, tokens and cost of each job, which its budget is compared with: model calls of its agents and those inside their tools. A null cost: no priced model was called. Users see their own, the service all.';
+
 create view public.tool_call_costs with (security_invoker = true) as
   select
     execution.id as execution_id,
@@ -226,8 +239,8 @@ create view public.agent_tool_usage with (security_invoker = true) as
 comment on view public.agent_tool_usage is
   'Which agents use which tools, and how well, by UTC day; and at what cost, as in tool_call_costs; agent_slug is null for calls that no agent made. All model calls of an agent are in agent_usage. Users see their own, the service all.';
 
-revoke all on public.queue_health, public.stuck_tasks, public.agent_usage, public.tool_call_costs, public.tool_usage, public.agent_tool_usage
+revoke all on public.queue_health, public.stuck_tasks, public.agent_usage, public.job_usage, public.tool_call_costs, public.tool_usage, public.agent_tool_usage
   from anon, authenticated, service_role;
-grant select on public.queue_health, public.stuck_tasks, public.agent_usage, public.tool_call_costs, public.tool_usage, public.agent_tool_usage
+grant select on public.queue_health, public.stuck_tasks, public.agent_usage, public.job_usage, public.tool_call_costs, public.tool_usage, public.agent_tool_usage
   to service_role;
-grant select on public.agent_usage, public.tool_call_costs, public.tool_usage, public.agent_tool_usage to authenticated;
+grant select on public.agent_usage, public.job_usage, public.tool_call_costs, public.tool_usage, public.agent_tool_usage to authenticated;

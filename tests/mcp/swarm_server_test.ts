@@ -16,7 +16,9 @@ const jobSchema = z.object({
     output: z.unknown(),
     data_keys: z.array(z.string()),
     files: z.array(z.string()),
+    input_tokens: z.number(),
   }),
+  job_usage: z.object({ task_count: z.number(), input_tokens: z.number() }),
   has_ended: z.boolean(),
   open_reviews: z.array(z.looseObject({ task_id: z.guid(), question: z.string() })),
   events: z.array(z.looseObject({ id: z.number(), type: z.string() })),
@@ -63,6 +65,8 @@ Deno.test("the swarm is driven from an MCP client", async (t) => {
     assert.deepEqual([job.has_ended, job.task.status], [true, "completed"]);
     assert.deepEqual(job.task.output, { note: "note.md" });
     assert.deepEqual(job.task.data_keys, ["note.md"]);
+    assert.ok(job.task.input_tokens > 0);
+    assert.deepEqual(job.job_usage, { task_count: 1, input_tokens: job.task.input_tokens });
     const types = job.events.map(({ type }) => type);
     assert.deepEqual([types[0], types.at(-1)], ["task.created", "task.completed"]);
     assert.ok(

@@ -68,6 +68,7 @@ export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
     service: "reads",
   },
   dead_letters: OPERATORS_VIEW,
+  job_usage: { usersRead: "created_by = $1", service: "reads" },
   queue_health: OPERATORS_VIEW,
   stuck_tasks: OPERATORS_VIEW,
   usage_events: { usersRead: "user_id = $1", service: "reads" },
