@@ -786,6 +786,26 @@ isOneToOne: false
       referencedColumns: ["id"]
     }
                   ]
+                },"job_usage": {
+                  Row: {
+                    "cost_micro_usd": number | null,"created_by": string | null,"input_tokens": number | null,"master_task_id": string,"output_tokens": number | null,"task_count": number | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    {
+      foreignKeyName: "tasks_master_task_id_fkey"
+      columns: ["master_task_id"]
+isOneToOne: false
+      referencedRelation: "stuck_tasks"
+      referencedColumns: ["task_id"]
+    },{
+      foreignKeyName: "tasks_master_task_id_fkey"
+      columns: ["master_task_id"]
+isOneToOne: false
+      referencedRelation: "tasks"
+      referencedColumns: ["id"]
+    }
+                  ]
                 },"queue_health": {
                   Row: {
                     "delayed_count": number | null,"expired_lease_count": number | null,"live_worker_count": number | null,"oldest_wait_seconds": number | null,"priority": string | null,"running_count": number | null,"waiting_count": number | null,"waiting_for_review_count": number | null,"waiting_for_subtasks_count": number | null

@@ -9,7 +9,7 @@ interface HeldTask {
 
 /** The tasks that a worker runs now, and the means to stop each. */
 export class HeldTasks {
-  /** By task; a task that was lost and claimed again has a new lease under a new key. */
+  /** By lease: a task that was let go and claimed again has a new one. */
   readonly #tasks = new Map<string, HeldTask>();
 
   get count(): number {
@@ -25,7 +25,7 @@ export class HeldTasks {
 
   /** Keeps the task until `run` has ended. `run` must not throw. */
   async hold(lease: Lease, run: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
-    const key = `${lease.taskId}:${lease.epoch}`;
+    const key = keyOf(lease);
     for (const held of this.#tasks.values()) {
       if (held.lease.taskId === lease.taskId) held.stop.abort(new StopReason("lost"));
     }
@@ -38,10 +38,9 @@ export class HeldTasks {
 
   /** Stops the tasks whose lease is lost or whose job was cancelled. */
   heed(states: readonly LeaseState[]): void {
-    const stateOf = new Map(states.map(({ taskId, state }) => [taskId, state]));
-    for (const { lease, stop } of this.#tasks.values()) {
-      const state = stateOf.get(lease.taskId);
-      if (state === "lost" || state === "cancelled") stop.abort(new StopReason(state));
+    for (const { state, ...lease } of states) {
+      // Of an earlier lease the answer may come when the task runs under the next one.
+      if (state !== "held") this.#tasks.get(keyOf(lease))?.stop.abort(new StopReason(state));
     }
   }
 
@@ -54,4 +53,8 @@ export class HeldTasks {
   async allEnded(): Promise<void> {
     await Promise.all([...this.#tasks.values()].map(({ ended }) => ended));
   }
+}
+
+function keyOf({ taskId, epoch }: Lease): string {
+  return `${taskId}:${epoch}`;
 }

@@ -17,7 +17,11 @@ export interface SqlTaskStoreOptions {
 }
 
 const claimedRow = z.object({ task_id: z.string(), epoch: z.string(), context: z.unknown() });
-const leaseRow = z.object({ task_id: z.string(), state: z.enum(["held", "lost", "cancelled"]) });
+const leaseRow = z.object({
+  task_id: z.string(),
+  epoch: z.string(),
+  state: z.enum(["held", "lost", "cancelled"]),
+});
 const stepRow = z.object({
   seq: z.int(),
   state: z.enum(CLOSED_SETS.task_steps.state),
@@ -72,9 +76,9 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
       const held = leases.map(({ taskId, epoch }) => ({ task_id: taskId, epoch }));
       const rows = await once("renew leases", leaseRow, () =>
         sql`
-        select task_id, state
+        select task_id, epoch, state
         from private.heartbeat(${workerId}, ${sql.json(held)}, ${leaseSeconds}::int)`);
-      return rows.map(({ task_id, state }) => ({ taskId: task_id, state }));
+      return rows.map(({ task_id, epoch, state }) => ({ taskId: task_id, epoch, state }));
     },
 
     begin({ taskId, epoch }, intents) {

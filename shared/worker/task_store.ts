@@ -18,8 +18,7 @@ export interface ClaimedTask extends Lease {
 }
 
 /** What has become of a lease. */
-export interface LeaseState {
-  readonly taskId: string;
+export interface LeaseState extends Lease {
   readonly state: "held" | "lost" | "cancelled";
 }
 

@@ -7,11 +7,11 @@ stable
 security invoker
 set search_path = ''
 as $$
-  select current_setting('role', true) is null
-      or current_setting('role', true) not in ('anon', 'authenticated');
+  -- Not by what it is called: a project may have roles of its own for its users.
+  select pg_has_role(coalesce(nullif(current_setting('role', true), 'none'), session_user), 'service_role', 'member');
 $$;
 comment on function private.is_service_caller() is
-  'True for the service role and for direct database sessions, false for anon and authenticated. Reads the role setting, which a definer function leaves as the caller set it.';
+  'True for the service role and for direct database sessions of who may take it on, false for anon, authenticated and every other role. Reads the role setting, which a definer function leaves as the caller set it.';
 revoke all on function private.is_service_caller() from public;
 
 create function private.touch_updated_at()

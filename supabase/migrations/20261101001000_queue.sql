@@ -107,27 +107,30 @@ $$;
 comment on function private.delete_messages(text, bigint[]) is 'Deletes messages of a priority: pgmq.delete() without planning at every call.';
 revoke all on function private.delete_messages(text, bigint[]) from public;
 
-create function private.has_visible_message(p_priority text)
-returns boolean
+create function private.priorities_with_messages()
+returns text[]
 language plpgsql
 volatile
 security invoker
 set search_path = ''
 set enable_seqscan = off
+set jit = off
+set plan_cache_mode = force_generic_plan
 as $$
 declare
   -- A constant of the statement, so that it can be looked up in an index.
   v_now constant timestamptz := clock_timestamp();
 begin
-  case p_priority
-    when 'high' then return exists (select from pgmq.q_agent_tasks_high where vt <= v_now);
-    when 'low' then return exists (select from pgmq.q_agent_tasks_low where vt <= v_now);
-    else return exists (select from pgmq.q_agent_tasks where vt <= v_now);
-  end case;
+  return array_remove(array[
+    case when exists (select from pgmq.q_agent_tasks_high where vt <= v_now) then 'high' end,
+    case when exists (select from pgmq.q_agent_tasks where vt <= v_now) then 'normal' end,
+    case when exists (select from pgmq.q_agent_tasks_low where vt <= v_now) then 'low' end
+  ], null);
 end;
 $$;
-comment on function private.has_visible_message(text) is 'True when a read of the queue of a priority would find something.';
-revoke all on function private.has_visible_message(text) from public;
+comment on function private.priorities_with_messages() is
+  'The priorities, high first, in whose queues a read would find something.';
+revoke all on function private.priorities_with_messages() from public;
 
 create function private.message_time(p_run_after timestamptz)
 returns timestamptz

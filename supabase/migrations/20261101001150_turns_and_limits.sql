@@ -1,8 +1,9 @@
 -- Whose turn it is: owners share the workers, and no more of a user or of a key runs than it may.
 --
 -- A claim asks here before it reads the queue, so a tenant with ten thousand waiting tasks does
--- not stand in front of one with ten. Every look is a probe of an index: its cost depends on how
--- many owners wait, up to a bound, and not on how many tasks.
+-- not stand in front of one with ten, however urgent it calls them: priority orders the line of one
+-- owner. Every look is a probe of an index: its cost depends on how many owners wait, up to a bound,
+-- and not on how many tasks.
 
 create table private.concurrency_limits (
   scope text not null check (scope in ('user', 'key')),
@@ -18,13 +19,15 @@ comment on column private.concurrency_limits.max_running is 'Zero holds them bac
 alter table private.concurrency_limits enable row level security;
 grant select on private.concurrency_limits to service_role;
 
--- The line of each owner, and in it of each key. Tasks of the service stand in a line of their own.
+-- The line of each owner, and in it of each key, by priority and then in the order of the queue.
+-- Tasks of the service stand in a line of their own.
 create index tasks_line_idx on public.tasks (
-  priority, coalesce(created_by, '00000000-0000-0000-0000-000000000000'::uuid), message_id
+  coalesce(created_by, '00000000-0000-0000-0000-000000000000'::uuid),
+  array_position(array['high', 'normal', 'low'], priority), message_id
 ) where status = 'pending' and message_id is not null;
 create index tasks_key_line_idx on public.tasks (
-  priority, coalesce(created_by, '00000000-0000-0000-0000-000000000000'::uuid),
-  coalesce(md5(concurrency_key), ''), message_id
+  coalesce(created_by, '00000000-0000-0000-0000-000000000000'::uuid), coalesce(md5(concurrency_key), ''),
+  array_position(array['high', 'normal', 'low'], priority), message_id
 ) where status = 'pending' and message_id is not null;
 
 create function private.is_limited(p_created_by uuid, p_concurrency_key text)
@@ -47,7 +50,7 @@ $$;
 comment on function private.is_limited(uuid, text) is 'True when a limit applies to a task of that owner and key.';
 revoke all on function private.is_limited(uuid, text) from public;
 
-create function private.owners_waiting(p_priority text, p_limit int)
+create function private.owners_waiting(p_limit int)
 returns table (owner_id uuid)
 language plpgsql
 volatile
@@ -73,7 +76,7 @@ begin
       cross join lateral (
         select coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) as id
         from public.tasks as task
-        where task.priority = p_priority and task.status = 'pending' and task.message_id is not null
+        where task.status = 'pending' and task.message_id is not null
           and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) >= arm.from_id
         order by coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid)
         limit 1
@@ -85,7 +88,7 @@ begin
       cross join lateral (
         select coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) as id
         from public.tasks as task
-        where task.priority = p_priority and task.status = 'pending' and task.message_id is not null
+        where task.status = 'pending' and task.message_id is not null
           and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) > waiting.id
         order by coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid)
         limit 1
@@ -95,11 +98,11 @@ begin
     select waiting.id from waiting order by waiting.half, waiting.place limit p_limit;
 end;
 $$;
-comment on function private.owners_waiting(text, int) is
-  'Owners with tasks in the line of a priority, from a random one on and around; the nil uuid stands for the service.';
-revoke all on function private.owners_waiting(text, int) from public;
+comment on function private.owners_waiting(int) is
+  'Owners with tasks in line, from a random one on and around; the nil uuid stands for the service.';
+revoke all on function private.owners_waiting(int) from public;
 
-create function private.key_lines_of(p_priority text, p_owner_id uuid, p_limit int)
+create function private.key_lines_of(p_owner_id uuid, p_limit int)
 returns table (line text)
 language plpgsql
 volatile
@@ -121,7 +124,7 @@ begin
       cross join lateral (
         select coalesce(md5(task.concurrency_key), '') as line
         from public.tasks as task
-        where task.priority = p_priority and task.status = 'pending' and task.message_id is not null
+        where task.status = 'pending' and task.message_id is not null
           and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) = p_owner_id
           and coalesce(md5(task.concurrency_key), '') >= arm.from_line
         order by coalesce(md5(task.concurrency_key), '')
@@ -134,7 +137,7 @@ begin
       cross join lateral (
         select coalesce(md5(task.concurrency_key), '') as line
         from public.tasks as task
-        where task.priority = p_priority and task.status = 'pending' and task.message_id is not null
+        where task.status = 'pending' and task.message_id is not null
           and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) = p_owner_id
           and coalesce(md5(task.concurrency_key), '') > waiting.line
         order by coalesce(md5(task.concurrency_key), '')
@@ -145,12 +148,12 @@ begin
     select waiting.line from waiting order by waiting.half, waiting.place limit p_limit;
 end;
 $$;
-comment on function private.key_lines_of(text, uuid, int) is
+comment on function private.key_lines_of(uuid, int) is
   'Digests of the concurrency keys with which an owner''s tasks wait, empty for none, from a random one on and around.';
-revoke all on function private.key_lines_of(text, uuid, int) from public;
+revoke all on function private.key_lines_of(uuid, int) from public;
 
-create function private.first_of_owner(p_priority text, p_owner_id uuid, p_limit int)
-returns table (task_id uuid)
+create function private.first_of_owner(p_owner_id uuid, p_limit int)
+returns table (task_id uuid, rank int)
 language plpgsql
 volatile
 security invoker
@@ -163,20 +166,21 @@ set enable_sort = off
 as $$
 begin
   return query
-    select task.id
+    select task.id, array_position(array['high', 'normal', 'low'], task.priority)
     from public.tasks as task
-    where task.priority = p_priority and task.status = 'pending' and task.message_id is not null
+    where task.status = 'pending' and task.message_id is not null
       and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) = p_owner_id
       and (task.run_after is null or task.run_after <= clock_timestamp())
-    order by task.message_id
+    order by array_position(array['high', 'normal', 'low'], task.priority), task.message_id
     limit p_limit;
 end;
 $$;
-comment on function private.first_of_owner(text, uuid, int) is 'The first due tasks in an owner''s line.';
-revoke all on function private.first_of_owner(text, uuid, int) from public;
+comment on function private.first_of_owner(uuid, int) is
+  'The first due tasks in an owner''s line, each with the rank of its priority.';
+revoke all on function private.first_of_owner(uuid, int) from public;
 
-create function private.first_of_keys(p_priority text, p_owner_id uuid, p_limit int)
-returns table (task_id uuid)
+create function private.first_of_keys(p_owner_id uuid, p_limit int)
+returns table (task_id uuid, rank int)
 language plpgsql
 volatile
 security invoker
@@ -200,34 +204,34 @@ begin
     room as materialized (
       select waiting.line,
         least(p_limit, coalesce(own.max_running, usual.max_running) - coalesce(busy.running_count, 0)) as room_count
-      from private.key_lines_of(p_priority, p_owner_id, v_max_lines) as waiting
+      from private.key_lines_of(p_owner_id, v_max_lines) as waiting
       left join busy on busy.line = waiting.line
       left join private.concurrency_limits as own
         on own.scope = 'key' and md5(own.name) = waiting.line and own.name <> '*'
       left join private.concurrency_limits as usual
         on usual.scope = 'key' and usual.name = '*' and waiting.line <> ''
     )
-    select candidate.id
+    select candidate.id, candidate.rank
     from room
     cross join lateral (
-      select task.id, task.message_id
+      select task.id, task.message_id, array_position(array['high', 'normal', 'low'], task.priority) as rank
       from public.tasks as task
-      where task.priority = p_priority and task.status = 'pending' and task.message_id is not null
+      where task.status = 'pending' and task.message_id is not null
         and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) = p_owner_id
         and coalesce(md5(task.concurrency_key), '') = room.line
         and (task.run_after is null or task.run_after <= clock_timestamp())
-      order by task.message_id
+      order by array_position(array['high', 'normal', 'low'], task.priority), task.message_id
       limit greatest(room.room_count, 0)
     ) as candidate
-    order by candidate.message_id
+    order by candidate.rank, candidate.message_id
     limit p_limit;
 end;
 $$;
-comment on function private.first_of_keys(text, uuid, int) is
-  'The first due tasks in an owner''s line whose concurrency keys have room.';
-revoke all on function private.first_of_keys(text, uuid, int) from public;
+comment on function private.first_of_keys(uuid, int) is
+  'The first due tasks in an owner''s line whose concurrency keys have room, each with the rank of its priority.';
+revoke all on function private.first_of_keys(uuid, int) from public;
 
-create function private.next_in_turn(p_priority text, p_limit int)
+create function private.next_in_turn(p_limit int)
 returns table (task_id uuid, place bigint)
 language plpgsql
 volatile
@@ -256,7 +260,7 @@ begin
       select waiting.owner_id,
         coalesce(busy.running_count, 0) as running_count,
         coalesce(own.max_running, usual.max_running) as max_running
-      from private.owners_waiting(p_priority, v_max_owners) as waiting
+      from private.owners_waiting(v_max_owners) as waiting
       left join busy on busy.owner_id = waiting.owner_id
       left join private.concurrency_limits as own
         on own.scope = 'user' and own.name = waiting.owner_id::text
@@ -267,26 +271,29 @@ begin
       order by running_count, random()
       limit p_limit
     )
-    -- The owner of whom least runs comes first; between equals chance decides.
-    select candidate.task_id, row_number() over (order by owner.running_count + candidate.place, random())
+    -- The owner of whom least runs comes first. Between equals chance decides, in favour of the more
+    -- urgent task; were it to decide alone, who calls everything urgent would win each time.
+    select
+      candidate.task_id,
+      row_number() over (order by owner.running_count + candidate.place, random() * candidate.rank)
     from owner
     cross join lateral (
-      select first.task_id, first.place
+      select first.task_id, first.rank, first.place
       from private.first_of_owner(
-        p_priority, owner.owner_id, least(p_limit, owner.max_running - owner.running_count)
-      ) with ordinality as first (task_id, place)
+        owner.owner_id, least(p_limit, owner.max_running - owner.running_count)
+      ) with ordinality as first (task_id, rank, place)
       where not v_has_key_limits
       union all
-      select first.task_id, first.place
+      select first.task_id, first.rank, first.place
       from private.first_of_keys(
-        p_priority, owner.owner_id, least(p_limit, owner.max_running - owner.running_count)
-      ) with ordinality as first (task_id, place)
+        owner.owner_id, least(p_limit, owner.max_running - owner.running_count)
+      ) with ordinality as first (task_id, rank, place)
       where v_has_key_limits
     ) as candidate
     order by 2
     limit p_limit;
 end;
 $$;
-comment on function private.next_in_turn(text, int) is
-  'The tasks of a priority whose turn it is, within the limits, and their places in the line of all.';
-revoke all on function private.next_in_turn(text, int) from public;
+comment on function private.next_in_turn(int) is
+  'The tasks whose turn it is, within the limits, and their places in the line of all.';
+revoke all on function private.next_in_turn(int) from public;

@@ -42,8 +42,8 @@ comment on function private.settle_unclaimed(text, bigint, uuid) is
   'What becomes of a message that was read but whose task could not be claimed.';
 revoke all on function private.settle_unclaimed(text, bigint, uuid) from public;
 
-create function private.pick_in_turn(p_priority text, p_limit int)
-returns table (task_id uuid, message_id bigint)
+create function private.pick_in_turn(p_limit int)
+returns table (task_id uuid, message_id bigint, priority text)
 language plpgsql
 volatile
 security invoker
@@ -58,17 +58,17 @@ declare
   v_turn uuid[] := array(
     select id
     from public.tasks
-    where status = 'running' and lease_expires_at <= clock_timestamp() and priority = p_priority
+    where status = 'running' and lease_expires_at <= clock_timestamp()
     order by lease_expires_at
     limit 4 * p_limit
   );
 begin
   -- More than are wanted: claims at the same moment look at the same tasks.
   v_turn := v_turn || array(
-    select turn.task_id from private.next_in_turn(p_priority, 4 * p_limit) as turn order by turn.place
+    select turn.task_id from private.next_in_turn(4 * p_limit) as turn order by turn.place
   );
   return query
-    select task.id, task.message_id
+    select task.id, task.message_id, task.priority
     from public.tasks as task
     where task.id = any (v_turn)
       and task.cancel_requested_at is null
@@ -82,12 +82,12 @@ begin
     for no key update skip locked;
 end;
 $$;
-comment on function private.pick_in_turn(text, int) is
+comment on function private.pick_in_turn(int) is
   'Locks up to p_limit tasks, those of dead workers first and then those whose turn it is.';
-revoke all on function private.pick_in_turn(text, int) from public;
+revoke all on function private.pick_in_turn(int) from public;
 
-create function private.pick_of_only_owner(p_priority text, p_limit int)
-returns table (task_id uuid, message_id bigint)
+create function private.pick_of_only_owner(p_limit int)
+returns table (task_id uuid, message_id bigint, priority text)
 language plpgsql
 volatile
 security invoker
@@ -105,12 +105,12 @@ declare
 begin
   select coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) into v_first
   from public.tasks as task
-  where task.priority = p_priority and task.status = 'pending' and task.message_id is not null
+  where task.status = 'pending' and task.message_id is not null
   order by coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid)
   limit 1;
   select coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) into v_last
   from public.tasks as task
-  where task.priority = p_priority and task.status = 'pending' and task.message_id is not null
+  where task.status = 'pending' and task.message_id is not null
   order by coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) desc
   limit 1;
   if v_first is distinct from v_last
@@ -119,21 +119,21 @@ begin
     return;
   end if;
   return query
-    select task.id, task.message_id
+    select task.id, task.message_id, task.priority
     from public.tasks as task
-    where task.priority = p_priority and task.status = 'pending' and task.message_id is not null
+    where task.status = 'pending' and task.message_id is not null
       and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) = v_first
       and (task.run_after is null or task.run_after <= v_now)
       and task.cancel_requested_at is null
       and task.deliveries < task.max_deliveries
-    order by task.message_id
+    order by array_position(array['high', 'normal', 'low'], task.priority), task.message_id
     limit p_limit
     for no key update skip locked;
 end;
 $$;
-comment on function private.pick_of_only_owner(text, int) is
+comment on function private.pick_of_only_owner(int) is
   'pick_in_turn() for the usual case, in a quarter of its time: where one owner alone waits and no lease has run out, whose turn it is needs no counting. Picks nothing in any other case. The caller knows that there are no limits.';
-revoke all on function private.pick_of_only_owner(text, int) from public;
+revoke all on function private.pick_of_only_owner(int) from public;
 
 create function private.start_claimed(
   p_task_ids uuid[], p_message_ids bigint[], p_worker_id text, p_lease_expires_at timestamptz
@@ -233,9 +233,27 @@ comment on function private.claim_strays(text, text, int, int) is
   'Claims up to p_limit tasks by reading the queue itself, and settles the messages of those that it cannot.';
 revoke all on function private.claim_strays(text, text, int, int) from public;
 
-create function private.claim_of_priority(
-  p_priority text, p_worker_id text, p_limit int, p_lease_seconds int, p_has_limits boolean
-)
+create function private.pick_tasks(p_limit int, p_has_limits boolean)
+returns table (task_id uuid, message_id bigint, priority text)
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  if not p_has_limits then
+    return query select * from private.pick_of_only_owner(p_limit);
+    if found then
+      return;
+    end if;
+  end if;
+  return query select * from private.pick_in_turn(p_limit);
+end;
+$$;
+comment on function private.pick_tasks(int, boolean) is 'Locks up to p_limit tasks to be claimed.';
+revoke all on function private.pick_tasks(int, boolean) from public;
+
+create function private.claim_in_turn(p_worker_id text, p_limit int, p_lease_seconds int, p_has_limits boolean)
 returns uuid[]
 language plpgsql
 volatile
@@ -244,77 +262,30 @@ set search_path = ''
 as $$
 declare
   v_lease_expires_at constant timestamptz := clock_timestamp() + make_interval(secs => p_lease_seconds);
-  v_task_ids uuid[];
-  v_message_ids bigint[];
+  v_part record;
   v_claimed uuid[] := array[]::uuid[];
 begin
-  if not p_has_limits then
-    select array_agg(picked.task_id), array_agg(picked.message_id) into v_task_ids, v_message_ids
-    from private.pick_of_only_owner(p_priority, p_limit) as picked;
-  end if;
-  if v_task_ids is null then
-    select array_agg(picked.task_id), array_agg(picked.message_id) into v_task_ids, v_message_ids
-    from private.pick_in_turn(p_priority, p_limit) as picked;
-  end if;
-  if v_task_ids is not null then
-    v_claimed := private.start_claimed(
-      v_task_ids,
+  -- A message's id is known to the queue of its priority alone.
+  for v_part in
+    select picked.priority, array_agg(picked.task_id) as task_ids, array_agg(picked.message_id) as message_ids
+    from private.pick_tasks(p_limit, p_has_limits) as picked
+    group by picked.priority
+    order by array_position(array['high', 'normal', 'low'], picked.priority)
+  loop
+    v_claimed := v_claimed || private.start_claimed(
+      v_part.task_ids,
       -- Waits at most for a claim that has read the message, and no claim waits for a task.
-      private.move_messages(p_priority, v_message_ids, v_lease_expires_at),
+      private.move_messages(v_part.priority, v_part.message_ids, v_lease_expires_at),
       p_worker_id,
       v_lease_expires_at
     );
-  end if;
-  -- What the lines do not show is still in the queue.
-  if cardinality(v_claimed) < p_limit and private.has_visible_message(p_priority) then
-    v_claimed := v_claimed || private.claim_strays(
-      p_priority, p_worker_id, p_limit - cardinality(v_claimed), p_lease_seconds
-    );
-  end if;
+  end loop;
   return v_claimed;
 end;
 $$;
-comment on function private.claim_of_priority(text, text, int, int, boolean) is
-  'Claims up to p_limit tasks of one priority for a worker and returns their ids.';
-revoke all on function private.claim_of_priority(text, text, int, int, boolean) from public;
-
-create function private.priorities_with_work()
-returns text[]
-language plpgsql
-volatile
-security invoker
-set search_path = ''
-set enable_seqscan = off
-set jit = off
-set plan_cache_mode = force_generic_plan
-as $$
-declare
-  -- A constant of the statement, so that it can be looked up in an index.
-  v_now constant timestamptz := clock_timestamp();
-begin
-  return array_remove(array[
-    -- What a limit held back has a message that is out of sight for a second, and may be due now.
-    case
-      when exists (select from pgmq.q_agent_tasks_high where vt <= v_now) or exists (
-        select from public.tasks where priority = 'high' and status = 'pending' and message_id is not null
-      ) then 'high'
-    end,
-    case
-      when exists (select from pgmq.q_agent_tasks where vt <= v_now) or exists (
-        select from public.tasks where priority = 'normal' and status = 'pending' and message_id is not null
-      ) then 'normal'
-    end,
-    case
-      when exists (select from pgmq.q_agent_tasks_low where vt <= v_now) or exists (
-        select from public.tasks where priority = 'low' and status = 'pending' and message_id is not null
-      ) then 'low'
-    end
-  ], null);
-end;
-$$;
-comment on function private.priorities_with_work() is
-  'The priorities, high first, without those of which there certainly is nothing to claim. A dead worker''s task shows by its message, which can be read again.';
-revoke all on function private.priorities_with_work() from public;
+comment on function private.claim_in_turn(text, int, int, boolean) is
+  'Claims up to p_limit tasks whose turn it is for a worker and returns their ids.';
+revoke all on function private.claim_in_turn(text, int, int, boolean) from public;
 
 create function private.trace_claims(p_task_ids uuid[], p_worker_id text, p_begins_first_steps boolean)
 returns void
@@ -385,12 +356,23 @@ begin
     -- the last task allowed.
     perform pg_advisory_xact_lock(hashtextextended('supaswarm:concurrency_limits', 0));
   end if;
-  foreach v_priority in array private.priorities_with_work() loop
-    exit when cardinality(v_claimed) >= p_limit;
-    v_claimed := v_claimed || private.claim_of_priority(
-      v_priority, p_worker_id, p_limit - cardinality(v_claimed), p_lease_seconds, v_has_limits
-    );
-  end loop;
+  -- A dead worker's task shows by its message, which can be read again. What a limit held back has a
+  -- message that is out of sight for a second, and may be due now.
+  if exists (select from public.tasks where status = 'pending' and message_id is not null)
+    or cardinality(private.priorities_with_messages()) > 0
+  then
+    v_claimed := private.claim_in_turn(p_worker_id, p_limit, p_lease_seconds, v_has_limits);
+  end if;
+  if cardinality(v_claimed) < p_limit then
+    -- What the lines do not show is still in a queue. Read after every turn was given: who reads
+    -- holds messages for which a turn waits, and waits for nobody.
+    foreach v_priority in array private.priorities_with_messages() loop
+      exit when cardinality(v_claimed) >= p_limit;
+      v_claimed := v_claimed || private.claim_strays(
+        v_priority, p_worker_id, p_limit - cardinality(v_claimed), p_lease_seconds
+      );
+    end loop;
+  end if;
   if cardinality(v_claimed) < p_limit then
     if cardinality(v_claimed) = 0 then
       -- Nobody may wait for the disk on account of a hint.
@@ -407,5 +389,5 @@ begin
 end;
 $$;
 comment on function private.claim_tasks(text, int, int, boolean) is
-  'Claims up to p_limit tasks, high priority first, in turn among owners and within concurrency_limits, each with a lease of p_lease_seconds and a new epoch. Called by workers.';
+  'Claims up to p_limit tasks, in turn among owners, an owner''s of high priority first, and within concurrency_limits, each with a lease of p_lease_seconds and a new epoch. Called by workers.';
 revoke all on function private.claim_tasks(text, int, int, boolean) from public;

@@ -39,7 +39,7 @@ comment on function private.hold_task(uuid, bigint, int) is
 revoke all on function private.hold_task(uuid, bigint, int) from public;
 
 create function private.heartbeat(p_worker_id text, p_leases jsonb, p_lease_seconds int)
-returns table (task_id uuid, state text)
+returns table (task_id uuid, epoch bigint, state text)
 language plpgsql
 volatile
 security invoker
@@ -79,6 +79,7 @@ begin
     )
     select
       lease.id,
+      lease.epoch,
       case
         when task.id is null then 'lost'
         when task.cancel_requested_at is not null then 'cancelled'
@@ -91,7 +92,7 @@ begin
 end;
 $$;
 comment on function private.heartbeat(text, jsonb, int) is
-  'Renews the leases [{task_id, epoch}] of a worker in one statement; a task is held, lost or cancelled. Called by workers.';
+  'Renews the leases [{task_id, epoch}] of a worker in one statement; each is held, lost or cancelled. Called by workers.';
 revoke all on function private.heartbeat(text, jsonb, int) from public;
 
 create function private.stop_worker(p_worker_id text)

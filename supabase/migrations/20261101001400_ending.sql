@@ -16,7 +16,7 @@ begin
 end;
 $$;
 comment on function private.lock_job(uuid) is
-  'Serialises what changes the shape of a job until the transaction ends: spawn, park, finish, cancel, review.';
+  'Serialises what changes the shape of a job, or needs it whole, until the transaction ends: spawn, park, finish, cancel, review, retry, fork, retention.';
 revoke all on function private.lock_job(uuid) from public;
 
 create function private.try_lock_job(p_master_task_id uuid)

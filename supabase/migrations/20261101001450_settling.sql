@@ -27,7 +27,7 @@ comment on function private.finish_task(uuid, bigint, jsonb, jsonb) is
 revoke all on function private.finish_task(uuid, bigint, jsonb, jsonb) from public;
 
 create function private.finish_undisturbed(p_finishes jsonb)
-returns uuid[]
+returns jsonb
 language plpgsql
 volatile
 security invoker
@@ -55,7 +55,7 @@ declare
   );
 begin
   if cardinality(v_ids) = 0 then
-    return v_ids;
+    return '{}'::jsonb;
   end if;
   perform private.delete_messages(queued.priority, queued.message_ids)
   from (
@@ -70,19 +70,19 @@ begin
       worker_id = null,
       run_after = null,
       logs = task.logs || private.log_line('completed')
-  from jsonb_to_recordset(p_finishes) as finish (id uuid, output jsonb)
-  where task.id = any (v_ids) and finish.id = task.id;
+  from jsonb_to_recordset(p_finishes) as finish (id uuid, held_epoch bigint, output jsonb)
+  where task.id = any (v_ids) and finish.id = task.id and finish.held_epoch = task.epoch;
   insert into public.task_events (task_id, master_task_id, type, payload)
   select task.id, task.master_task_id, 'task.completed',
     case when task.output = 'null' then '{}' else jsonb_build_object('output', task.output) end
   from public.tasks as task
   where task.id = any (v_ids)
   order by array_position(v_ids, task.id);
-  return v_ids;
+  return (select jsonb_object_agg(task.id, task.epoch) from public.tasks as task where task.id = any (v_ids));
 end;
 $$;
 comment on function private.finish_undisturbed(jsonb) is
-  'finish_task() for many at once, with one statement for each part of it: those whose lease holds and with whose end nothing else has to end, be told or be stored. A running task has no open review. Returns which; the others are as they were.';
+  'finish_task() for many at once, with one statement for each part of it: those whose lease holds and with whose end nothing else has to end, be told or be stored. A running task has no open review. Returns the epoch of each that it ended, by id; the others are as they were.';
 revoke all on function private.finish_undisturbed(jsonb) from public;
 
 create function private.finish_tasks(p_finishes jsonb)
@@ -95,20 +95,22 @@ as $$
 #variable_conflict use_column
 declare
   v_finish record;
-  v_finished constant uuid[] := private.finish_undisturbed(p_finishes);
+  v_finished constant jsonb := private.finish_undisturbed(p_finishes);
+  v_count int;
 begin
   return query
     select finish.id, finish.held_epoch, 'completed'::text
     from jsonb_to_recordset(p_finishes) as finish (id uuid, held_epoch bigint)
-    where finish.id = any (v_finished);
-  if cardinality(v_finished) = jsonb_array_length(p_finishes) then
+    where v_finished @> jsonb_build_object(finish.id, finish.held_epoch);
+  get diagnostics v_count = row_count;
+  if v_count = jsonb_array_length(p_finishes) then
     return;
   end if;
   for v_finish in
     select finish.*, task.master_task_id
     from jsonb_to_recordset(p_finishes) as finish (id uuid, held_epoch bigint, output jsonb, reference jsonb)
     left join public.tasks as task on task.id = finish.id
-    where finish.id <> all (v_finished)
+    where not v_finished @> jsonb_build_object(finish.id, finish.held_epoch)
     order by task.master_task_id, finish.id
   loop
     task_id := v_finish.id;
@@ -213,7 +215,7 @@ begin
     set rate_limit_waits = rate_limit_waits + 1, deliveries = 0
     where id = p_task_id;
     v_retry_at := clock_timestamp() + make_interval(
-      secs => private.retry_delay_seconds(1, p_retry_after_seconds)::double precision);
+      secs => private.retry_delay_seconds(v_task.rate_limit_waits + 1, p_retry_after_seconds)::double precision);
   elsif v_task.attempts + 1 >= v_task.max_attempts then
     update public.tasks set attempts = attempts + 1 where id = p_task_id;
     perform private.bury_task(v_task, 'attempts_exhausted', p_error);
@@ -232,7 +234,7 @@ begin
 end;
 $$;
 comment on function private.fail_task(uuid, bigint, jsonb, text, numeric) is
-  'Ends a task with an error (p_retry never), or puts it back: backoff counts an attempt, rate_limited does not. Past the maximum the task is buried. Raises LEASE_LOST. Called by workers.';
+  'Ends a task with an error (p_retry never), or puts it back: backoff counts an attempt, rate_limited only after 100 waits; each pause is longer than the last, on average. Past the maximum the task is buried. Raises LEASE_LOST. Called by workers.';
 revoke all on function private.fail_task(uuid, bigint, jsonb, text, numeric) from public;
 
 create function private.yield_task(p_task_id uuid, p_epoch bigint, p_untried jsonb default '[]')

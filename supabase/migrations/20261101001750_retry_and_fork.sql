@@ -248,6 +248,9 @@ declare
   v_agent public.agents;
   v_id uuid := gen_random_uuid();
 begin
+  -- Retention lists the files of a job that nobody else refers to: not while they are taken over.
+  perform private.lock_job(v_source.master_task_id);
+  v_source := private.own_task(p_task_id);
   perform private.assert_fork_point(p_task_id, p_from_seq);
   v_agent := private.active_agent(v_source.agent_slug);
 

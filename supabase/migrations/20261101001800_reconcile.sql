@@ -46,6 +46,54 @@ comment on function private.end_expired_tasks() is
   'Ends tasks whose lease has run out and that may not be claimed again.';
 revoke all on function private.end_expired_tasks() from public;
 
+create index tasks_wall_time_idx on public.tasks (started_at)
+  where parent_id is null and finished_at is null and budget ->> 'max_wall_seconds' is not null;
+
+create function private.end_overdue_jobs()
+returns int
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_job record;
+  v_count int := 0;
+begin
+  for v_job in
+    select id, budget ->> 'max_wall_seconds' as max_wall_seconds
+    from public.tasks
+    where parent_id is null
+      and finished_at is null
+      and budget ->> 'max_wall_seconds' is not null
+      and extract(epoch from clock_timestamp() - started_at) >= (budget ->> 'max_wall_seconds')::numeric
+      -- A worker that runs it asks before the next model call.
+      and status <> 'running'
+      and cancel_requested_at is null
+    order by started_at
+    limit 200
+  loop
+    -- A job that is busy goes on; the next call looks again.
+    continue when not private.try_lock_job(v_job.id);
+    -- Read again under the lock: a worker may have claimed it.
+    perform from public.tasks
+    where id = v_job.id and status <> 'running' and finished_at is null and started_at is not null
+    for no key update;
+    continue when not found;
+    perform private.end_task(v_job.id, 'failed', p_error => jsonb_build_object(
+      'code', 'BUDGET_EXCEEDED',
+      'message', format('The job has used up its max_wall_seconds of %s', v_job.max_wall_seconds),
+      'hint', 'Create the task with a larger budget, or with null for no cap.'
+    ));
+    v_count := v_count + 1;
+  end loop;
+  return v_count;
+end;
+$$;
+comment on function private.end_overdue_jobs() is
+  'Ends jobs that have waited past their max_wall_seconds, which count from the first claim. Subtasks that run hear of it as of a cancellation.';
+revoke all on function private.end_overdue_jobs() from public;
+
 create function private.live_messages()
 returns table (queue text, message_id bigint)
 language sql
@@ -185,7 +233,7 @@ begin
   -- One at a time: what another one is repairing would look broken to this one.
   if pg_try_advisory_xact_lock(hashtextextended('supaswarm:reconcile', 0)) then
     delete from private.workers where seen_at < clock_timestamp() - interval '1 day';
-    v_ended := private.end_expired_tasks();
+    v_ended := private.end_expired_tasks() + private.end_overdue_jobs();
     v_woken := private.wake_stranded_tasks();
     -- Last: it locks tasks without their jobs' locks, and the two above wait for those.
     v_resent := private.send_missing_messages();
@@ -194,7 +242,7 @@ begin
 end;
 $$;
 comment on function private.reconcile() is
-  'Repairs what crashes leave behind and returns how much of each; nothing while another call is at it. Called by cron, through tick().';
+  'Repairs what crashes leave behind, ends jobs whose time is up, and returns how much of each; nothing while another call is at it. Called by cron, through tick().';
 revoke all on function private.reconcile() from public;
 
 create function private.tick()

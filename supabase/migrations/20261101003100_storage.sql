@@ -1,31 +1,36 @@
--- Files of tasks. Only the service writes; the owner of a job reads its folder.
+-- Files of tasks. Only the service writes; the owner of a job reads its folder, and what its tasks refer to.
 
 insert into storage.buckets (id, name, public)
 values ('supaswarm-data', 'supaswarm-data', false), ('supaswarm-exports', 'supaswarm-exports', false)
 on conflict (id) do nothing;
 
-create function private.is_own_job_folder(p_object_name text)
+create function private.is_own_job_file(p_object_name text)
 returns boolean
-language sql
+language plpgsql
 stable
-security invoker
+security definer
 set search_path = ''
 as $$
-  select exists (
-    select from public.tasks as task
-    where task.id = substring(
-        is_own_job_folder.p_object_name
-        from '^([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})/'
-      )::uuid
-      and task.parent_id is null
-      and task.created_by = (select auth.uid())
+declare
+  v_job_id constant uuid := substring(
+    p_object_name from '^([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})/'
+  )::uuid;
+begin
+  return exists (
+    select from public.tasks where id = v_job_id and parent_id is null and created_by = auth.uid()
+  )
+  -- A fork refers to files of the job that it came from, which may be gone.
+  or exists (
+    select from public.tasks
+    where storage_paths @> array[p_object_name] and storage_paths <> '{}' and created_by = auth.uid()
   );
+end;
 $$;
-comment on function private.is_own_job_folder(text) is
-  'True when an object''s path {master_task_id}/{task_id}/{filename} is in a job that the caller owns. Called by policies on storage.objects.';
-revoke all on function private.is_own_job_folder(text) from public;
-grant execute on function private.is_own_job_folder(text) to authenticated;
+comment on function private.is_own_job_file(text) is
+  'True when an object''s path {master_task_id}/{task_id}/{filename} is in a job that the caller owns, or one of the caller''s tasks refers to it. Called by policies on storage.objects. Definer: under row level security the index of paths is of no use; it asks for the caller''s own tasks.';
+revoke all on function private.is_own_job_file(text) from public;
+grant execute on function private.is_own_job_file(text) to authenticated;
 
 create policy "owners read the files of their jobs" on storage.objects
   for select to authenticated
-  using (bucket_id = 'supaswarm-data' and private.is_own_job_folder(name));
+  using (bucket_id = 'supaswarm-data' and private.is_own_job_file(name));

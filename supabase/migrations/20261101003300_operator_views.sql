@@ -30,14 +30,11 @@ comment on view public.queue_health is
 create view public.stuck_tasks with (security_invoker = true) as
   with suspect as (
     select task.*,
+      progress.at as progressed_at,
       case
         when task.status = 'running' and task.lease_expires_at <= clock_timestamp() - interval '1 minute'
           then 'lease_expired'
-        when task.status = 'running' and not exists (
-          select from public.task_steps as step
-          where step.task_id = task.id
-            and coalesce(step.ended_at, step.started_at) > clock_timestamp() - interval '15 minutes'
-        ) and task.updated_at < clock_timestamp() - interval '15 minutes'
+        when progress.at <= clock_timestamp() - interval '15 minutes'
           then 'no_progress'
         when task.status = 'pending' and task.message_id is null
           and coalesce(task.run_after, task.updated_at) <= clock_timestamp() - interval '1 minute'
@@ -53,10 +50,22 @@ create view public.stuck_tasks with (security_invoker = true) as
           then 'review_unanswered'
       end as reason
     from public.tasks as task
+    -- A heartbeat updates the task, but only what happens to it has an event: a claim, each step.
+    left join lateral (
+      select coalesce(
+        (select event.at from public.task_events as event where event.task_id = task.id order by event.id desc limit 1),
+        task.started_at
+      ) as at
+      where task.status = 'running'
+    ) as progress on true
     where task.status in ('pending', 'running', 'pending_subtask', 'needs_human_review')
   )
   select id as task_id, master_task_id, created_by, agent_slug, status, reason,
-    case reason when 'lease_expired' then lease_expires_at else coalesce(run_after, updated_at) end as since,
+    case reason
+      when 'lease_expired' then lease_expires_at
+      when 'no_progress' then progressed_at
+      else coalesce(run_after, updated_at)
+    end as since,
     worker_id, attempts, deliveries
   from suspect
   where reason is not null;
@@ -84,6 +93,19 @@ create view public.agent_usage with (security_invoker = true) as
   group by 1, 2, 3, 4, 5;
 comment on view public.agent_usage is
   'Model calls, tokens and cost by UTC day, agent, model and whose key paid: the agent''s own calls and, of these again by themselves, those inside the tools that it called. Users see their own, the service all.';
+
+create view public.job_usage with (security_invoker = true) as
+  select
+    task.master_task_id,
+    task.created_by,
+    count(*) as task_count,
+    sum(task.input_tokens)::bigint as input_tokens,
+    sum(task.output_tokens)::bigint as output_tokens,
+    sum(task.cost_micro_usd)::bigint as cost_micro_usd
+  from public.tasks as task
+  group by task.master_task_id, task.created_by;
+comment on view public.job_usage is
+  'Tasks, tokens and cost of each job, which its budget is compared with: model calls of its agents and those inside their tools. A null cost: no priced model was called. Users see their own, the service all.';
 
 create view public.tool_call_costs with (security_invoker = true) as
   select
@@ -225,8 +247,8 @@ create view public.agent_tool_usage with (security_invoker = true) as
 comment on view public.agent_tool_usage is
   'Which agents use which tools, and how well, by UTC day; and at what cost, as in tool_call_costs; agent_slug is null for calls that no agent made. All model calls of an agent are in agent_usage. Users see their own, the service all.';
 
-revoke all on public.queue_health, public.stuck_tasks, public.agent_usage, public.tool_call_costs, public.tool_usage, public.agent_tool_usage
+revoke all on public.queue_health, public.stuck_tasks, public.agent_usage, public.job_usage, public.tool_call_costs, public.tool_usage, public.agent_tool_usage
   from anon, authenticated, service_role;
-grant select on public.queue_health, public.stuck_tasks, public.agent_usage, public.tool_call_costs, public.tool_usage, public.agent_tool_usage
+grant select on public.queue_health, public.stuck_tasks, public.agent_usage, public.job_usage, public.tool_call_costs, public.tool_usage, public.agent_tool_usage
   to service_role;
-grant select on public.agent_usage, public.tool_call_costs, public.tool_usage, public.agent_tool_usage to authenticated;
+grant select on public.agent_usage, public.job_usage, public.tool_call_costs, public.tool_usage, public.agent_tool_usage to authenticated;

@@ -16,7 +16,9 @@ const jobSchema = z.object({
     output: z.unknown(),
     data_keys: z.array(z.string()),
     files: z.array(z.string()),
+    input_tokens: z.number(),
   }),
+  job_usage: z.object({ task_count: z.number(), input_tokens: z.number() }),
   has_ended: z.boolean(),
   open_reviews: z.array(z.looseObject({ task_id: z.guid(), question: z.string() })),
   events: z.array(z.looseObject({ id: z.number(), type: z.string() })),
@@ -63,6 +65,8 @@ Deno.test("the swarm is driven from an MCP client", async (t) => {
     assert.deepEqual([job.has_ended, job.task.status], [true, "completed"]);
     assert.deepEqual(job.task.output, { note: "note.md" });
     assert.deepEqual(job.task.data_keys, ["note.md"]);
+    assert.ok(job.task.input_tokens > 0);
+    assert.deepEqual(job.job_usage, { task_count: 1, input_tokens: job.task.input_tokens });
     const types = job.events.map(({ type }) => type);
     assert.deepEqual([types[0], types.at(-1)], ["task.created", "task.completed"]);
     assert.ok(
@@ -83,6 +87,23 @@ Deno.test("the swarm is driven from an MCP client", async (t) => {
     assert.deepEqual(later.events, []);
     const { steps } = await use(ada, "read_steps", { task_id });
     assert.ok(Array.isArray(steps) && steps.length >= 4);
+  });
+
+  await t.step("a fork's files are read when the job that it came from is gone", async () => {
+    const { task_id } = createdSchema.parse(
+      await use(ada, "create_task", { agent: "writer", input: "Write a note" }),
+    );
+    const { task } = jobSchema.parse(await use(ada, "get_task", { task_id, wait_seconds: 40 }));
+    const fork = await use(ada, "fork_task", { task_id, from_step: 1 });
+    await sql`delete from public.tasks where id = ${task_id}::uuid`;
+    const path = task.files[0] ?? "";
+
+    const file = await use(ada, "read_file", { path });
+    const foreign = await attempt(eve, "read_file", { path });
+
+    assert.deepEqual(file, { text: "# Notes\n\nAll is well.", is_cut: false });
+    assert.equal(foreign.code, "TASK_NOT_FOUND");
+    await use(ada, "get_task", { task_id: z.guid().parse(fork.task_id), wait_seconds: 40 });
   });
 
   await t.step("a task that asks a person waits for the answer and reads it", async () => {

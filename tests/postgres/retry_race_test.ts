@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { waitFor } from "../../scripts/wait_for.ts";
 import { taskContext } from "../../shared/agent/task_context.ts";
 import type { ErrorBody } from "../../shared/errors/swarm_error.ts";
 import type { Lease } from "../../shared/worker/task_store.ts";
@@ -152,6 +153,65 @@ Deno.test("a retry wins or is refused, whatever happens at the same moment", asy
     const pruned = retried.filter(({ won }) => !won).length;
     printFigures({ rounds: ROUNDS, retried: ROUNDS - pruned, pruned });
     assert.ok(pruned > 0 && pruned < ROUNDS, "each of the two wins now and then");
+    await finishEverything(track);
+  });
+
+  await t.step("a fork and retention: the files that a fork took over stay", async () => {
+    const [lease] = await createRunning(track, 1);
+    assert.ok(lease !== undefined);
+    const path = `${lease.taskId}/${lease.taskId}/report.md`;
+    await store.finish(lease, null, { storage_path: path });
+    await sql`
+      update public.tasks set finished_at = now() - interval '2 days'
+      where id = ${lease.taskId}::uuid`;
+
+    const prunings: Promise<unknown>[] = [];
+    await sql.begin(async (forker) => {
+      await forker`select public.fork_task(${lease.taskId}::uuid, 1)`;
+      let hasPruned = false;
+      prunings.push(sql`select private.prune_jobs(1)`.then(() => hasPruned = true));
+      await waitFor(async () => {
+        const waiting = await sql`
+          select from pg_locks where locktype = 'advisory' and not granted`;
+        return hasPruned || waiting.length === 1;
+      }, { what: "retention to come as far as it can" });
+    });
+    await Promise.all(prunings);
+
+    const [row] = await sql`
+      select
+        (select count(*) from public.tasks where id = ${lease.taskId}::uuid)::int as sources,
+        (select count(*) from public.tasks where ${path} = any (storage_paths))::int as forks,
+        (select count(*) from private.deleted_files where path = ${path})::int as listed`;
+    assert.deepEqual({ ...row }, { sources: 0, forks: 1, listed: 0 });
+    await finishEverything(track);
+  });
+
+  await t.step(`a fork and retention: a whole job or none, ${ROUNDS} rounds`, async () => {
+    const leases = await createRunning(track, ROUNDS);
+    await inLanes(
+      8,
+      leases,
+      (lease) => store.finish(lease, null, { storage_path: `${lease.taskId}/f` }),
+    );
+    await sql`
+      update public.tasks set finished_at = now() - interval '2 days'
+      where id in ${sql(leases.map(({ taskId }) => taskId))}`;
+
+    const forked = await inLanes(6, leases, async ({ taskId }) => {
+      const [won] = await Promise.all([
+        sql`select public.fork_task(${taskId}::uuid, 1)`.then(() => true, notRetryable),
+        sql`select private.prune_jobs(1)`,
+      ]);
+      return { path: `${taskId}/f`, won };
+    });
+
+    const listed = new Set(
+      (await sql`select path from private.deleted_files`).map(({ path }) => String(path)),
+    );
+    const kept = forked.filter(({ won }) => won).length;
+    printFigures({ rounds: ROUNDS, forked: kept, pruned: ROUNDS - kept });
+    for (const { path, won } of forked) assert.equal(listed.has(path), !won);
     await finishEverything(track);
   });
 

@@ -1,6 +1,6 @@
 begin;
 set local search_path = public, extensions;
-select plan(4);
+select plan(5);
 
 create temp table made on commit drop as select tests.create_task() as id;
 create temp table held on commit drop as select id, tests.claim(id) as epoch from made;
@@ -16,6 +16,13 @@ select ok(
   'lease and visibility moved together'
 );
 select is(pg_temp.beat(0), 'lost', 'an older epoch has lost it');
+select results_eq(
+  $$select epoch, state from private.heartbeat('w1',
+    (select jsonb_agg(jsonb_build_object('task_id', made.id, 'epoch', epoch.n)) from made, generate_series(0, 1) as epoch (n)), 300)
+    order by epoch$$,
+  $$values (0::bigint, 'lost'), (1::bigint, 'held')$$,
+  'each lease has its own answer'
+);
 select public.cancel_task((select id from made));
 select is(pg_temp.beat(1), 'cancelled', 'the holder hears of the cancellation');
 

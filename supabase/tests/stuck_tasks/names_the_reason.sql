@@ -1,22 +1,42 @@
 begin;
 set local search_path = public, extensions;
-select plan(2);
+select plan(3);
 
-create temp table made on commit drop as select tests.create_family(1) as id;
-select private.park_task((select id from made), 1);
-select tests.claim(tests.create_task());
-select is_empty('select * from public.stuck_tasks', 'nothing is stuck that has just begun');
+create temp table made (name text, id uuid) on commit drop;
+create function pg_temp.task(p_name text) returns uuid language sql as $$ select id from made where name = p_name $$;
+insert into made select name, tests.create_task() from unnest(array['asking', 'busy', 'dead', 'hanging']) as name;
+select count(*) from private.claim_tasks('w1', 4, 30, true);
+select private.request_review(pg_temp.task('asking'), 1, 2, 'Shall I?');
+insert into made select 'stranded', tests.create_family(1);
+select private.park_task(pg_temp.task('stranded'), 1);
+update public.tasks set status = 'completed', finished_at = clock_timestamp(), message_id = null
+where parent_id = pg_temp.task('stranded');
+insert into made select name, tests.create_task() from unnest(array['later', 'unclaimed', 'unsent']) as name;
+select is_empty($$select * from public.stuck_tasks where reason <> 'nothing_to_wait_for'$$, 'nothing is stuck that has just begun');
 
+-- A day passes, in which nothing happens but what follows.
 set constraints all immediate;
-alter table public.tasks disable trigger user;
-update public.tasks set updated_at = now() - interval '1 hour', lease_expires_at = lease_expires_at - interval '1 hour'
-where status = 'running' and parent_id is null;
-update public.tasks set status = 'pending', message_id = null, lease_expires_at = null, worker_id = null, updated_at = now() - interval '1 hour'
-where parent_id is not null;
+alter table public.tasks disable trigger tasks_touch_updated_at;
+update public.tasks
+set updated_at = updated_at - interval '25 hours', lease_expires_at = lease_expires_at - interval '25 hours';
+alter table public.tasks enable trigger tasks_touch_updated_at;
+update public.task_steps set started_at = started_at - interval '25 hours', ended_at = ended_at - interval '25 hours';
+update public.task_events set at = at - interval '25 hours';
+update public.tasks set message_id = null, run_after = clock_timestamp() - interval '2 minutes' where id = pg_temp.task('unsent');
+update public.tasks set run_after = clock_timestamp() + interval '1 hour' where id = pg_temp.task('later');
+select private.heartbeat('w1', jsonb_agg(jsonb_build_object('task_id', id, 'epoch', 1)), 30)
+from made where name in ('busy', 'hanging');
+select private.record_steps(pg_temp.task('busy'), 1, 30, '[{"seq": 1, "kind": "model", "state": "done", "output": {"text": "", "tool_calls": []}}]', '[]');
+
 select bag_eq(
-  'select status, reason from public.stuck_tasks',
-  $$values ('running', 'lease_expired'), ('pending', 'no_message')$$,
+  'select made.name, stuck.reason from public.stuck_tasks as stuck join made on made.id = stuck.task_id',
+  $$values ('asking', 'review_unanswered'), ('dead', 'lease_expired'), ('hanging', 'no_progress'),
+    ('stranded', 'nothing_to_wait_for'), ('unclaimed', 'not_claimed'), ('unsent', 'no_message')$$,
   'each says why'
+);
+select ok(
+  (select since < now() - interval '1 day' from public.stuck_tasks where reason = 'no_progress'),
+  'a task hangs from its last event on, whatever its worker''s heart does'
 );
 
 select * from finish();

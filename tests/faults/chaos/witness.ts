@@ -1,8 +1,9 @@
 import type { Sql } from "../../../shared/db/sql_client.ts";
 
 /**
- * Sets up a witness in the database, independent of what it watches: it sees every write that the
- * fence lets through, every result that is written twice, every end and every wake.
+ * Sets up a witness in the database, independent of what it watches: it sees every write and
+ * every end of an older epoch that the fence lets through, every result that is written twice,
+ * every task that ends twice and every wake.
  */
 export async function setUpWitness(sql: Sql): Promise<void> {
   await sql.unsafe(`
@@ -21,6 +22,22 @@ export async function setUpWitness(sql: Sql): Promise<void> {
         insert into witness.sightings (what, task_id) values ('stale write', p_task_id);
       end if;
       return v_task;
+    end $$;
+
+    alter function private.finish_tasks(jsonb) rename to finish_tasks_unseen;
+    create function private.finish_tasks(p_finishes jsonb)
+    returns table (task_id uuid, epoch bigint, status text)
+    language plpgsql set search_path = '' as $$
+    declare
+      v_answer record;
+    begin
+      for v_answer in select * from private.finish_tasks_unseen(p_finishes) loop
+        insert into witness.sightings (what, task_id)
+        select 'stale write', task.id
+        from public.tasks as task
+        where v_answer.status <> 'lost' and task.id = v_answer.task_id and task.epoch <> v_answer.epoch;
+        return query select v_answer.task_id, v_answer.epoch, v_answer.status;
+      end loop;
     end $$;
 
     create function witness.see_step() returns trigger

@@ -46,9 +46,19 @@ export const jobEvent = z.object({
   data: jsonObject,
 });
 
+/** What a whole job has used up to now. */
+export const jobUsage = z.object({
+  task_count: z.number(),
+  input_tokens: z.number(),
+  output_tokens: z.number(),
+  cost_micro_usd: z.number().nullable()
+    .describe("Millionths of a US dollar; null: no model with a price was called"),
+});
+
 /** A job at one moment. */
 export const jobView = z.object({
   task: taskView,
+  job_usage: jobUsage.describe("Of the whole job: its master task and all subtasks"),
   has_ended: z.boolean(),
   open_reviews: z.array(openReview),
   subtasks: z.record(z.string(), z.number()).describe("Number of subtasks by status"),

@@ -36,6 +36,14 @@ export async function readJob(
         'input_tokens', task.input_tokens, 'output_tokens', task.output_tokens,
         'cost_micro_usd', task.cost_micro_usd
       ) as task,
+      (
+        select jsonb_build_object(
+          'task_count', usage.task_count, 'input_tokens', usage.input_tokens,
+          'output_tokens', usage.output_tokens, 'cost_micro_usd', usage.cost_micro_usd
+        )
+        from public.job_usage as usage
+        where usage.master_task_id = task.master_task_id
+      ) as job_usage,
       task.finished_at is not null as has_ended,
       (
         select coalesce(jsonb_agg(jsonb_build_object(

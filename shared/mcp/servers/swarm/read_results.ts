@@ -49,6 +49,10 @@ export const readFileTool = defineTool({
       select exists (
         select from public.tasks as task
         where task.id = ${taskOfPath(path)}::uuid and ${path}::text = any (task.storage_paths)
+      )
+      -- A fork refers to files of a task that may be gone.
+      or exists (
+        select from public.tasks as task where task.storage_paths @> array[${path}::text]
       ) as is_own`);
     if (row?.is_own !== true) {
       throw new SwarmError("TASK_NOT_FOUND", `No task of yours has stored the file '${path}'`, {

@@ -1,0 +1,28 @@
+begin;
+set local search_path = public, extensions;
+select plan(6);
+
+create temp table source on commit drop as select tests.create_task() as id;
+update public.tasks set storage_paths = array[id || '/' || id || '/report.md'];
+create temp table file on commit drop as select storage_paths[1] as path from public.tasks;
+grant select on source, file to authenticated;
+select private.finish_task(id, tests.claim(id), '{}') from source;
+select tests.create_user('stranger');
+
+select tests.act_as_user('owner');
+select ok(private.is_own_job_file((select path from file)), 'a file of one''s own job is one''s own');
+select ok(private.is_own_job_file((select id || '/any' from source)), 'and all that is in its folder');
+create temp table fork on commit drop as select public.fork_task((select id from source), 1) as id;
+select tests.act_as_nobody();
+delete from public.tasks where id = (select id from source);
+
+select tests.act_as_user('owner');
+select ok(private.is_own_job_file((select path from file)), 'a fork''s owner keeps the files of a job that is gone');
+select ok(not private.is_own_job_file((select id || '/any' from source)), 'and no others of it');
+select tests.act_as_user('stranger');
+select ok(not private.is_own_job_file((select path from file)), 'a stranger has none of them');
+select ok(not private.is_own_job_file('no-job/report.md'), 'a path of no job is nobody''s');
+select tests.act_as_nobody();
+
+select * from finish();
+rollback;
