@@ -26,6 +26,8 @@ const UNREACHABLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 
 const SLOW_FAILURE_MS = 1_000;
 const POLL_MS = 100;
+/** Who is silent for four of them is taken for dead. */
+const CONTINUE_MS = 1_000;
 
 /**
  * Asks a server for its tools, unless somebody else is doing so, who is waited for instead.
@@ -52,6 +54,7 @@ export async function renewListing(
     if (settled !== null) return settled;
   }
   const beganAtMs = performance.now();
+  const holding = holdListing(id, ports);
   try {
     return {
       kind: "renewed",
@@ -61,13 +64,27 @@ export async function renewListing(
     if (options.signal.aborted) await giveBackUnused(registered, ports);
     options.signal.throwIfAborted();
     const known = faultOf(toSwarmError(error, `list the tools of '${slug}'`), slug);
+    if (known.code === "DATABASE_UNAVAILABLE") {
+      await giveBackUnused(registered, ports);
+      throw known;
+    }
     const isSlow = performance.now() - beganAtMs > SLOW_FAILURE_MS;
     await giveBack(registered, known, isSlow, ports);
-    if (known.code === "DATABASE_UNAVAILABLE") throw known;
     const { code, details = null } = known;
     ports.log("warn", "tool.listing_failed", { server: slug, code, details });
     return { kind: "failed", error: known };
+  } finally {
+    clearInterval(holding);
   }
+}
+
+/** Says again and again that the server is being asked, until the interval is cleared. */
+function holdListing(connectionId: string, { store, log }: ToolServerPorts) {
+  return setInterval(() => {
+    store.continueListing(connectionId).catch((error) => {
+      log("warn", "tool.listing_not_held", { error: String(error) });
+    });
+  }, CONTINUE_MS);
 }
 
 /** A list that cannot be kept is the fault of the server that gave it, and of no other one. */
@@ -107,7 +124,7 @@ async function giveBack(
   }
 }
 
-/** The asker has gone away, which says nothing of the server. */
+/** The asker has gone away, or its database, which says nothing of the server to those who wait. */
 async function giveBackUnused(
   { connection }: RegisteredServer,
   { store, log }: ToolServerPorts,

@@ -247,6 +247,8 @@ export interface ToolStore extends SecretSource {
   saveConnectionState(connectionId: string, state: ConnectionState): Promise<void>;
   /** True for the one who may ask the server for its tools; it has to store or fail the listing. */
   beginListing(connectionId: string): Promise<boolean>;
+  /** Keeps what `beginListing` took; without it, it is free again after four seconds. */
+  continueListing(connectionId: string): Promise<void>;
   /** Gives the turn back without a word on what came of it. */
   endListing(connectionId: string): Promise<void>;
   failListing(connectionId: string, error: JsonObject, isUnreachable: boolean): Promise<void>;
@@ -336,6 +338,10 @@ function connectionMethods(sql: Sql) {
         const [row] = await sql<{ is_mine: boolean }[]>`
           select private.begin_listing(${connectionId}) as is_mine`;
         return row?.is_mine === true;
+      }),
+    continueListing: (connectionId: string) =>
+      attempt("go on listing the server's tools", async () => {
+        await sql`select private.continue_listing(${connectionId})`;
       }),
     endListing: (connectionId: string) =>
       attempt("end the listing", async () => {

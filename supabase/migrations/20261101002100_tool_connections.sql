@@ -34,7 +34,7 @@ comment on column public.agent_mcp_connections.failure_count is 'Failures to rea
 comment on column public.agent_mcp_connections.retry_at is 'The circuit breaker: null when closed, else when one call may try the server again.';
 comment on column public.agent_mcp_connections.config_hash is 'Of the registry row''s config and credential and the secrets that they name; a change forgets protocol, discovery, session and list.';
 comment on column public.agent_mcp_connections.tools_listed_at is 'When the server last listed its tools; null asks for a new list.';
-comment on column public.agent_mcp_connections.listing_started_at is 'Set while somebody asks the server for its tools, so that nobody else does.';
+comment on column public.agent_mcp_connections.listing_started_at is 'When somebody who asks the server for its tools last said so; nobody else asks meanwhile. Null when nobody does.';
 comment on column public.agent_mcp_connections.listing_failed_at is 'When the server last was asked in vain for long; it is left alone for a while. Null after a list.';
 comment on column public.agent_mcp_connections.listing_error is 'Why it could not be asked: {code, message}. Not readable to users, since it may name a secret.';
 comment on column public.agent_mcp_connections.dropped_tools is 'Tools of the last list whose definition is broken: [{name, reason}].';
@@ -46,6 +46,8 @@ alter table public.agent_mcp_connections enable row level security;
 revoke all on public.agent_mcp_connections from anon, authenticated, service_role;
 create policy "users read their own connections" on public.agent_mcp_connections
   for select to authenticated using (user_id = (select auth.uid()));
+comment on policy "users read their own connections" on public.agent_mcp_connections is
+  'The state of a user''s own accounts at tool servers; the shared connection is the operator''s.';
 grant select (id, tool_id, user_id, protocol, health, last_success_at, failure_count, retry_at, tools_listed_at, listing_failed_at, dropped_tools, created_at, updated_at)
   on public.agent_mcp_connections to authenticated;
 grant select, insert, update, delete on public.agent_mcp_connections to service_role;
@@ -98,5 +100,7 @@ create policy "users read the tools of their own connections" on public.mcp_tool
       where connection.user_id = (select auth.uid())
     )
   );
+comment on policy "users read the tools of their own connections" on public.mcp_tools_cache is
+  'Definitions may differ by account, so those of others are not shown.';
 grant select on public.mcp_tools_cache to authenticated;
 grant select, insert, update, delete on public.mcp_tools_cache to service_role;

@@ -142,8 +142,8 @@ security invoker
 set search_path = ''
 as $$
 declare
-  -- Longer than any listing takes: whoever began it is gone.
-  c_abandoned_after constant interval := '30 seconds'::interval;
+  -- Whoever is at it says so each second.
+  c_abandoned_after constant interval := '4 seconds'::interval;
 begin
   update public.agent_mcp_connections connection
   set listing_started_at = clock_timestamp()
@@ -153,8 +153,23 @@ begin
 end;
 $$;
 comment on function private.begin_listing(uuid) is
-  'True for the one who may ask the server for its tools now; store_tools() and fail_listing() end it. Called by the gateway.';
+  'True for the one who may ask the server for its tools now, and says by continue_listing() that it is at it; store_tools() and fail_listing() end it. Called by the gateway.';
 revoke all on function private.begin_listing(uuid) from public;
+
+create function private.continue_listing(p_connection_id uuid)
+returns void
+language sql
+volatile
+security invoker
+set search_path = ''
+as $$
+  update public.agent_mcp_connections connection
+  set listing_started_at = clock_timestamp()
+  where connection.id = p_connection_id and connection.listing_started_at is not null;
+$$;
+comment on function private.continue_listing(uuid) is
+  'Keeps what begin_listing() took, each second: an asker that dies is known by its silence, and no agent goes without its tools for long. Called by the gateway.';
+revoke all on function private.continue_listing(uuid) from public;
 
 create function private.end_listing(p_connection_id uuid)
 returns void

@@ -487,6 +487,74 @@ async function breaker(t: Deno.TestContext, fixture: ToolFixture): Promise<void>
     assert.equal(lists, 1);
     assert.deepEqual([...new Set(found.map(({ tools }) => tools.length))], [3]);
   });
+
+  await t.step("who asks a slow server keeps saying so, and is waited for", async () => {
+    const held = Promise.withResolvers<void>();
+    await using external = await setUp(fixture, {
+      intercept: ({ method }, answer) =>
+        method === "tools/list" ? held.promise.then(answer) : undefined,
+    });
+    const caller = await fixture.createCaller(null, [external.toolId]);
+    const startedAt = async () => {
+      const [row] = await sql<{ at: string | null }[]>`
+        select listing_started_at::text as at from public.agent_mcp_connections
+        where tool_id = ${external.toolId}`;
+      return row?.at ?? null;
+    };
+    const asked = gateway.listAgentTools(caller, noAbort());
+    const first = await waitFor(startedAt, { what: "the listing" });
+
+    await waitFor(async () => await startedAt() !== first, { what: "another word of it" });
+    held.resolve();
+
+    assert.equal((await asked).tools.length, 3);
+    assert.equal(await startedAt(), null);
+  });
+
+  await t.step(
+    "a list that the database was not there to keep says nothing of its server",
+    async () => {
+      await using external = await setUp(fixture);
+      const caller = await fixture.createCaller(null, [external.toolId]);
+      await sql.unsafe(`
+      create function private.break_off() returns trigger language plpgsql set search_path = ''
+      as $$ begin raise sqlstate '40001'; end $$;
+      create trigger break_off before insert on public.mcp_tools_cache
+        for each statement execute function private.break_off();`);
+      try {
+        await assert.rejects(
+          gateway.listAgentTools(caller, noAbort()),
+          { code: "DATABASE_UNAVAILABLE" },
+        );
+      } finally {
+        await sql.unsafe("drop function private.break_off() cascade");
+      }
+
+      const [row] = await sql`
+      select listing_error, listing_started_at from public.agent_mcp_connections
+      where tool_id = ${external.toolId}`;
+      assert.deepEqual({ ...row }, { listing_error: null, listing_started_at: null });
+      assert.equal((await gateway.listAgentTools(caller, noAbort())).tools.length, 3);
+    },
+  );
+
+  await t.step("whose asker has died is asked by the next one, at once", async () => {
+    await using external = await setUp(fixture);
+    const caller = await fixture.createCaller(null, [external.toolId]);
+    const [connection] = await sql<{ id: string }[]>`
+      select private.ensure_connection(${external.toolId}, null) as id`;
+    assert.ok(connection);
+    await sql`select private.begin_listing(${connection.id})`;
+    await sql`
+      update public.agent_mcp_connections
+      set listing_started_at = clock_timestamp() - interval '5 seconds'
+      where id = ${connection.id}`;
+
+    const { tools, unavailable } = await gateway.listAgentTools(caller, noAbort());
+
+    assert.deepEqual(unavailable, []);
+    assert.equal(tools.length, 3);
+  });
 }
 
 async function approvals(t: Deno.TestContext, fixture: ToolFixture): Promise<void> {
