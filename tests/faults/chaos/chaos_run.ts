@@ -79,7 +79,7 @@ export async function runChaos({ seed, masters, isVerbose }: ChaosOptions): Prom
   await pool.stop();
   const seconds = Math.round((performance.now() - startedAtMs) / 100) / 10;
 
-  const { violations, figures } = await judgeChaos(database.sql, {
+  const { violations, figures, failures } = await judgeChaos(database.sql, {
     masterCount: masters,
     cancelledJobs: supervised.cancelledJobs,
     answers,
@@ -94,6 +94,7 @@ export async function runChaos({ seed, masters, isVerbose }: ChaosOptions): Prom
       collapsed_workers: pool.collapsedCount,
     },
     figures: { seed, ...figures, ...toSnakeCase({ ...referee.counts, ...supervised }), seconds },
+    failures,
   };
 }
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { PROJECT_ROOT } from "../../../scripts/project_root.ts";
+import { writeLine } from "../../../scripts/terminal.ts";
 import { printFigures } from "../../postgres/race_fixture.ts";
 import type { Verdict } from "./verdict.ts";
 
@@ -8,8 +9,9 @@ const COMMAND = new URL("run_chaos.ts", import.meta.url).pathname;
 
 for (const seed of SEEDS) {
   Deno.test(`every job is whole after the storm of seed ${seed}`, async () => {
-    const { figures, violations } = await runChaos(seed);
+    const { figures, violations, failures } = await runChaos(seed);
     printFigures(figures);
+    for (const failure of failures) writeLine(failure);
 
     const broken = Object.entries(violations).filter(([, count]) => count > 0);
     assert.deepEqual(Object.fromEntries(broken), {});

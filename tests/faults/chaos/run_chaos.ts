@@ -18,16 +18,17 @@ await runCommand(
   async ({ values }) => {
     // The Postgres client throws out of reach when the server dies under it.
     surviveStrayErrors(() => {});
-    const { violations, figures } = await runChaos({
+    const { violations, figures, failures } = await runChaos({
       seed: readCount("seed", values.seed ?? "1"),
       masters: readCount("masters", values.masters ?? "60"),
       isVerbose: values.verbose,
     });
-    if (values.json) writeLine(JSON.stringify({ figures, violations }));
+    if (values.json) writeLine(JSON.stringify({ figures, violations, failures }));
     else {
       writeTable(figures);
       writeLine();
       writeTable(violations);
+      for (const failure of failures) writeLine(failure);
     }
     const broken = Object.entries(violations).filter(([, count]) => count > 0);
     if (broken.length > 0) {

@@ -18,6 +18,8 @@ export interface Verdict {
   /** What must not be: how often it was nevertheless, by name. */
   readonly violations: Readonly<Record<string, number>>;
   readonly figures: Readonly<Record<string, number>>;
+  /** Why tasks failed, of which none should, each with its history. */
+  readonly failures: readonly string[];
 }
 
 /** Judges an ended run by its database, and by the journals of model and tools. */
@@ -42,7 +44,20 @@ export async function judgeChaos(sql: Sql, testimony: Testimony): Promise<Verdic
       ...model.figures,
       ...tools.figures,
     },
+    failures: await readFailures(sql),
   };
+}
+
+async function readFailures(sql: Sql): Promise<string[]> {
+  const rows = await sql`
+    select task.error, task.logs, (
+      select jsonb_agg(jsonb_build_array(event.at, event.type, event.payload) order by event.id)
+      from public.task_events as event
+      where event.task_id = task.id
+    ) as events
+    from public.tasks as task
+    where task.status = 'failed'`;
+  return rows.map(({ error, logs, events }) => JSON.stringify({ error, logs, events }));
 }
 
 async function readViolations(
@@ -173,7 +188,7 @@ async function judgeModel(
   sql: Sql,
   { answers }: Testimony,
   lost: ReadonlyMap<string, number>,
-): Promise<Verdict> {
+): Promise<Omit<Verdict, "failures">> {
   const steps = await sql`
     select task.input ->> 'position' as position, step.seq, step.output ->> 'text' as text,
       extract(epoch from step.ended_at) * 1000 as ended_at_ms
@@ -214,7 +229,7 @@ async function judgeTools(
   sql: Sql,
   { toolRequests }: Testimony,
   lost: ReadonlyMap<string, number>,
-): Promise<Verdict> {
+): Promise<Omit<Verdict, "failures">> {
   const steps = await sql`
     select step.idempotency_key as key, step.name, step.state,
       task.input ->> 'position' as position,
