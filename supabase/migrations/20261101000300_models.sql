@@ -22,6 +22,8 @@ alter table public.llm_providers enable row level security;
 revoke all on public.llm_providers from anon, authenticated, service_role;
 create policy "signed-in users read providers" on public.llm_providers
   for select to authenticated using (true);
+comment on policy "signed-in users read providers" on public.llm_providers is
+  'For choosing a model. The address and the key''s name are not granted.';
 grant select (id, name, display_name, api, default_model, requires_api_key, is_active)
   on public.llm_providers to authenticated;
 grant select, insert, update, delete on public.llm_providers to service_role;
@@ -41,6 +43,8 @@ alter table public.user_provider_keys enable row level security;
 revoke all on public.user_provider_keys from anon, authenticated, service_role;
 create policy "users see for which providers they have a key" on public.user_provider_keys
   for select to authenticated using (user_id = (select auth.uid()));
+comment on policy "users see for which providers they have a key" on public.user_provider_keys is
+  'That there is one, never what it is.';
 grant select (user_id, provider_id, updated_at) on public.user_provider_keys to authenticated;
 grant select, insert, update, delete on public.user_provider_keys to service_role;
 
@@ -60,6 +64,8 @@ alter table public.model_prices enable row level security;
 revoke all on public.model_prices from anon, authenticated, service_role;
 create policy "signed-in users read prices" on public.model_prices
   for select to authenticated using (true);
+comment on policy "signed-in users read prices" on public.model_prices is
+  'Public knowledge, by which usage is priced.';
 grant select on public.model_prices to authenticated;
 grant select, insert, update, delete on public.model_prices to service_role;
 
@@ -83,5 +89,7 @@ alter table public.model_policies enable row level security;
 revoke all on public.model_policies from anon, authenticated, service_role;
 create policy "users read the policies that concern them" on public.model_policies
   for select to authenticated using (user_id is null or user_id = (select auth.uid()));
+comment on policy "users read the policies that concern them" on public.model_policies is
+  'So that a client offers no model that would be refused.';
 grant select on public.model_policies to authenticated;
 grant select, insert, update, delete on public.model_policies to service_role;

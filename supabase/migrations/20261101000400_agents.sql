@@ -27,6 +27,8 @@ alter table public.agents enable row level security;
 revoke all on public.agents from anon, authenticated, service_role;
 create policy "signed-in users read agents" on public.agents
   for select to authenticated using (true);
+comment on policy "signed-in users read agents" on public.agents is
+  'Whoever may create tasks chooses an agent.';
 grant select on public.agents to authenticated;
 grant select, insert, update, delete on public.agents to service_role;
 
@@ -43,5 +45,7 @@ alter table public.agent_handoffs enable row level security;
 revoke all on public.agent_handoffs from anon, authenticated, service_role;
 create policy "signed-in users read handoffs" on public.agent_handoffs
   for select to authenticated using (true);
+comment on policy "signed-in users read handoffs" on public.agent_handoffs is
+  'Which agents a job may reach.';
 grant select on public.agent_handoffs to authenticated;
 grant select, insert, update, delete on public.agent_handoffs to service_role;

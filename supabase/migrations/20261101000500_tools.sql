@@ -26,6 +26,8 @@ alter table public.tools enable row level security;
 revoke all on public.tools from anon, authenticated, service_role;
 create policy "signed-in users read tools" on public.tools
   for select to authenticated using (true);
+comment on policy "signed-in users read tools" on public.tools is
+  'What agents may be given. Addresses and names of secrets are not granted.';
 grant select (id, name, slug, type, description, credential_type, credential_description, is_active, source, created_at)
   on public.tools to authenticated;
 grant select, insert, update, delete on public.tools to service_role;
@@ -44,6 +46,8 @@ alter table public.agent_tools enable row level security;
 revoke all on public.agent_tools from anon, authenticated, service_role;
 create policy "signed-in users read agent tools" on public.agent_tools
   for select to authenticated using (true);
+comment on policy "signed-in users read agent tools" on public.agent_tools is
+  'Which tools an agent has.';
 grant select on public.agent_tools to authenticated;
 grant select, insert, update, delete on public.agent_tools to service_role;
 
@@ -70,5 +74,7 @@ alter table public.user_tool_credentials enable row level security;
 revoke all on public.user_tool_credentials from anon, authenticated, service_role;
 create policy "users see for which tools they have a credential" on public.user_tool_credentials
   for select to authenticated using (user_id = (select auth.uid()));
+comment on policy "users see for which tools they have a credential" on public.user_tool_credentials is
+  'That there is one, never what it is.';
 grant select (id, user_id, tool_id, type, needs_authorization, overridden_at) on public.user_tool_credentials to authenticated;
 grant select, insert, update, delete on public.user_tool_credentials to service_role;

@@ -22,6 +22,8 @@ alter table public.skills enable row level security;
 revoke all on public.skills from anon, authenticated, service_role;
 create policy "signed-in users read skills" on public.skills
   for select to authenticated using (true);
+comment on policy "signed-in users read skills" on public.skills is
+  'What agents may be given.';
 grant select on public.skills to authenticated;
 grant select, insert, update, delete on public.skills to service_role;
 
@@ -39,5 +41,7 @@ alter table public.agent_skills enable row level security;
 revoke all on public.agent_skills from anon, authenticated, service_role;
 create policy "signed-in users read agent skills" on public.agent_skills
   for select to authenticated using (true);
+comment on policy "signed-in users read agent skills" on public.agent_skills is
+  'Which skills an agent has.';
 grant select on public.agent_skills to authenticated;
 grant select, insert, update, delete on public.agent_skills to service_role;

@@ -109,6 +109,8 @@ alter table public.tasks enable row level security;
 revoke all on public.tasks from anon, authenticated, service_role;
 create policy "owners read their tasks" on public.tasks
   for select to authenticated using (created_by = (select auth.uid()));
+comment on policy "owners read their tasks" on public.tasks is
+  'For clients and for postgres_changes. Nobody writes: statuses change in functions alone.';
 grant select on public.tasks to authenticated;
 grant select on public.tasks to service_role;
 
@@ -143,6 +145,8 @@ create policy "owners read the steps of their tasks" on public.task_steps
   for select to authenticated using (exists (
     select from public.tasks task where task.id = task_id and task.created_by = (select auth.uid())
   ));
+comment on policy "owners read the steps of their tasks" on public.task_steps is
+  'The transcript, for whoever the task belongs to; also what fork_task() is called with.';
 grant select on public.task_steps to authenticated;
 grant select on public.task_steps to service_role;
 
@@ -174,6 +178,8 @@ create policy "owners read the events of their tasks" on public.task_events
   for select to authenticated using (exists (
     select from public.tasks task where task.id = task_id and task.created_by = (select auth.uid())
   ));
+comment on policy "owners read the events of their tasks" on public.task_events is
+  'For clients that join late: what the channels have broadcast before.';
 grant select on public.task_events to authenticated;
 grant select on public.task_events to service_role;
 
@@ -206,6 +212,8 @@ create policy "owners read the reviews of their tasks" on public.human_reviews
   for select to authenticated using (exists (
     select from public.tasks task where task.id = task_id and task.created_by = (select auth.uid())
   ));
+comment on policy "owners read the reviews of their tasks" on public.human_reviews is
+  'Open questions, answered by respond_to_review().';
 grant select on public.human_reviews to authenticated;
 grant select on public.human_reviews to service_role;
 
@@ -240,5 +248,7 @@ revoke all on public.usage_events from anon, authenticated, service_role;
 revoke all on sequence public.usage_events_id_seq from anon, authenticated, service_role;
 create policy "users read their usage" on public.usage_events
   for select to authenticated using (user_id = (select auth.uid()));
+comment on policy "users read their usage" on public.usage_events is
+  'What models have cost a user; agent_usage reads it with the reader''s rights.';
 grant select on public.usage_events to authenticated;
 grant select on public.usage_events to service_role;

@@ -19,6 +19,8 @@ alter table public.sessions enable row level security;
 revoke all on public.sessions from anon, authenticated, service_role;
 create policy "users read their own sessions" on public.sessions
   for select to authenticated using (user_id = (select auth.uid()));
+comment on policy "users read their own sessions" on public.sessions is
+  'What a user''s clients have called in one conversation.';
 grant select on public.sessions to authenticated;
 grant select, insert, update, delete on public.sessions to service_role;
 
@@ -45,6 +47,8 @@ alter table public.mcp_grants enable row level security;
 revoke all on public.mcp_grants from anon, authenticated, service_role;
 create policy "users read their own grants and the default" on public.mcp_grants
   for select to authenticated using (user_id = (select auth.uid()) or user_id is null);
+comment on policy "users read their own grants and the default" on public.mcp_grants is
+  'Tells a client which scopes to ask for.';
 grant select on public.mcp_grants to authenticated;
 grant select, insert, update, delete on public.mcp_grants to service_role;
 
@@ -74,6 +78,8 @@ alter table public.mcp_policies enable row level security;
 revoke all on public.mcp_policies from anon, authenticated, service_role;
 create policy "users read the policies that apply to them" on public.mcp_policies
   for select to authenticated using (user_id = (select auth.uid()) or user_id is null);
+comment on policy "users read the policies that apply to them" on public.mcp_policies is
+  'Tells a client its limits before it meets them.';
 grant select on public.mcp_policies to authenticated;
 grant select, insert, update, delete on public.mcp_policies to service_role;
 

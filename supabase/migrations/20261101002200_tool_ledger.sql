@@ -49,6 +49,8 @@ alter table public.mcp_executions enable row level security;
 revoke all on public.mcp_executions from anon, authenticated, service_role;
 create policy "users read their own tool calls" on public.mcp_executions
   for select to authenticated using (user_id = (select auth.uid()));
+comment on policy "users read their own tool calls" on public.mcp_executions is
+  'The ledger, as far as it is theirs; tool_usage reads it with the reader''s rights.';
 grant select on public.mcp_executions to authenticated;
 grant select, insert, update, delete on public.mcp_executions to service_role;
 
@@ -78,5 +80,7 @@ create policy "users read the failures of their own tool calls" on public.mcp_fa
       where execution.user_id = (select auth.uid())
     )
   );
+comment on policy "users read the failures of their own tool calls" on public.mcp_failures is
+  'As mcp_executions.';
 grant select on public.mcp_failures to authenticated;
 grant select, insert, update, delete on public.mcp_failures to service_role;

@@ -55,6 +55,8 @@ alter table public.embedders enable row level security;
 revoke all on public.embedders from anon, authenticated, service_role;
 create policy "signed-in users read embedders" on public.embedders
   for select to authenticated using (true);
+comment on policy "signed-in users read embedders" on public.embedders is
+  'A client needs name and dimensions to make the vector of a query. The address and the key''s name are not granted.';
 grant select (name, api, model, model_dimensions, dimensions, sends_dimensions, window_tokens, max_batch_items,
   similarity_floor, is_english_only, requires_api_key, llm_provider, items_per_minute, items_per_day, reserved_for_queries, quota_time_zone,
   preference, is_active) on public.embedders to authenticated;

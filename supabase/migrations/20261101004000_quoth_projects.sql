@@ -61,10 +61,14 @@ alter table public.project_members enable row level security;
 revoke all on public.projects, public.project_members from anon, authenticated, service_role;
 create policy "users read their own memberships" on public.project_members
   for select to authenticated using (user_id = (select auth.uid()));
+comment on policy "users read their own memberships" on public.project_members is
+  'Tells a user which projects to ask for; every other policy of Quoth looks here.';
 create policy "members read their projects" on public.projects
   for select to authenticated using (
     id in (select membership.project_id from public.project_members as membership where membership.user_id = (select auth.uid()))
   );
+comment on policy "members read their projects" on public.projects is
+  'For clients that list projects. Of the columns only those without secrets are granted.';
 grant select on public.project_members to authenticated;
 grant select (id, slug, github_repo, default_branch, language, include_globs, embedder, next_embedder, indexed_commit,
   indexed_at, head_commit, head_checked_at, github_url, created_at, updated_at) on public.projects to authenticated;

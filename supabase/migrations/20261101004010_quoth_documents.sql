@@ -140,13 +140,19 @@ create policy "members read documents" on public.documents
   for select to authenticated using (
     project_id in (select membership.project_id from public.project_members as membership where membership.user_id = (select auth.uid()))
   );
+comment on policy "members read documents" on public.documents is
+  'Whoever is a member reads every document of the project; functions that search check the same by readable_project().';
 create policy "members read chunks" on public.document_embeddings
   for select to authenticated using (
     project_id in (select membership.project_id from public.project_members as membership where membership.user_id = (select auth.uid()))
   );
+comment on policy "members read chunks" on public.document_embeddings is
+  'As documents: what a search may show may also be read as a row.';
 create policy "members read where documents went" on public.document_moves
   for select to authenticated using (
     project_id in (select membership.project_id from public.project_members as membership where membership.user_id = (select auth.uid()))
   );
+comment on policy "members read where documents went" on public.document_moves is
+  'So that a link to an old path can be followed.';
 grant select on public.documents, public.document_embeddings, public.document_moves to authenticated;
 grant select, insert, update, delete on public.documents, public.document_embeddings, public.document_moves to service_role;

@@ -115,7 +115,11 @@ create policy "members read syncs" on public.quoth_syncs
   for select to authenticated using (
     project_id in (select membership.project_id from public.project_members as membership where membership.user_id = (select auth.uid()))
   );
+comment on policy "members read syncs" on public.quoth_syncs is
+  'How far the index is, and why a sync failed.';
 create policy "members read file errors" on public.quoth_file_errors
   for select to authenticated using (
     project_id in (select membership.project_id from public.project_members as membership where membership.user_id = (select auth.uid()))
   );
+comment on policy "members read file errors" on public.quoth_file_errors is
+  'Which files of the repository have no document, and why.';

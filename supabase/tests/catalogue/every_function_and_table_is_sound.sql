@@ -23,8 +23,13 @@ select is_empty(
 select is_empty('select name from own_table where not relrowsecurity', 'every table has row level security');
 select is_empty(
   $$select signature from own_function where obj_description(oid, 'pg_proc') is null
-    union all select name from own_table where obj_description(oid, 'pg_class') is null$$,
-  'every function and table has a comment'
+    union all select name from own_table where obj_description(oid, 'pg_class') is null
+    union all
+    select own_table.name || ': ' || policy.polname
+    from pg_policy as policy
+    join own_table on own_table.oid = policy.polrelid
+    where obj_description(policy.oid, 'pg_policy') is null$$,
+  'every function, table and policy has a comment'
 );
 select is_empty(
   $$select signature from own_function, aclexplode(coalesce(proacl, acldefault('f', proowner))) as acl
