@@ -1,6 +1,7 @@
 import { SwarmError } from "../errors/swarm_error.ts";
 import { createModelError, toAnswerError, toHttpError } from "./model_error.ts";
 import type { ModelEndpoint } from "./model_port.ts";
+import { pacedBody } from "./paced_body.ts";
 
 /** The part of `fetch` that the SDKs use. */
 export type ModelFetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
@@ -13,7 +14,12 @@ export interface TransportOptions {
   readonly idleTimeoutMs?: number;
   /** Longest answer on the wire. @default 33_554_432 */
   readonly maxResponseBytes?: number;
+  /** Milliseconds between two looks at a streamed answer. @default 200 */
+  readonly streamPauseMs?: number;
 }
+
+/** People read no faster, and each look at a stream costs CPU. */
+const STREAM_PAUSE_MS = 200;
 
 /** Error bodies are read this far; what matters stands at their beginning. */
 const MAX_ERROR_BODY_BYTES = 65_536;
@@ -75,8 +81,7 @@ class ModelTransport {
       signal: AbortSignal.any(signals),
     }));
     if (!response.ok) throw this.#fail(await this.#readError(response));
-    const body = response.body === null ? null : this.#watchedBody(response.body);
-    return new Response(body, { status: response.status, headers: response.headers });
+    return new Response(this.#watchedBody(response), { status: response.status, headers: response.headers });
   };
 
   /** Ends whatever is still open; harmless after a finished call. */
@@ -112,19 +117,17 @@ class ModelTransport {
     }
   }
 
-  #watchedBody(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
-    const reader = body.getReader();
+  #watchedBody({ body, headers }: Response): ReadableStream<Uint8Array> | null {
+    if (body === null) return null;
     const maxBytes = this.#options.maxResponseBytes ?? 33_554_432;
-    let received = 0;
-    return new ReadableStream({
-      pull: async (controller) => {
-        const { done, value } = await this.#watch(reader.read());
-        if (done) return controller.close();
-        received += value.byteLength;
-        if (received > maxBytes) throw this.#fail(this.#tooLarge(maxBytes));
-        controller.enqueue(value);
+    const isStream = headers.get("content-type")?.startsWith("text/event-stream") ?? false;
+    return pacedBody(body, {
+      watch: (waiting) => this.#watch(waiting),
+      onReceived: (receivedBytes) => {
+        if (receivedBytes > maxBytes) throw this.#fail(this.#tooLarge(maxBytes));
       },
-      cancel: (reason) => reader.cancel(reason),
+      pauseMs: isStream ? this.#options.streamPauseMs ?? STREAM_PAUSE_MS : 0,
+      signal: this.#closed.signal,
     });
   }
 
