@@ -16,6 +16,8 @@ export interface TransportOptions {
   readonly maxResponseBytes?: number;
   /** Milliseconds between two looks at a streamed answer. @default 200 */
   readonly streamPauseMs?: number;
+  /** Hears, at each look at an answer, how many pieces of it had come. */
+  readonly onLook?: (pieceCount: number) => void;
 }
 
 /** People read no faster, and each look at a stream costs CPU. */
@@ -126,6 +128,7 @@ class ModelTransport {
       onReceived: (receivedBytes) => {
         if (receivedBytes > maxBytes) throw this.#fail(this.#tooLarge(maxBytes));
       },
+      onLook: this.#options.onLook,
       pauseMs: isStream ? this.#options.streamPauseMs ?? STREAM_PAUSE_MS : 0,
       signal: this.#closed.signal,
     });

@@ -4,6 +4,8 @@ export interface PacedBodyOptions {
   readonly watch: <T>(waiting: Promise<T>) => Promise<T>;
   /** Hears how much was received so far; may throw to end the answer. */
   readonly onReceived: (receivedBytes: number) => void;
+  /** Hears how many pieces a look has found. */
+  readonly onLook?: ((pieceCount: number) => void) | undefined;
   /** Milliseconds between two looks; 0 passes each piece on as it comes. */
   readonly pauseMs: number;
   /** Ends a pause. */
@@ -27,7 +29,7 @@ const GAP_MS = 2;
  */
 export function pacedBody(
   body: ReadableStream<Uint8Array>,
-  { watch, onReceived, pauseMs, signal }: PacedBodyOptions,
+  { watch, onReceived, onLook, pauseMs, signal }: PacedBodyOptions,
 ): ReadableStream<Uint8Array> {
   const { read, cancel } = openReader(body);
   let pending: Promise<Piece> | null = null;
@@ -38,6 +40,7 @@ export function pacedBody(
     async pull(controller) {
       await pause(nextLookAtMs - performance.now(), signal);
       const { pieces, isEnd } = await gather();
+      onLook?.(pieces.length);
       if (pieces.length > 0) controller.enqueue(joined(pieces));
       if (isEnd) controller.close();
     },

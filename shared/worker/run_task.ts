@@ -26,17 +26,18 @@ import { Transcript } from "./transcript.ts";
  * Never throws: whatever goes wrong becomes the task's error, a retry, or a lease that runs out.
  */
 export async function runTask(
-  { context: rawContext, ...lease }: ClaimedTask,
+  { context: rawContext, taskId, epoch }: ClaimedTask,
   ports: TaskPorts,
   control: TaskControl,
 ): Promise<TaskEnd> {
+  const lease = { taskId, epoch };
   const parsed = taskContext.safeParse(rawContext);
   const steps = parsed.success ? parsed.data.steps : [];
   const transcript = new Transcript(ports.store, lease, steps);
   const trace = parsed.success
     ? ports.telemetry.openRun(parsed.data, lease.epoch)
     : untraced({ traceparent: null, tracestate: null });
-  const base = { lease, transcript, trace, ports, control };
+  const base = { lease, transcript, underWay: { modelCall: null }, trace, ports, control };
   const end = await runToEnd(parsed, base);
   await trace.end(end);
   return end;

@@ -14,9 +14,16 @@ export interface SqlTaskStoreOptions {
   /** Seconds that each write to a task renews its lease by. */
   readonly leaseSeconds: number;
   readonly clock: Clock;
+  /** Hears of each query. */
+  readonly onQuery?: () => void;
 }
 
-const claimedRow = z.object({ task_id: z.string(), epoch: z.string(), context: z.unknown() });
+const claimedRow = z.object({
+  task_id: z.string(),
+  epoch: z.string(),
+  context: z.unknown(),
+  works_alone: z.boolean(),
+});
 const leaseRow = z.object({
   task_id: z.string(),
   epoch: z.string(),
@@ -63,13 +70,21 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
   const finishTogether = gather(finishAll, MAX_FINISHED_TOGETHER);
 
   return {
-    async claim(workerId, limit, beginsFirstSteps = false) {
+    async claim(workerId, limit, beginsFirstSteps = false, lone = "any") {
       const rows = await once("claim tasks", claimedRow, () =>
         sql`
-        select task_id, epoch, context
+        select claim.task_id, claim.epoch, claim.context, (
+          select task.works_alone from public.tasks as task where task.id = claim.task_id
+        ) as works_alone
         from private.claim_tasks(
-          ${workerId}, ${limit}::int, ${leaseSeconds}::int, ${beginsFirstSteps}::boolean)`);
-      return rows.map(({ task_id, epoch, context }) => ({ taskId: task_id, epoch, context }));
+          ${workerId}, ${limit}::int, ${leaseSeconds}::int, ${beginsFirstSteps}::boolean,
+          ${lone}) as claim`);
+      return rows.map(({ task_id, epoch, context, works_alone }) => ({
+        taskId: task_id,
+        epoch,
+        context,
+        worksAlone: works_alone,
+      }));
     },
 
     async heartbeat(workerId, leases) {
@@ -156,10 +171,18 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
       return first(rows).status;
     },
 
-    async yield({ taskId, epoch }, untriedSeqs = []) {
+    async yield({ taskId, epoch }, untriedSeqs = [], cutCall) {
       await patiently("hand back the task", anyRow, () =>
         sql`
-        select private.yield_task(${taskId}::uuid, ${epoch}::bigint, ${json(untriedSeqs)})`);
+        select private.yield_task(
+          ${taskId}::uuid, ${epoch}::bigint, ${json(untriedSeqs)}, ${nullable(cutCall ?? null)})`);
+    },
+
+    async loseCall({ taskId, epoch }, cutCall) {
+      await patiently("book the lost model call", anyRow, () =>
+        sql`
+        select private.lose_call(
+          ${taskId}::uuid, ${epoch}::bigint, ${leaseSeconds}::int, ${json(cutCall)})`);
     },
 
     async broadcastDelta({ taskId, epoch }, seq, text) {

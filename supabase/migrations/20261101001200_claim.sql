@@ -74,8 +74,12 @@ begin
       and task.cancel_requested_at is null
       and task.deliveries < task.max_deliveries
       and (
-        task.status = 'pending'
-        or (task.status = 'running' and task.lease_expires_at <= clock_timestamp())
+        (task.status = 'pending' and not task.works_alone)
+        or (
+          task.status = 'running'
+          and task.lease_expires_at <= clock_timestamp()
+          and not private.is_calling_model(task.id)
+        )
       )
     order by array_position(v_turn, task.id)
     limit p_limit
@@ -124,6 +128,7 @@ begin
     where task.status = 'pending' and task.message_id is not null
       and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) = v_first
       and (task.run_after is null or task.run_after <= v_now)
+      and not task.works_alone
       and task.cancel_requested_at is null
       and task.deliveries < task.max_deliveries
     order by array_position(array['high', 'normal', 'low'], task.priority), task.message_id
@@ -210,8 +215,16 @@ begin
       and task.deliveries < task.max_deliveries
       and (
         -- What a limit holds back waits for its turn.
-        (task.status = 'pending' and not private.is_limited(task.created_by, task.concurrency_key))
-        or (task.status = 'running' and task.lease_expires_at <= clock_timestamp())
+        (
+          task.status = 'pending'
+          and not task.works_alone
+          and not private.is_limited(task.created_by, task.concurrency_key)
+        )
+        or (
+          task.status = 'running'
+          and task.lease_expires_at <= clock_timestamp()
+          and not private.is_calling_model(task.id)
+        )
       )
     -- Whoever has locked the task may be waiting for the message that we hold: pass on.
     for no key update of task skip locked
@@ -233,6 +246,36 @@ comment on function private.claim_strays(text, text, int, int) is
   'Claims up to p_limit tasks by reading the queue itself, and settles the messages of those that it cannot.';
 revoke all on function private.claim_strays(text, text, int, int) from public;
 
+create function private.pick_lone(p_limit int)
+returns table (task_id uuid, message_id bigint, priority text)
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+set enable_seqscan = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+begin
+  return query
+    select task.id, task.message_id, task.priority
+    from public.tasks as task
+    where task.works_alone
+      and task.status = 'pending'
+      and task.message_id is not null
+      and (task.run_after is null or task.run_after <= clock_timestamp())
+      and task.cancel_requested_at is null
+      and task.deliveries < task.max_deliveries
+      and not private.is_limited(task.created_by, task.concurrency_key)
+    order by task.message_id
+    limit p_limit
+    for no key update skip locked;
+end;
+$$;
+comment on function private.pick_lone(int) is
+  'Locks up to p_limit tasks that a worker has to run alone, those that wait longest first.';
+revoke all on function private.pick_lone(int) from public;
+
 create function private.pick_tasks(p_limit int, p_has_limits boolean)
 returns table (task_id uuid, message_id bigint, priority text)
 language plpgsql
@@ -253,7 +296,9 @@ $$;
 comment on function private.pick_tasks(int, boolean) is 'Locks up to p_limit tasks to be claimed.';
 revoke all on function private.pick_tasks(int, boolean) from public;
 
-create function private.claim_in_turn(p_worker_id text, p_limit int, p_lease_seconds int, p_has_limits boolean)
+create function private.claim_in_turn(
+  p_worker_id text, p_limit int, p_lease_seconds int, p_has_limits boolean, p_is_lone boolean
+)
 returns uuid[]
 language plpgsql
 volatile
@@ -268,7 +313,11 @@ begin
   -- A message's id is known to the queue of its priority alone.
   for v_part in
     select picked.priority, array_agg(picked.task_id) as task_ids, array_agg(picked.message_id) as message_ids
-    from private.pick_tasks(p_limit, p_has_limits) as picked
+    from (
+      select * from private.pick_lone(p_limit) where p_is_lone
+      union all
+      select * from private.pick_tasks(p_limit, p_has_limits) where not p_is_lone
+    ) as picked
     group by picked.priority
     order by array_position(array['high', 'normal', 'low'], picked.priority)
   loop
@@ -283,9 +332,9 @@ begin
   return v_claimed;
 end;
 $$;
-comment on function private.claim_in_turn(text, int, int, boolean) is
-  'Claims up to p_limit tasks whose turn it is for a worker and returns their ids.';
-revoke all on function private.claim_in_turn(text, int, int, boolean) from public;
+comment on function private.claim_in_turn(text, int, int, boolean, boolean) is
+  'Claims up to p_limit tasks whose turn it is for a worker and returns their ids: with p_is_lone those that it has to run alone, else the others.';
+revoke all on function private.claim_in_turn(text, int, int, boolean, boolean) from public;
 
 create function private.trace_claims(p_task_ids uuid[], p_worker_id text, p_begins_first_steps boolean)
 returns void
@@ -335,7 +384,8 @@ comment on function private.trace_claims(uuid[], text, boolean) is
 revoke all on function private.trace_claims(uuid[], text, boolean) from public;
 
 create function private.claim_tasks(
-  p_worker_id text, p_limit int, p_lease_seconds int, p_begins_first_steps boolean default false
+  p_worker_id text, p_limit int, p_lease_seconds int, p_begins_first_steps boolean default false,
+  p_lone text default 'any'
 )
 returns table (task_id uuid, epoch bigint, context json)
 language plpgsql
@@ -350,20 +400,33 @@ declare
   v_has_limits constant boolean := exists (select from private.concurrency_limits);
   v_priority text;
   v_claimed uuid[] := array[]::uuid[];
+  v_is_alone boolean := false;
 begin
   if v_has_limits then
     -- One claim at a time, before it locks anything else: two that count at once would both start
     -- the last task allowed.
     perform pg_advisory_xact_lock(hashtextextended('supaswarm:concurrency_limits', 0));
   end if;
+  if exists (select from public.tasks where status = 'running' and lease_expires_at <= clock_timestamp()) then
+    perform private.release_cut_calls(p_lease_seconds);
+  end if;
+  if p_lone <> 'skip' and exists (select from public.tasks where works_alone and status = 'pending') then
+    v_claimed := private.claim_in_turn(
+      p_worker_id, case p_lone when 'first' then 1 else p_limit end, p_lease_seconds, v_has_limits, true
+    );
+    v_is_alone := p_lone = 'first' and cardinality(v_claimed) > 0;
+  end if;
   -- A dead worker's task shows by its message, which can be read again. What a limit held back has a
   -- message that is out of sight for a second, and may be due now.
-  if exists (select from public.tasks where status = 'pending' and message_id is not null)
+  if not v_is_alone and cardinality(v_claimed) < p_limit and (
+    exists (select from public.tasks where status = 'pending' and message_id is not null)
     or cardinality(private.priorities_with_messages()) > 0
-  then
-    v_claimed := private.claim_in_turn(p_worker_id, p_limit, p_lease_seconds, v_has_limits);
+  ) then
+    v_claimed := v_claimed || private.claim_in_turn(
+      p_worker_id, p_limit - cardinality(v_claimed), p_lease_seconds, v_has_limits, false
+    );
   end if;
-  if cardinality(v_claimed) < p_limit then
+  if not v_is_alone and cardinality(v_claimed) < p_limit then
     -- What the lines do not show is still in a queue. Read after every turn was given: who reads
     -- holds messages for which a turn waits, and waits for nobody.
     foreach v_priority in array private.priorities_with_messages() loop
@@ -388,6 +451,6 @@ begin
   return query select * from private.task_contexts(v_claimed);
 end;
 $$;
-comment on function private.claim_tasks(text, int, int, boolean) is
-  'Claims up to p_limit tasks, in turn among owners, an owner''s of high priority first, and within concurrency_limits, each with a lease of p_lease_seconds and a new epoch. Called by workers.';
-revoke all on function private.claim_tasks(text, int, int, boolean) from public;
+comment on function private.claim_tasks(text, int, int, boolean, text) is
+  'Claims up to p_limit tasks, in turn among owners, an owner''s of high priority first, and within concurrency_limits, each with a lease of p_lease_seconds and a new epoch. p_lone says what becomes of tasks that work alone: skip leaves them, first claims one of them and then nothing else, any takes them as others, before them. Called by workers.';
+revoke all on function private.claim_tasks(text, int, int, boolean, text) from public;

@@ -35,6 +35,7 @@ export function stateOf(parts: StateParts = {}): AgentState {
         input: parts.input ?? "Write a poem",
         depth: 0,
         attempts: 0,
+        works_alone: false,
         deliveries: 1,
         traceparent: null,
         tracestate: null,
