@@ -24,7 +24,7 @@ $$;
 comment on function private.emit_event(uuid, uuid, text, jsonb) is 'Appends an event to a task''s trace.';
 revoke all on function private.emit_event(uuid, uuid, text, jsonb) from public;
 
-create function private.broadcast(p_topics text[], p_events text[], p_payloads jsonb[])
+create function private.send_messages(p_topics text[], p_events text[], p_payloads jsonb[])
 returns void
 language plpgsql
 volatile
@@ -49,9 +49,40 @@ exception when others then
   from unnest(p_topics, p_events, p_payloads) as sent (topic, event, payload);
 end;
 $$;
-comment on function private.broadcast(text[], text[], jsonb[]) is
-  'Sends to private channels, in the order of the arrays. Never fails: a broadcast is no reason to lose a change. The caller has asked can_broadcast().';
-revoke all on function private.broadcast(text[], text[], jsonb[]) from public;
+comment on function private.send_messages(text[], text[], jsonb[]) is
+  'Sends to private channels, in the order of the arrays. Never fails: a broadcast is no reason to lose a change.';
+revoke all on function private.send_messages(text[], text[], jsonb[]) from public;
+
+create function private.broadcast(p_task_ids uuid[], p_master_task_ids uuid[], p_events text[], p_payloads jsonb[])
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_has_task_channels boolean;
+  v_topics text[];
+  v_events text[];
+  v_payloads jsonb[];
+begin
+  v_has_task_channels := private.has_task_channels();
+  select array_agg(channel.topic order by sent.place, channel.place),
+    array_agg(sent.event order by sent.place, channel.place),
+    array_agg(sent.payload order by sent.place, channel.place)
+  into v_topics, v_events, v_payloads
+  from unnest(p_task_ids, p_master_task_ids, p_events, p_payloads)
+    with ordinality as sent (task_id, master_task_id, event, payload, place)
+  cross join lateral (
+    values (1, 'supaswarm:task:' || sent.task_id), (2, 'supaswarm:master:' || sent.master_task_id)
+  ) as channel (place, topic)
+  where channel.place = 2 or v_has_task_channels;
+  perform private.send_messages(v_topics, v_events, v_payloads);
+end;
+$$;
+comment on function private.broadcast(uuid[], uuid[], text[], jsonb[]) is
+  'Sends to the channels of jobs and, where some client has joined one, to those of their tasks. The caller has asked can_broadcast().';
+revoke all on function private.broadcast(uuid[], uuid[], text[], jsonb[]) from public;
 
 create function private.broadcast_task_events()
 returns trigger
@@ -63,17 +94,17 @@ as $$
 declare
   -- Realtime refuses large messages; a longer payload is named, not sent.
   v_max_payload_bytes constant int := 32768;
-  v_has_task_channels boolean;
-  v_topics text[];
+  v_task_ids uuid[];
+  v_master_task_ids uuid[];
   v_types text[];
   v_payloads jsonb[];
 begin
   if not private.can_broadcast() then
     return null;
   end if;
-  v_has_task_channels := private.has_task_channels();
-  select array_agg(channel.topic order by event.id, channel.place),
-    array_agg(event.type order by event.id, channel.place),
+  select array_agg(event.task_id order by event.id),
+    array_agg(event.master_task_id order by event.id),
+    array_agg(event.type order by event.id),
     array_agg(jsonb_build_object(
       'task_id', event.task_id,
       'master_task_id', event.master_task_id,
@@ -87,19 +118,15 @@ begin
           'step_seq', event.payload -> 'step_seq'
         )
       end
-    ) order by event.id, channel.place)
-  into v_topics, v_types, v_payloads
-  from written as event
-  cross join lateral (
-    values (1, 'supaswarm:task:' || event.task_id), (2, 'supaswarm:master:' || event.master_task_id)
-  ) as channel (place, topic)
-  where channel.place = 2 or v_has_task_channels;
-  perform private.broadcast(v_topics, v_types, v_payloads);
+    ) order by event.id)
+  into v_task_ids, v_master_task_ids, v_types, v_payloads
+  from written as event;
+  perform private.broadcast(v_task_ids, v_master_task_ids, v_types, v_payloads);
   return null;
 end;
 $$;
 comment on function private.broadcast_task_events() is
-  'Statement trigger: broadcasts what was written, on the channel of its job and, where some client has joined one, on that of its task. Definer, since clients may not write to realtime.messages.';
+  'Statement trigger: broadcasts what was written. Definer, since clients may not write to realtime.messages.';
 revoke all on function private.broadcast_task_events() from public;
 
 create trigger task_events_broadcast after insert on public.task_events

@@ -78,7 +78,7 @@ begin
   then
     return false;
   end if;
-  perform private.broadcast(
+  perform private.send_messages(
     array['supaswarm:master:' || v_master_task_id],
     array['model.delta'],
     array[jsonb_build_object(

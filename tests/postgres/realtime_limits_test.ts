@@ -103,25 +103,28 @@ Deno.test("eight watched streams stay under the budget, and no event is dropped"
     assert.ok(most <= DEFAULT_BUDGET, `${most} in a second`);
   });
 
-  await t.step("with a small one, text goes in fewer messages and events all the same", async () => {
-    const budget = 6;
-    await swarm.sql`
+  await t.step(
+    "with a small one, text goes in fewer messages and events all the same",
+    async () => {
+      const budget = 6;
+      await swarm.sql`
       insert into private.settings (key, value)
       values ('realtime_messages_per_second', ${String(budget)})`;
-    await server.admin`truncate realtime.messages`;
-    const before = await eventCount(swarm.sql);
+      await server.admin`truncate realtime.messages`;
+      const before = await eventCount(swarm.sql);
 
-    const taskIds = await runEightStreams(swarm);
+      const taskIds = await runEightStreams(swarm);
 
-    const messages = await messagesOf(swarm.sql);
-    const deltas = messages.filter(({ event }) => event === "model.delta");
-    assert.equal(messages.length - deltas.length, await eventCount(swarm.sql) - before);
-    const seconds = ((messages.at(-1)?.at_ms ?? 0) - (messages[0]?.at_ms ?? 0)) / 1_000;
-    // Those that asked at the same moment may all have been let through once.
-    assert.ok(deltas.length <= budget * seconds + 8, `${deltas.length} in ${seconds} s`);
-    assert.ok(deltas.length > 0, "text still flows");
-    for (const taskId of taskIds) await assertIsBeginning(swarm, taskId);
-  });
+      const messages = await messagesOf(swarm.sql);
+      const deltas = messages.filter(({ event }) => event === "model.delta");
+      assert.equal(messages.length - deltas.length, await eventCount(swarm.sql) - before);
+      const seconds = ((messages.at(-1)?.at_ms ?? 0) - (messages[0]?.at_ms ?? 0)) / 1_000;
+      // Those that asked at the same moment may all have been let through once.
+      assert.ok(deltas.length <= budget * seconds + 8, `${deltas.length} in ${seconds} s`);
+      assert.ok(deltas.length > 0, "text still flows");
+      for (const taskId of taskIds) await assertIsBeginning(swarm, taskId);
+    },
+  );
   await swarm.close();
 });
 
