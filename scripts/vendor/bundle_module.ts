@@ -99,7 +99,7 @@ function nodeBuiltins(): EsbuildPlugin {
       });
       // ES modules have no require(): such a call gets what an import of the builtin gives.
       build.onLoad({ filter: /.*/, namespace: "required-builtin" }, ({ path }) => ({
-        contents: `import builtin from "${path}"; export { builtin as "module.exports" };`,
+        contents: `export * from "${path}"; export { default } from "${path}";`,
       }));
     },
   };

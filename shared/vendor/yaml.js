@@ -8,35 +8,37 @@ if(err)throw err[0];try{return fn&&(res=(0,fn[__getOwnPropNames(fn)[0]])(fn=0)),
 try{return mod||(0,cb[__getOwnPropNames(cb)[0]])((mod={exports:{}}).exports,mod),mod.exports}catch(e){throw mod=0,e}},__export=(target,all)=>{
 for(var name in all)__defProp(target,name,{get:all[name],enumerable:!0})},__copyProps=(to,from,except,desc)=>{if(from&&typeof from==
 "object"||typeof from=="function")for(let key of __getOwnPropNames(from))!__hasOwnProp.call(to,key)&&key!==except&&__defProp(
-to,key,{get:()=>from[key],enumerable:!(desc=__getOwnPropDesc(from,key))||desc.enumerable});return to},__toESM=(mod,isNodeMode,target)=>(target=
-mod!=null?__create(__getProtoOf(mod)):{},__copyProps(isNodeMode||!mod||!mod.__esModule?__defProp(target,"default",{value:mod,
+to,key,{get:()=>from[key],enumerable:!(desc=__getOwnPropDesc(from,key))||desc.enumerable});return to},__reExport=(target,mod,secondTarget)=>(__copyProps(
+target,mod,"default"),secondTarget&&__copyProps(secondTarget,mod,"default")),__toESM=(mod,isNodeMode,target)=>(target=mod!=
+null?__create(__getProtoOf(mod)):{},__copyProps(isNodeMode||!mod||!mod.__esModule?__defProp(target,"default",{value:mod,
 enumerable:!0}):target,mod)),__toCommonJS=mod=>__copyProps(__defProp({},"__esModule",{value:!0}),mod),init_node_globals=__esm(
-{"node_globals.js"(){}}),node_process_exports={};__export(node_process_exports,{"module.exports":()=>builtin});import builtin from"node:process";
-var init_node_process=__esm({"required-builtin:node:process"(){init_node_globals()}}),require_identity=__commonJS({"node\
-_modules/yaml/dist/nodes/identity.js"(exports){"use strict";init_node_globals();var ALIAS=Symbol.for("yaml.alias"),DOC=Symbol.
-for("yaml.document"),MAP=Symbol.for("yaml.map"),PAIR=Symbol.for("yaml.pair"),SCALAR=Symbol.for("yaml.scalar"),SEQ=Symbol.
-for("yaml.seq"),NODE_TYPE=Symbol.for("yaml.node.type"),isAlias=node=>!!node&&typeof node=="object"&&node[NODE_TYPE]===ALIAS,
-isDocument=node=>!!node&&typeof node=="object"&&node[NODE_TYPE]===DOC,isMap=node=>!!node&&typeof node=="object"&&node[NODE_TYPE]===
-MAP,isPair=node=>!!node&&typeof node=="object"&&node[NODE_TYPE]===PAIR,isScalar=node=>!!node&&typeof node=="object"&&node[NODE_TYPE]===
-SCALAR,isSeq=node=>!!node&&typeof node=="object"&&node[NODE_TYPE]===SEQ;function isCollection(node){if(node&&typeof node==
-"object")switch(node[NODE_TYPE]){case MAP:case SEQ:return!0}return!1}function isNode(node){if(node&&typeof node=="object")
-switch(node[NODE_TYPE]){case ALIAS:case MAP:case SCALAR:case SEQ:return!0}return!1}var hasAnchor=node=>(isScalar(node)||
-isCollection(node))&&!!node.anchor;exports.ALIAS=ALIAS,exports.DOC=DOC,exports.MAP=MAP,exports.NODE_TYPE=NODE_TYPE,exports.
-PAIR=PAIR,exports.SCALAR=SCALAR,exports.SEQ=SEQ,exports.hasAnchor=hasAnchor,exports.isAlias=isAlias,exports.isCollection=
-isCollection,exports.isDocument=isDocument,exports.isMap=isMap,exports.isNode=isNode,exports.isPair=isPair,exports.isScalar=
-isScalar,exports.isSeq=isSeq}}),require_visit=__commonJS({"node_modules/yaml/dist/visit.js"(exports){"use strict";init_node_globals();
-var identity=require_identity(),BREAK=Symbol("break visit"),SKIP=Symbol("skip children"),REMOVE=Symbol("remove node");function visit(node,visitor){
-const visitor_=initVisitor(visitor);identity.isDocument(node)?visit_(null,node.contents,visitor_,Object.freeze([node]))===
-REMOVE&&(node.contents=null):visit_(null,node,visitor_,Object.freeze([]))}visit.BREAK=BREAK,visit.SKIP=SKIP,visit.REMOVE=
-REMOVE;function visit_(key,node,visitor,path){const ctrl=callVisitor(key,node,visitor,path);if(identity.isNode(ctrl)||identity.
-isPair(ctrl))return replaceNode(key,path,ctrl),visit_(key,ctrl,visitor,path);if(typeof ctrl!="symbol"){if(identity.isCollection(
-node)){path=Object.freeze(path.concat(node));for(let i=0;i<node.items.length;++i){const ci=visit_(i,node.items[i],visitor,
-path);if(typeof ci=="number")i=ci-1;else{if(ci===BREAK)return BREAK;ci===REMOVE&&(node.items.splice(i,1),i-=1)}}}else if(identity.
-isPair(node)){path=Object.freeze(path.concat(node));const ck=visit_("key",node.key,visitor,path);if(ck===BREAK)return BREAK;
-ck===REMOVE&&(node.key=null);const cv=visit_("value",node.value,visitor,path);if(cv===BREAK)return BREAK;cv===REMOVE&&(node.
-value=null)}}return ctrl}async function visitAsync(node,visitor){const visitor_=initVisitor(visitor);identity.isDocument(
-node)?await visitAsync_(null,node.contents,visitor_,Object.freeze([node]))===REMOVE&&(node.contents=null):await visitAsync_(
-null,node,visitor_,Object.freeze([]))}visitAsync.BREAK=BREAK,visitAsync.SKIP=SKIP,visitAsync.REMOVE=REMOVE;async function visitAsync_(key,node,visitor,path){
+{"node_globals.js"(){}}),node_process_exports={};__export(node_process_exports,{default:()=>default2});import*as node_process_star from"node:process";
+import{default as default2}from"node:process";var init_node_process=__esm({"required-builtin:node:process"(){init_node_globals(),
+__reExport(node_process_exports,node_process_star)}}),require_identity=__commonJS({"node_modules/yaml/dist/nodes/identit\
+y.js"(exports){"use strict";init_node_globals();var ALIAS=Symbol.for("yaml.alias"),DOC=Symbol.for("yaml.document"),MAP=Symbol.
+for("yaml.map"),PAIR=Symbol.for("yaml.pair"),SCALAR=Symbol.for("yaml.scalar"),SEQ=Symbol.for("yaml.seq"),NODE_TYPE=Symbol.
+for("yaml.node.type"),isAlias=node=>!!node&&typeof node=="object"&&node[NODE_TYPE]===ALIAS,isDocument=node=>!!node&&typeof node==
+"object"&&node[NODE_TYPE]===DOC,isMap=node=>!!node&&typeof node=="object"&&node[NODE_TYPE]===MAP,isPair=node=>!!node&&typeof node==
+"object"&&node[NODE_TYPE]===PAIR,isScalar=node=>!!node&&typeof node=="object"&&node[NODE_TYPE]===SCALAR,isSeq=node=>!!node&&
+typeof node=="object"&&node[NODE_TYPE]===SEQ;function isCollection(node){if(node&&typeof node=="object")switch(node[NODE_TYPE]){case MAP:case SEQ:
+return!0}return!1}function isNode(node){if(node&&typeof node=="object")switch(node[NODE_TYPE]){case ALIAS:case MAP:case SCALAR:case SEQ:
+return!0}return!1}var hasAnchor=node=>(isScalar(node)||isCollection(node))&&!!node.anchor;exports.ALIAS=ALIAS,exports.DOC=
+DOC,exports.MAP=MAP,exports.NODE_TYPE=NODE_TYPE,exports.PAIR=PAIR,exports.SCALAR=SCALAR,exports.SEQ=SEQ,exports.hasAnchor=
+hasAnchor,exports.isAlias=isAlias,exports.isCollection=isCollection,exports.isDocument=isDocument,exports.isMap=isMap,exports.
+isNode=isNode,exports.isPair=isPair,exports.isScalar=isScalar,exports.isSeq=isSeq}}),require_visit=__commonJS({"node_mod\
+ules/yaml/dist/visit.js"(exports){"use strict";init_node_globals();var identity=require_identity(),BREAK=Symbol("break v\
+isit"),SKIP=Symbol("skip children"),REMOVE=Symbol("remove node");function visit(node,visitor){const visitor_=initVisitor(
+visitor);identity.isDocument(node)?visit_(null,node.contents,visitor_,Object.freeze([node]))===REMOVE&&(node.contents=null):
+visit_(null,node,visitor_,Object.freeze([]))}visit.BREAK=BREAK,visit.SKIP=SKIP,visit.REMOVE=REMOVE;function visit_(key,node,visitor,path){
+const ctrl=callVisitor(key,node,visitor,path);if(identity.isNode(ctrl)||identity.isPair(ctrl))return replaceNode(key,path,
+ctrl),visit_(key,ctrl,visitor,path);if(typeof ctrl!="symbol"){if(identity.isCollection(node)){path=Object.freeze(path.concat(
+node));for(let i=0;i<node.items.length;++i){const ci=visit_(i,node.items[i],visitor,path);if(typeof ci=="number")i=ci-1;else{
+if(ci===BREAK)return BREAK;ci===REMOVE&&(node.items.splice(i,1),i-=1)}}}else if(identity.isPair(node)){path=Object.freeze(
+path.concat(node));const ck=visit_("key",node.key,visitor,path);if(ck===BREAK)return BREAK;ck===REMOVE&&(node.key=null);
+const cv=visit_("value",node.value,visitor,path);if(cv===BREAK)return BREAK;cv===REMOVE&&(node.value=null)}}return ctrl}
+async function visitAsync(node,visitor){const visitor_=initVisitor(visitor);identity.isDocument(node)?await visitAsync_(
+null,node.contents,visitor_,Object.freeze([node]))===REMOVE&&(node.contents=null):await visitAsync_(null,node,visitor_,Object.
+freeze([]))}visitAsync.BREAK=BREAK,visitAsync.SKIP=SKIP,visitAsync.REMOVE=REMOVE;async function visitAsync_(key,node,visitor,path){
 const ctrl=await callVisitor(key,node,visitor,path);if(identity.isNode(ctrl)||identity.isPair(ctrl))return replaceNode(key,
 path,ctrl),visitAsync_(key,ctrl,visitor,path);if(typeof ctrl!="symbol"){if(identity.isCollection(node)){path=Object.freeze(
 path.concat(node));for(let i=0;i<node.items.length;++i){const ci=await visitAsync_(i,node.items[i],visitor,path);if(typeof ci==
@@ -496,9 +498,10 @@ BigInt(str):parseInt(str,10),stringify:({value})=>intIdentify(value)?value.toStr
 "number",default:!0,tag:"tag:yaml.org,2002:float",test:/^-?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?$/,resolve:str=>parseFloat(
 str),stringify:stringifyJSON}],jsonError={default:!0,tag:"",test:/^/,resolve(str,onError){return onError(`Unresolved pla\
 in scalar ${JSON.stringify(str)}`),str}},schema=[map.map,seq.seq].concat(jsonScalars,jsonError);exports.schema=schema}}),
-node_buffer_exports={};__export(node_buffer_exports,{"module.exports":()=>builtin2});import builtin2 from"node:buffer";var init_node_buffer=__esm(
-{"required-builtin:node:buffer"(){init_node_globals()}}),require_binary=__commonJS({"node_modules/yaml/dist/schema/yaml-\
-1.1/binary.js"(exports){"use strict";init_node_globals();var node_buffer=(init_node_buffer(),__toCommonJS(node_buffer_exports)),
+node_buffer_exports={};__export(node_buffer_exports,{default:()=>default3});import*as node_buffer_star from"node:buffer";
+import{default as default3}from"node:buffer";var init_node_buffer=__esm({"required-builtin:node:buffer"(){init_node_globals(),
+__reExport(node_buffer_exports,node_buffer_star)}}),require_binary=__commonJS({"node_modules/yaml/dist/schema/yaml-1.1/b\
+inary.js"(exports){"use strict";init_node_globals();var node_buffer=(init_node_buffer(),__toCommonJS(node_buffer_exports)),
 Scalar=require_Scalar(),stringifyString=require_stringifyString(),binary={identify:value=>value instanceof Uint8Array,default:!1,
 tag:"tag:yaml.org,2002:binary",resolve(src,onError){if(typeof node_buffer.Buffer=="function")return node_buffer.Buffer.from(
 src,"base64");if(typeof atob=="function"){const str=atob(src.replace(/[\n\r]/g,"")),buffer=new Uint8Array(str.length);for(let i=0;i<
