@@ -31,6 +31,7 @@ export async function runModelCall({ seq, prompt }: ModelCall, run: TaskRun): Pr
       ports.callModel({
         context,
         prompt,
+        stream: true,
         onDelta: deltas.push,
         signal: control.signal,
       }));

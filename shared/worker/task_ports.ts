@@ -12,6 +12,9 @@ import type { TaskStore } from "./task_store.ts";
 export interface TaskModelCall {
   readonly context: TaskContext;
   readonly prompt: Prompt;
+  /** Whether the answer streams in. A whole answer costs a fraction of the CPU. */
+  readonly stream: boolean;
+  /** Receives text as it streams in; never called of an answer that does not stream. */
   readonly onDelta: (text: string) => void;
   readonly signal: AbortSignal;
 }
