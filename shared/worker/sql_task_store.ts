@@ -192,6 +192,12 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
       return first(rows).is_sent;
     },
 
+    async assertMayStore(taskId, byteCount) {
+      await patiently("check the owner's quota", anyRow, () =>
+        sql`
+        select private.assert_may_store(${taskId}::uuid, ${byteCount}::bigint)`);
+    },
+
     async loadSkill(taskId, skillId) {
       const rows = await patiently("load the skill", skillRow, () =>
         sql`

@@ -2,6 +2,7 @@ import type { StepIntent } from "../agent/planned_call.ts";
 import { modelOutput, type Step } from "../agent/task_context.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import type { JsonValue } from "../json.ts";
+import { byteLength } from "./large_values.ts";
 import type { Lease, StepRecord, StoredStep, TaskStore } from "./task_store.ts";
 import { Watch } from "./watch.ts";
 
@@ -19,6 +20,7 @@ export class Transcript {
   readonly #untried = new Set<number>();
   readonly #watch: Watch;
   #unsaved: StepRecord[] = [];
+  #savedBytes = 0;
 
   /** @param watch Learns from each checkpoint for how long the job is watched. */
   constructor(store: TaskStore, lease: Lease, steps: readonly Step[], watch = new Watch()) {
@@ -36,6 +38,11 @@ export class Transcript {
   /** Started steps of which this delivery knows that they have not run. */
   get untried(): ReadonlySet<number> {
     return this.#untried;
+  }
+
+  /** Bytes of the data that this delivery has saved with the task. */
+  get savedBytes(): number {
+    return this.#savedBytes;
   }
 
   /** Those of them that are calls of registry tools. */
@@ -75,6 +82,7 @@ export class Transcript {
     this.#steps.set(record.seq, toStep(record));
     this.#untried.delete(record.seq);
     this.#unsaved.push(record);
+    if (record.data !== undefined) this.#savedBytes += byteLength(JSON.stringify(record.data));
   }
 
   /** Takes over what the store itself has written into a step. */
