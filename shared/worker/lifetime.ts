@@ -31,6 +31,15 @@ const CPU_OVER_SHARE = 0.85;
 const CPU_YOUNG_SHARE = 0.4;
 /** What it takes to end a running step, write it down and hand the task back. */
 const CPU_OF_HELD_TASK_MS = 60;
+/** A streamed answer of three thousand pieces, with the messages to whoever watches. */
+const CPU_OF_STREAM_MS = 250;
+
+/** What a worker holds. */
+export interface HeldWork {
+  readonly taskCount: number;
+  /** How many of them are watched, so that their answers stream. */
+  readonly streamCount: number;
+}
 
 /** The CPU that the platform lets an isolate use, over its whole life. */
 export interface CpuLimits {
@@ -50,8 +59,8 @@ export interface Lifetime {
   retiredInMs(nowMs: number): number;
   /** Milliseconds from `nowMs` until running tasks have to be handed back. */
   overInMs(nowMs: number): number;
-  /** How many tasks the rest of the CPU carries, those that run included. */
-  carriedTasks(): number;
+  /** How many tasks more the rest of the CPU carries. */
+  roomBeside(held: HeldWork): number;
   /** Whether enough of a life is left for a call that another isolate could not finish. */
   isYoung(nowMs: number): boolean;
   /** Whether CPU, not time, is why nothing may be claimed. */
@@ -65,10 +74,10 @@ export interface CpuLife {
   /** Milliseconds of CPU that the isolate has used, rather too many than too few. */
   usedMs(): number;
   /**
-   * Uses up the CPU up to the soft limit, as far as `heldCount` tasks can spare it: the platform
+   * Uses up the CPU up to the soft limit, as far as what is held can spare it: the platform
    * starts another isolate only when this one is retired, and CPU alone retires it early.
    */
-  retire(heldCount: number): Promise<void>;
+  retire(held: HeldWork): Promise<void>;
   /** Calls `listener` when the phase changes. */
   onPhase(phase: "draining" | "over", listener: () => void): void;
 }
@@ -94,15 +103,16 @@ export function createLifetime(wallClockSeconds: number, cpuLimits?: CpuLimits):
     openForMs: (nowMs) => until(OPEN_SHARE, nowMs),
     retiredInMs: (nowMs) => until(RETIRED_SHARE, nowMs),
     overInMs: (nowMs) => until(OVER_SHARE, nowMs),
-    carriedTasks: () =>
-      cpu === null
-        ? Infinity
-        : Math.max(0, Math.floor((cpu.closingMs - cpu.usedMs()) / CPU_OF_HELD_TASK_MS)),
+    roomBeside(held) {
+      if (cpu === null) return Infinity;
+      const leftMs = cpu.closingMs - cpu.usedMs() - reservedMs(held);
+      return Math.max(0, Math.floor(leftMs / CPU_OF_HELD_TASK_MS));
+    },
     isYoung: (nowMs) => nowMs < at(YOUNG_SHARE) && (cpu?.usedMs() ?? 0) < (cpu?.youngMs ?? 1),
     isCpuSpent: () => cpu !== null && cpu.usedMs() >= cpu.openMs,
     cpu: cpu === null ? null : {
       usedMs: cpu.usedMs,
-      retire: (heldCount) => retire(cpu, heldCount),
+      retire: (held) => retire(cpu, held),
       onPhase: (phase, listener) =>
         cpu.meter.onReach(phase === "over" ? cpu.overMs : cpu.openMs, listener),
     },
@@ -123,12 +133,16 @@ function divideCpu({ softMs, hardMs, meter }: CpuLimits) {
   };
 }
 
+function reservedMs({ taskCount, streamCount }: HeldWork): number {
+  return taskCount * CPU_OF_HELD_TASK_MS + streamCount * CPU_OF_STREAM_MS;
+}
+
 const BURN_SLICE_MS = 15;
 /** A wake that comes back although the meter says that the soft limit is past: a little more. */
 const BURN_AGAIN_MS = 100;
 
-async function retire({ meter, openMs, closingMs }: DividedCpu, heldCount: number): Promise<void> {
-  const spareMs = closingMs - heldCount * CPU_OF_HELD_TASK_MS;
+async function retire({ meter, openMs, closingMs }: DividedCpu, held: HeldWork): Promise<void> {
+  const spareMs = closingMs - reservedMs(held);
   const wantedMs = Math.max(openMs, meter.usedMs() + BURN_AGAIN_MS);
   while (meter.usedMs() < Math.min(wantedMs, spareMs)) {
     meter.burn(BURN_SLICE_MS);

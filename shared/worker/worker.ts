@@ -23,6 +23,8 @@ export interface WorkerOptions {
 
 /** Pause after a claim that failed, so that a database that is down is not stormed. */
 const CLAIM_RETRY_MS = 1_000;
+/** Where CPU is limited; the rest of the slots follow as soon as these have begun. */
+const MAX_CLAIMED_AT_ONCE = 4;
 
 /**
  * Claims tasks and runs them side by side until there is no more work or its time is up.
@@ -33,7 +35,7 @@ const CLAIM_RETRY_MS = 1_000;
 export class Worker {
   readonly id: string;
   readonly #options: WorkerOptions;
-  readonly #tasks = new HeldTasks();
+  readonly #tasks: HeldTasks;
   readonly #bell: Bell;
   readonly #heartbeat: Heartbeat;
   #isEnding = false;
@@ -46,6 +48,7 @@ export class Worker {
     const { id, ports, settings } = options;
     this.id = id;
     this.#options = options;
+    this.#tasks = new HeldTasks(ports.clock);
     this.#bell = new Bell(ports.clock);
     this.#activeAtMs = ports.clock.nowMs();
     this.#heartbeat = new Heartbeat({ workerId: id, tasks: this.#tasks, ...ports, ...settings });
@@ -115,6 +118,7 @@ export class Worker {
         continue;
       }
       if (claimedCount > 0) this.#activeAtMs = this.#now();
+      if (claimedCount === MAX_CLAIMED_AT_ONCE && this.#hasRoom()) continue;
       const quietMs = this.#now() - this.#activeAtMs;
       if (this.#tasks.count === 0 && quietMs > settings.idleSeconds * 1_000) {
         // At once, so that no wake is taken for this worker's after its last look.
@@ -134,7 +138,7 @@ export class Worker {
     if (room <= 0) return 0;
     try {
       const claimed = await store.claim(this.id, room, true, this.#loneTasks());
-      this.#isAlone = claimed.some(({ worksAlone }) => worksAlone) && this.#isLimited;
+      this.#isAlone = this.#isLimited && claimed.some(({ worksAlone }) => worksAlone);
       for (const task of claimed) void this.#start(task);
       // Whatever else waits needs another isolate, and has it only when this one is retired.
       if (this.#isAlone) void this.#retire();
@@ -151,8 +155,9 @@ export class Worker {
   async #start(task: ClaimedTask): Promise<void> {
     const { ports } = this.#options;
     const beganAtMs = this.#now();
-    await this.#tasks.hold(task, async (signal) => {
-      const end = await runTask(task, ports, { signal, isClosing: () => this.#isClosing() });
+    await this.#tasks.hold(task, async (signal, watch) => {
+      const isClosing = () => this.#isClosing();
+      const end = await runTask(task, ports, { signal, isClosing, watch });
       ports.log("info", "task.run_ended", {
         worker_id: this.id,
         task_id: task.taskId,
@@ -206,7 +211,7 @@ export class Worker {
   /** Makes the platform start another isolate for what waits; this one ends what it has. */
   async #retire(): Promise<void> {
     const { ports: { store }, lifetime } = this.#options;
-    await lifetime.cpu?.retire(this.#tasks.count);
+    await lifetime.cpu?.retire(this.#tasks.work);
     await store.wakeSuccessor().catch(() => {});
   }
 
@@ -224,7 +229,10 @@ export class Worker {
   #room(): number {
     if (this.#isAlone) return 0;
     const { lifetime, settings } = this.#options;
-    return Math.min(settings.slots, lifetime.carriedTasks()) - this.#tasks.count;
+    const free = settings.slots - this.#tasks.count;
+    // Which of them are watched, and cost more, shows only when they are claimed.
+    const atOnce = this.#isLimited ? MAX_CLAIMED_AT_ONCE : free;
+    return Math.min(free, atOnce, lifetime.roomBeside(this.#tasks.work));
   }
 
   #cpuUsed(): { readonly cpu_used_ms?: number } {

@@ -106,6 +106,7 @@ declare
   v_now constant timestamptz := clock_timestamp();
   v_first uuid;
   v_last uuid;
+  v_max_running bigint;
 begin
   select coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) into v_first
   from public.tasks as task
@@ -122,6 +123,9 @@ begin
   then
     return;
   end if;
+  v_max_running := private.quota(
+    'running_tasks', nullif(v_first, '00000000-0000-0000-0000-000000000000'::uuid)
+  );
   return query
     select task.id, task.message_id, task.priority
     from public.tasks as task
@@ -132,12 +136,15 @@ begin
       and task.cancel_requested_at is null
       and task.deliveries < task.max_deliveries
     order by array_position(array['high', 'normal', 'low'], task.priority), task.message_id
-    limit p_limit
+    limit case
+      when v_max_running is null then p_limit
+      else greatest(0, least(p_limit, v_max_running - private.running_count(v_first)))
+    end
     for no key update skip locked;
 end;
 $$;
 comment on function private.pick_of_only_owner(int) is
-  'pick_in_turn() for the usual case, in a quarter of its time: where one owner alone waits and no lease has run out, whose turn it is needs no counting. Picks nothing in any other case. The caller knows that there are no limits.';
+  'pick_in_turn() for the usual case, in a quarter of its time: where one owner alone waits and no lease has expired, turns need no counting. Picks nothing in any other case. The caller knows that no concurrency key has a limit.';
 revoke all on function private.pick_of_only_owner(int) from public;
 
 create function private.start_claimed(
@@ -218,7 +225,7 @@ begin
         (
           task.status = 'pending'
           and not task.works_alone
-          and not private.is_limited(task.created_by, task.concurrency_key)
+          and not private.is_limited(task.created_by, task.concurrency_key, jsonb_array_length(v_messages))
         )
         or (
           task.status = 'running'
@@ -246,7 +253,40 @@ comment on function private.claim_strays(text, text, int, int) is
   'Claims up to p_limit tasks by reading the queue itself, and settles the messages of those that it cannot.';
 revoke all on function private.claim_strays(text, text, int, int) from public;
 
-create function private.pick_lone(p_limit int)
+create function private.has_room_for_one(p_created_by uuid, p_concurrency_key text)
+returns boolean
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+set enable_seqscan = off
+set jit = off
+as $$
+declare
+  v_max_running constant int := (
+    select max_running from private.concurrency_limits
+    where concurrency_key = p_concurrency_key or (concurrency_key = '*' and p_concurrency_key is not null)
+    order by concurrency_key = '*'
+    limit 1
+  );
+begin
+  return coalesce(private.running_count(p_created_by) < private.quota('running_tasks', p_created_by), true)
+    and (
+      v_max_running is null
+      or v_max_running > (
+        select count(*) from public.tasks as task
+        where task.status = 'running'
+          and task.concurrency_key = p_concurrency_key
+          and task.created_by is not distinct from p_created_by
+      )
+    );
+end;
+$$;
+comment on function private.has_room_for_one(uuid, text) is
+  'True when quotas and concurrency_limits let one more task of that owner and key run.';
+revoke all on function private.has_room_for_one(uuid, text) from public;
+
+create function private.pick_lone()
 returns table (task_id uuid, message_id bigint, priority text)
 language plpgsql
 volatile
@@ -266,17 +306,17 @@ begin
       and (task.run_after is null or task.run_after <= clock_timestamp())
       and task.cancel_requested_at is null
       and task.deliveries < task.max_deliveries
-      and not private.is_limited(task.created_by, task.concurrency_key)
+      and private.has_room_for_one(task.created_by, task.concurrency_key)
     order by task.message_id
-    limit p_limit
+    limit 1
     for no key update skip locked;
 end;
 $$;
-comment on function private.pick_lone(int) is
-  'Locks up to p_limit tasks that a worker has to run alone, those that wait longest first.';
-revoke all on function private.pick_lone(int) from public;
+comment on function private.pick_lone() is
+  'Locks the task that has waited longest for a worker of its own.';
+revoke all on function private.pick_lone() from public;
 
-create function private.pick_tasks(p_limit int, p_has_limits boolean)
+create function private.pick_tasks(p_limit int, p_has_key_limits boolean)
 returns table (task_id uuid, message_id bigint, priority text)
 language plpgsql
 volatile
@@ -284,7 +324,7 @@ security invoker
 set search_path = ''
 as $$
 begin
-  if not p_has_limits then
+  if not p_has_key_limits then
     return query select * from private.pick_of_only_owner(p_limit);
     if found then
       return;
@@ -297,7 +337,7 @@ comment on function private.pick_tasks(int, boolean) is 'Locks up to p_limit tas
 revoke all on function private.pick_tasks(int, boolean) from public;
 
 create function private.claim_in_turn(
-  p_worker_id text, p_limit int, p_lease_seconds int, p_has_limits boolean, p_is_lone boolean
+  p_worker_id text, p_limit int, p_lease_seconds int, p_has_key_limits boolean, p_is_lone boolean
 )
 returns uuid[]
 language plpgsql
@@ -314,9 +354,9 @@ begin
   for v_part in
     select picked.priority, array_agg(picked.task_id) as task_ids, array_agg(picked.message_id) as message_ids
     from (
-      select * from private.pick_lone(p_limit) where p_is_lone
+      select * from private.pick_lone() where p_is_lone
       union all
-      select * from private.pick_tasks(p_limit, p_has_limits) where not p_is_lone
+      select * from private.pick_tasks(p_limit, p_has_key_limits) where not p_is_lone
     ) as picked
     group by picked.priority
     order by array_position(array['high', 'normal', 'low'], picked.priority)
@@ -383,6 +423,30 @@ comment on function private.trace_claims(uuid[], text, boolean) is
   'The events of claimed tasks. With p_begins_first_steps it writes the first step of those that have none, which always is a call of the model, and so saves each of them a round trip. The caller has just claimed the tasks.';
 revoke all on function private.trace_claims(uuid[], text, boolean) from public;
 
+create function private.is_user_waiting()
+returns boolean
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+set enable_seqscan = off
+set enable_bitmapscan = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+begin
+  return exists (
+    select from public.tasks as task
+    where task.status = 'pending' and task.message_id is not null
+      and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid)
+        > '00000000-0000-0000-0000-000000000000'::uuid
+  );
+end;
+$$;
+comment on function private.is_user_waiting() is
+  'True when a task of a user is in line, to which quotas apply; tasks of the service have none.';
+revoke all on function private.is_user_waiting() from public;
+
 create function private.claim_tasks(
   p_worker_id text, p_limit int, p_lease_seconds int, p_begins_first_steps boolean default false,
   p_lone text default 'any'
@@ -397,12 +461,12 @@ set jit = off
 set plan_cache_mode = force_generic_plan
 as $$
 declare
-  v_has_limits constant boolean := exists (select from private.concurrency_limits);
+  v_has_key_limits constant boolean := exists (select from private.concurrency_limits);
   v_priority text;
   v_claimed uuid[] := array[]::uuid[];
   v_is_alone boolean := false;
 begin
-  if v_has_limits then
+  if v_has_key_limits or private.is_user_waiting() then
     -- One claim at a time, before it locks anything else: two that count at once would both start
     -- the last task allowed.
     perform pg_advisory_xact_lock(hashtextextended('supaswarm:concurrency_limits', 0));
@@ -411,9 +475,7 @@ begin
     perform private.release_cut_calls(p_lease_seconds);
   end if;
   if p_lone <> 'skip' and exists (select from public.tasks where works_alone and status = 'pending') then
-    v_claimed := private.claim_in_turn(
-      p_worker_id, case p_lone when 'first' then 1 else p_limit end, p_lease_seconds, v_has_limits, true
-    );
+    v_claimed := private.claim_in_turn(p_worker_id, 1, p_lease_seconds, v_has_key_limits, true);
     v_is_alone := p_lone = 'first' and cardinality(v_claimed) > 0;
   end if;
   -- A dead worker's task shows by its message, which can be read again. What a limit held back has a
@@ -423,7 +485,7 @@ begin
     or cardinality(private.priorities_with_messages()) > 0
   ) then
     v_claimed := v_claimed || private.claim_in_turn(
-      p_worker_id, p_limit - cardinality(v_claimed), p_lease_seconds, v_has_limits, false
+      p_worker_id, p_limit - cardinality(v_claimed), p_lease_seconds, v_has_key_limits, false
     );
   end if;
   if not v_is_alone and cardinality(v_claimed) < p_limit then
@@ -452,5 +514,5 @@ begin
 end;
 $$;
 comment on function private.claim_tasks(text, int, int, boolean, text) is
-  'Claims up to p_limit tasks, in turn among owners, an owner''s of high priority first, and within concurrency_limits, each with a lease of p_lease_seconds and a new epoch. p_lone says what becomes of tasks that work alone: skip leaves them, first claims one of them and then nothing else, any takes them as others, before them. Called by workers.';
+  'Claims up to p_limit tasks, in turn among owners, an owner''s of high priority first, and within quotas and concurrency_limits, each with a lease of p_lease_seconds and a new epoch. p_lone says what becomes of tasks that work alone: skip leaves them, first claims one of them and then nothing else, any takes one before the others. Called by workers.';
 revoke all on function private.claim_tasks(text, int, int, boolean, text) from public;
