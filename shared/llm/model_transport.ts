@@ -96,7 +96,10 @@ class ModelTransport {
       signal: AbortSignal.any(signals),
     }));
     if (!response.ok) throw this.#fail(await this.#readError(response));
-    return new Response(this.#watchedBody(response), { status: response.status, headers: response.headers });
+    return new Response(this.#watchedBody(response), {
+      status: response.status,
+      headers: response.headers,
+    });
   };
 
   /** Ends whatever is still open; harmless after a finished call. */

@@ -3,19 +3,19 @@ import process from "node:process";
 /** What the isolate's work costs, in milliseconds of CPU on the machine of {@linkcode REFERENCE_MS}. */
 export const CPU_COST_MS = {
   /** One call of the database: the statement, the socket, the rows. */
-  query: 1,
+  query: 2,
   /** A claimed task: its context, its tools, its first prompt. */
-  task: 8,
+  task: 14,
   /** A model call: the request with its prompt and schemas, the answer, the connection. */
-  modelCall: 12,
+  modelCall: 18,
   /** The first call of a provider also loads its SDK. */
   modelSdk: 60,
   /** A call through the gateway. */
-  toolCall: 8,
+  toolCall: 12,
   /** A look at a streamed answer. */
-  streamLook: 0.4,
+  streamLook: 0.8,
   /** A piece of a streamed answer: read, parsed, passed on. */
-  streamPiece: 0.05,
+  streamPiece: 0.09,
   /** Being alive for a second: timers, the garbage collector. */
   second: 1,
 } as const;
@@ -100,9 +100,12 @@ function threadReader(): (() => number) | null {
 }
 
 /** What the sample takes where the costs were measured. */
-const REFERENCE_MS = 0.14;
+const REFERENCE_MS = 0.19;
 const SAMPLE = JSON.stringify(
-  Array.from({ length: 200 }, (_, index) => ({ index, text: `piece ${index}`, list: [index, null] })),
+  Array.from(
+    { length: 200 },
+    (_, index) => ({ index, text: `piece ${index}`, list: [index, null] }),
+  ),
 );
 
 let fastestBurnMs = Infinity;
@@ -114,7 +117,9 @@ let fastestBurnMs = Infinity;
 function burnOnce(): number {
   const beganAtMs = performance.now();
   let value = beganAtMs | 0;
-  for (let round = 0; round < 200_000; round++) value = Math.imul(value ^ round, 2_654_435_761) >>> 3;
+  for (let round = 0; round < 200_000; round++) {
+    value = Math.imul(value ^ round, 2_654_435_761) >>> 3;
+  }
   if (value === -1) throw new RangeError("a shifted number is never negative");
   fastestBurnMs = Math.max(0.05, Math.min(fastestBurnMs, performance.now() - beganAtMs));
   return fastestBurnMs;

@@ -106,7 +106,10 @@ export function createLifetime(wallClockSeconds: number, cpuLimits?: CpuLimits):
     roomBeside(held) {
       if (cpu === null) return Infinity;
       const leftMs = cpu.closingMs - cpu.usedMs() - reservedMs(held);
-      return Math.max(0, Math.floor(leftMs / CPU_OF_HELD_TASK_MS));
+      // Whoever watches one task probably watches the next.
+      const isWatched = held.streamCount > 0;
+      const oneMore = reservedMs({ taskCount: 1, streamCount: isWatched ? 1 : 0 });
+      return Math.max(0, Math.floor(leftMs / oneMore));
     },
     isYoung: (nowMs) => nowMs < at(YOUNG_SHARE) && (cpu?.usedMs() ?? 0) < (cpu?.youngMs ?? 1),
     isCpuSpent: () => cpu !== null && cpu.usedMs() >= cpu.openMs,
