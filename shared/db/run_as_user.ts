@@ -1,10 +1,13 @@
 import type { TransactionSql } from "postgres";
+import type { JsonObject } from "../json.ts";
 import { sleep } from "../sleep.ts";
 import type { Sql } from "./sql_client.ts";
 
 /** As whom a transaction runs, and how long. */
 export interface UserTransaction {
   readonly userId: string;
+  /** Beside `sub` and `role`; `supaswarm_actor` of `agent` takes the rights of agents. @default none */
+  readonly claims?: JsonObject;
   readonly isReadOnly: boolean;
   readonly statementTimeoutMs: number;
   /** Aborting it cancels the statement that runs. */
@@ -18,11 +21,12 @@ export interface UserTransaction {
  */
 export async function runAsUser<T>(
   sql: Sql,
-  { userId, isReadOnly, statementTimeoutMs, signal }: UserTransaction,
+  { userId, claims: ownClaims = {}, isReadOnly, statementTimeoutMs, signal }: UserTransaction,
   work: (sql: TransactionSql) => Promise<T>,
 ): Promise<T> {
   signal.throwIfAborted();
-  const claims = JSON.stringify({ sub: userId, role: "authenticated" });
+  const claims = JSON.stringify({ ...ownClaims, sub: userId, role: "authenticated" });
+  const isAgent = ownClaims.supaswarm_actor === "agent";
   const end = new AbortController();
   try {
     const result = await sql.begin(isReadOnly ? "read only" : "read write", async (transaction) => {
@@ -30,7 +34,11 @@ export async function runAsUser<T>(
         select pg_backend_pid() as pid, now()::text as started_at,
           set_config('statement_timeout', ${String(Math.ceil(statementTimeoutMs))}, true),
           set_config('request.jwt.claims', ${claims}, true),
-          set_config('role', 'authenticated', true)`;
+          set_config('role', 'authenticated', true),
+          -- What is called could replace the claims, but not release a lock of its transaction.
+          -- The key is random, so that nobody can wait for it or keep it from being taken.
+          case when ${isAgent} then pg_advisory_xact_lock_shared(
+            ${AGENT_LOCK_CLASS}::int, floor(random() * 2147483647)::int)::text end`;
       signal.throwIfAborted();
       const cancel = () => session === undefined ? undefined : cancelSession(sql, session, end);
       signal.addEventListener("abort", cancel, { once: true, signal: end.signal });
@@ -44,6 +52,9 @@ export async function runAsUser<T>(
     end.abort();
   }
 }
+
+/** Names the locks that mark a transaction as an agent's; `private.is_agent_call()` looks for one. */
+const AGENT_LOCK_CLASS = 1_398_227_271;
 
 interface Session {
   readonly pid: number;

@@ -231,6 +231,12 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
       p_definition_hash: "",
     }),
   },
+  // The token is made up: that the service may ask is the right.
+  "verify_tool_token(text)": {
+    ...SERVICE_ALONE,
+    service: "UNAUTHORIZED",
+    arguments: () => ({ p_token: "swt_unknown" }),
+  },
   "get_agent_mcp_tools(uuid, uuid)": {
     ...SERVICE_ALONE,
     arguments: ({ agentId }) => ({ p_agent_id: agentId }),
@@ -254,6 +260,7 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "cancel_task(uuid)",
   "check_head(uuid)",
   "fork_task(uuid, integer)",
+  "has_scope(text)",
   "is_own_channel(text)",
   "is_own_job_file(text)",
   "match_documents(extensions.vector, double precision, integer, uuid)",
