@@ -888,6 +888,9 @@ isOneToOne: false
               "connection_id": string,"is_shape": boolean,"last_successful_call": string,"openai_schema": Json,"server": string,"success_count": number,"successful_parameters": Json,"tool_id": string,"tool_name": string,"tool_schema": Json,"tool_type": string,"tool_version": string
             }[]
                            },
+"grant_scopes":
+{ Args: { "p_client_id"?: string,"p_scopes": (string)[],"p_user_id": string }; Returns: (string)[]
+                           },
 "match_documents":
 { Args: { "filter_project_id": string,"match_count": number,"match_threshold": number,"query_embedding": string }; Returns: {
               "content_chunk": string,"document_id": string,"file_path": string,"id": string,"similarity": number,"title": string

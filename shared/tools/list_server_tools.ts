@@ -40,10 +40,9 @@ export async function listServerTools(
   const [row] = await store.usableServers(caller, slug);
   if (row === undefined) throw unknownServer(slug);
   const { server, scopes: granted } = row;
-  const isInTask = caller.taskId !== null;
   const internal = await loadInternalServer(server.tool);
-  if (internal?.isForTasksOnly === true && !isInTask) throw forTasksOnly(slug);
-  const missing = missingScopes(scopesOf(server.tool, [], isInTask), granted);
+  if (internal?.isForTasksOnly === true && caller.taskId === null) throw forTasksOnly(slug);
+  const missing = missingScopes(scopesOf(server.tool, []), granted);
   if (missing.length > 0) throw insufficientScope(`list the tools of '${slug}'`, missing);
 
   const userId = server.user_id;
@@ -62,7 +61,7 @@ export async function listServerTools(
 
   const allowed = listing.tools.filter(({ is_allowed: isAllowed }) => isAllowed);
   const tools = allowed.filter(({ state }) => state === "approved")
-    .map((tool) => toListed(tool, scopesOf(server.tool, tool.scopes, isInTask), granted));
+    .map((tool) => toListed(tool, scopesOf(server.tool, tool.scopes), granted));
   const callable = tools.filter(({ missingScopes }) => missingScopes.length === 0);
   return {
     server: summaryOf(freshSummary(server, listing), callable.length),

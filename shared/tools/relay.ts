@@ -68,9 +68,9 @@ function redacted(error: SwarmError, redactor: Redactor): SwarmError {
 
 async function scopesNeeded(
   { tool }: UsableServer,
-  { method, params, caller }: RelayRequest,
+  { method, params }: RelayRequest,
 ): Promise<readonly string[]> {
   const internal = await loadInternalServer(tool);
   const own = internal === null ? [] : featureOf(internal, { method, params })?.scopes ?? [];
-  return scopesOf(tool, own, caller.taskId !== null);
+  return scopesOf(tool, own);
 }

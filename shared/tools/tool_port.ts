@@ -124,7 +124,7 @@ export interface ListedTool {
   readonly annotations?: JsonObject;
   /** What `inputSchema` says and a provider's models cannot be told, by provider. */
   readonly losses?: SchemaLosses;
-  /** Scopes that a call needs outside tasks, and those of them that the caller lacks. */
+  /** Scopes that a call needs, and those of them that the caller lacks. */
   readonly scopes: readonly string[];
   readonly missingScopes: readonly string[];
   /** At most ten, newest last: the caller's own arguments, or (`isShape`) the shape of anyone's. */

@@ -39,7 +39,7 @@ create table public.agent_tools (
   primary key (agent_id, tool_id)
 );
 create index agent_tools_tool_id_idx on public.agent_tools (tool_id);
-comment on table public.agent_tools is 'Which agent may use which tool. Inside a task this row is the grant.';
+comment on table public.agent_tools is 'Which agent may use which tool. Inside a task this row and the scopes of the task''s owner both have to allow a call.';
 comment on column public.agent_tools.allowed_tools is 'Names of the server''s tools the agent may use; null means all.';
 
 alter table public.agent_tools enable row level security;

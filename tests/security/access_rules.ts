@@ -237,6 +237,10 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     service: "UNAUTHORIZED",
     arguments: () => ({ p_token: "swt_unknown" }),
   },
+  "grant_scopes(uuid, text[], text)": {
+    ...SERVICE_ALONE,
+    arguments: () => ({ p_user_id: null, p_scopes: ["sql:read"] }),
+  },
   "get_agent_mcp_tools(uuid, uuid)": {
     ...SERVICE_ALONE,
     arguments: ({ agentId }) => ({ p_agent_id: agentId }),

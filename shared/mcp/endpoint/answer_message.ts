@@ -72,7 +72,7 @@ function assertScopes(name: string, found: FoundTool): void {
     "INSUFFICIENT_SCOPE",
     `Cannot call '${name}': the scope ${missingScopes.join(" and ")} is missing`,
     {
-      hint: "Ask an operator for a row in mcp_grants.",
+      hint: "Ask an operator to add it with grant_scopes().",
       details: { scopes: [...scopes], missing_scopes: [...missingScopes] },
     },
   );
