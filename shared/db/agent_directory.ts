@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { AgentDirectory } from "../http/agent_credential.ts";
-import type { AgentCaller } from "../http/authenticate.ts";
+import type { AgentCaller } from "../http/caller.ts";
 import type { Sql } from "./sql_client.ts";
 import { toSwarmError } from "./to_swarm_error.ts";
 

@@ -1,4 +1,4 @@
-import type { Caller } from "../http/authenticate.ts";
+import type { Caller } from "../http/caller.ts";
 import type { Sql } from "./sql_client.ts";
 import { toSwarmError } from "./to_swarm_error.ts";
 

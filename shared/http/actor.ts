@@ -1,4 +1,4 @@
-import type { Caller } from "./authenticate.ts";
+import type { Caller } from "./caller.ts";
 
 /** Who acts, as `private.calling_actor()` says it in SQL. */
 export type Actor =

@@ -1,5 +1,5 @@
 import { SwarmError } from "../errors/swarm_error.ts";
-import type { AgentCaller, Caller } from "./authenticate.ts";
+import type { AgentCaller, Caller } from "./caller.ts";
 import { ACTOR_HEADER, TASK_HEADER, TOOL_TOKEN_HEADER } from "./actor_headers.ts";
 
 /** Answers on whose behalf an agent calls. */

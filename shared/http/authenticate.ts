@@ -10,6 +10,7 @@ import {
   isSentByAgent,
   toolTokenOf,
 } from "./agent_credential.ts";
+import type { Caller, CallerKind, UserCaller } from "./caller.ts";
 import { VerifiedTokens } from "./verified_tokens.ts";
 
 /** Imported when first needed: who comes with a secret key alone never needs it. */
@@ -17,39 +18,10 @@ const loadServer = lazily(() => import("@supabase/server/core"));
 
 type VerifyAuth = Awaited<ReturnType<typeof loadServer>>["verifyAuth"];
 
-/** A signed-in user. */
-interface UserCaller {
-  readonly kind: "user";
-  readonly userId: string;
-  /** OAuth client that the token was given to; null for a session of the project's own app. */
-  readonly clientId: string | null;
-}
-
-/** A task, on its owner's behalf: a request that an agent's tool caused. */
-export interface AgentCaller {
-  readonly kind: "agent";
-  /** Null: of a task that belongs to no user. */
-  readonly userId: string | null;
-  readonly agentId: string | null;
-  /** Null for an agent that was called outside of a task. */
-  readonly taskId: string | null;
-  /** OAuth client of the token that the tool sent, whose scopes then hold too. */
-  readonly clientId: string | null;
-}
-
-/** Who sent a request. The one place that decides it in TypeScript is {@linkcode authenticate}. */
-export type Caller =
-  /** A person: in a session of their own, or through the OAuth client `clientId`. */
-  | UserCaller
-  | AgentCaller
-  /** A holder of a secret key: the project itself. */
-  | { readonly kind: "service" };
+export type { AgentCaller, Caller, CallerKind } from "./caller.ts";
 
 /** What was verified with one project's keys. */
 const verifiedTokens = new WeakMap<ApiKeys, VerifiedTokens<UserCaller>>();
-
-/** Kinds of caller that an endpoint accepts. */
-export type CallerKind = Caller["kind"];
 
 /**
  * Finds out who sent the request: a user by the JWT in `Authorization`, the service by a secret
