@@ -1,4 +1,3 @@
-import { withOAuthProtectedResource } from "@supabase/server/oauth-protected-resource";
 import type { Config } from "../config/env.ts";
 import { createAgentDirectory } from "../db/agent_directory.ts";
 import { createSessionCheck } from "../db/session_check.ts";
@@ -20,6 +19,7 @@ import { createToolDirectory } from "../mcp/endpoint/tool_directory.ts";
 import { createTelemetry } from "../telemetry/telemetry.ts";
 import { traceRequests } from "../telemetry/trace_requests.ts";
 import { createToolGateway } from "../tools/gateway.ts";
+import { withOAuthProtectedResource } from "../vendor/supabase_server_oauth.js";
 import { createServerRegistrar } from "./register_internal_servers.ts";
 import { runInBackground } from "./run_in_background.ts";
 import { serviceKeyOf } from "./service_key.ts";

@@ -934,6 +934,9 @@ isOneToOne: false
                            },
 "verify_tool_token":
 { Args: { "p_token": string }; Returns: Json
+                           },
+"watch_task":
+{ Args: { "p_task_id": string }; Returns: string
                            }
           }
           Enums: {

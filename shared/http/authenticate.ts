@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import type { ApiKeys } from "../config/env.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
+import type { JsonObject } from "../json.ts";
 import { lazily } from "../lazily.ts";
 import {
   agentBehind,
@@ -14,7 +15,7 @@ import type { Caller, CallerKind, UserCaller } from "./caller.ts";
 import { VerifiedTokens } from "./verified_tokens.ts";
 
 /** Imported when first needed: who comes with a secret key alone never needs it. */
-const loadServer = lazily(() => import("@supabase/server/core"));
+const loadServer = lazily(() => import("../vendor/supabase_server.js"));
 
 type VerifyAuth = Awaited<ReturnType<typeof loadServer>>["verifyAuth"];
 
@@ -98,8 +99,9 @@ async function verify(
   const userId = z.guid().safeParse(data.userClaims.id);
   if (!userId.success) throw foreignUser();
   const { jwtClaims } = data;
+  const claims = { ...jwtClaims } as JsonObject;
   return {
-    caller: { kind: "user", userId: userId.data, clientId: clientIdOf(jwtClaims) },
+    caller: { kind: "user", userId: userId.data, clientId: clientIdOf(jwtClaims), claims },
     expiresAtSeconds: jwtClaims?.exp,
   };
 }

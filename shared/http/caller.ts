@@ -1,9 +1,13 @@
+import type { JsonObject } from "../json.ts";
+
 /** A signed-in user. */
 export interface UserCaller {
   readonly kind: "user";
   readonly userId: string;
   /** OAuth client that the token was given to; null for a session of the project's own app. */
   readonly clientId: string | null;
+  /** All that the token says. */
+  readonly claims: JsonObject;
 }
 
 /** A task, on its owner's behalf: a request that an agent's tool caused. */

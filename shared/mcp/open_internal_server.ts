@@ -242,6 +242,7 @@ function userTransaction(
   }
   return {
     userId,
+    ...(caller.tokenClaims === undefined ? {} : { tokenClaims: caller.tokenClaims }),
     claims: claimsOfCall(caller),
     isReadOnly,
     signal,

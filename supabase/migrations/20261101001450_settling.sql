@@ -15,6 +15,9 @@ begin
   if v_task.id is null then
     return 'cancelled';
   end if;
+  perform private.note_stored(
+    v_task, p_output_reference ->> 'storage_path', (p_output_reference ->> 'bytes')::bigint
+  );
   update public.tasks
   set storage_paths = storage_paths || (p_output_reference ->> 'storage_path')
   where id = p_task_id

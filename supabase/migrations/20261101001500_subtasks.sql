@@ -4,7 +4,7 @@
 create function private.assert_subtask_caps(p_task public.tasks, p_new_children int)
 returns void
 language plpgsql
-stable
+volatile
 security invoker
 set search_path = ''
 as $$
@@ -34,10 +34,11 @@ begin
       detail = 'TASKS_EXCEEDED',
       hint = 'Create the job with a larger max_tasks, or with null for no cap.';
   end if;
+  perform private.assert_may_wait(p_task.created_by, p_new_children, format('create %s more subtasks', p_new_children));
 end;
 $$;
 comment on function private.assert_subtask_caps(public.tasks, int) is
-  'Raises DEPTH_EXCEEDED, CHILDREN_EXCEEDED or TASKS_EXCEEDED. The caller holds the job''s lock.';
+  'Raises DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED or QUOTA_EXCEEDED. The caller holds the job''s lock.';
 revoke all on function private.assert_subtask_caps(public.tasks, int) from public;
 
 create function private.handoff_error(p_agent_id uuid, p_target_slug text)
@@ -152,7 +153,8 @@ begin
       detail = 'TASK_BUDGET_INVALID',
       hint = 'Leave budget out: the task spends what is left of its job''s budget.';
   end if;
-  perform private.assert_task_is_valid(p_request -> 'input', coalesce(p_request ->> 'priority', 'normal'));
+  perform private.assert_task_is_valid(
+    p_request -> 'input', coalesce(p_request ->> 'priority', 'normal'), (p_request ->> 'run_after')::timestamptz);
   v_error := private.handoff_error(v_parent.agent_id, p_request ->> 'agent');
   if v_error is not null then
     raise exception using
@@ -175,7 +177,7 @@ begin
 end;
 $$;
 comment on function private.create_child_task(uuid, jsonb, text) is
-  'Creates a task that an agent asked for through a tool: a subtask of the agent''s task, under the caps and the budget of its job, whose result is handed to nobody. The same idempotency key in the same job returns the task it made before. Raises TASK_CANCELLED, TASK_BUDGET_INVALID, TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, AGENT_NOT_FOUND, AGENT_INACTIVE, AGENT_HANDOFF_FORBIDDEN, DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED.';
+  'Creates a task that an agent asked for through a tool: a subtask of the agent''s task, under the caps and the budget of its job, whose result is handed to nobody. The same idempotency key in the same job returns the task it made before. Raises TASK_CANCELLED, TASK_BUDGET_INVALID, TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, AGENT_NOT_FOUND, AGENT_INACTIVE, AGENT_HANDOFF_FORBIDDEN, DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED, QUOTA_EXCEEDED.';
 revoke all on function private.create_child_task(uuid, jsonb, text) from public;
 
 create function private.request_task(p_caller jsonb, p_request jsonb, p_traceparent text, p_tracestate text)
@@ -292,7 +294,7 @@ begin
 end;
 $$;
 comment on function private.spawn_subtasks(uuid, bigint, int, jsonb) is
-  'Creates the subtasks [{seq, agent, input, traceparent}] of create_subtask steps; a repeated call finds those that exist. A handoff that is not allowed ends its step with the error. Raises LEASE_LOST, TASK_CANCELLED, DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED. Called by workers.';
+  'Creates the subtasks [{seq, agent, input, traceparent}] of create_subtask steps; a repeated call finds those that exist. A handoff that is not allowed ends its step with the error. Raises LEASE_LOST, TASK_CANCELLED, DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED, QUOTA_EXCEEDED. Called by workers.';
 revoke all on function private.spawn_subtasks(uuid, bigint, int, jsonb) from public;
 
 create function private.park(p_task public.tasks, p_status text)

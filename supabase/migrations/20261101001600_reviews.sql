@@ -46,6 +46,7 @@ as $$
 declare
   v_task public.tasks;
 begin
+  perform private.assert_has_scope('use the task', 'swarm:run');
   select * into v_task
   from public.tasks
   where id = p_task_id
@@ -60,7 +61,7 @@ begin
 end;
 $$;
 comment on function private.own_task(uuid) is
-  'The task, if the caller owns it or is the service; another''s task is TASK_NOT_FOUND like none.';
+  'The task, if the caller owns it or is the service; another''s task is TASK_NOT_FOUND like none. Raises INSUFFICIENT_SCOPE for an OAuth client without swarm:run.';
 revoke all on function private.own_task(uuid) from public;
 
 create function private.respond_to_review(p_task_id uuid, p_approved boolean, p_response jsonb, p_comments text)

@@ -11,7 +11,6 @@ declare
   v_task public.tasks := private.own_task(p_master_task_id);
   v_count int;
 begin
-  perform private.assert_has_scope('cancel the job', 'swarm:run');
   if private.is_agent_call() and not exists (
     select from public.tasks where id = private.calling_task_id() and master_task_id = v_task.master_task_id
   ) then
