@@ -132,6 +132,7 @@ async function addTools(sql: Sql, apisUrl: string): Promise<void> {
       )
       insert into public.agent_tools (agent_id, tool_id)
       select agent.id, tool.id from tool, public.agents as agent where agent.slug = ${AGENT}`;
+    await sql`select public.grant_scopes(null, ${`{mcp:${slug}}`}::text[])`;
   }
 }
 

@@ -23,6 +23,8 @@ export async function registerFileServer(sql: Sql, server: FileServer): Promise<
     from public.agents as agent
     cross join public.tools as tool
     where agent.slug in ('planner', 'reader') and tool.slug = 'files'`;
+  // The agents act for users, who need the server's scope as well.
+  await sql`select public.grant_scopes(null, '{mcp:files}')`;
 }
 
 /** Gives the scripted model a key, so that one passes through the system as a real one would. */

@@ -1,5 +1,5 @@
-import { withOAuthProtectedResource } from "@supabase/server/oauth-protected-resource";
 import type { Config } from "../config/env.ts";
+import { createAgentDirectory } from "../db/agent_directory.ts";
 import { createSessionCheck } from "../db/session_check.ts";
 import { createSql } from "../db/sql_client.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
@@ -19,6 +19,7 @@ import { createToolDirectory } from "../mcp/endpoint/tool_directory.ts";
 import { createTelemetry } from "../telemetry/telemetry.ts";
 import { traceRequests } from "../telemetry/trace_requests.ts";
 import { createToolGateway } from "../tools/gateway.ts";
+import { withOAuthProtectedResource } from "../vendor/supabase_server_oauth.js";
 import { createServerRegistrar } from "./register_internal_servers.ts";
 import { runInBackground } from "./run_in_background.ts";
 import { serviceKeyOf } from "./service_key.ts";
@@ -48,6 +49,7 @@ export function createMcpApp(config: Config, log: Logger): McpApp {
     log,
     keepAlive: runInBackground,
   });
+  const agents = createAgentDirectory(sql);
   const registerServers = createServerRegistrar(sql);
   const checkSession = createSessionCheck(sql, config.databaseUrl);
   const telemetry = createTelemetry({
@@ -60,7 +62,7 @@ export function createMcpApp(config: Config, log: Logger): McpApp {
   async function answer(request: Request): Promise<Response> {
     assertOriginAllowed(request, { projectUrl: apiKeys.url, allowedOrigins });
     const server = serverOfUrl(new URL(request.url), FUNCTION_NAME);
-    const who = await authenticate(request, apiKeys, ["user", "service"]);
+    const who = await authenticate(request, apiKeys, ["user", "service", "agent"], agents);
     const message = await readMessage(request);
     const caller = toToolCaller(who, { clientName: message.clientName });
     await registerServers();

@@ -205,14 +205,14 @@ isOneToOne: false
                   ]
                 },"human_reviews": {
                   Row: {
-                    "answered_at": string | null,"approved": boolean | null,"comments": string | null,"context": Json | null,"created_at": string,"created_by": string | null,"id": string,"options": Json | null,"question": string,"response": NonNullable<Json>,"seq": number,"task_id": string
+                    "answered_as": string | null,"answered_at": string | null,"answered_through": string | null,"approved": boolean | null,"client_id": string | null,"comments": string | null,"context": Json | null,"created_at": string,"created_by": string | null,"id": string,"options": Json | null,"question": string,"response": NonNullable<Json>,"seq": number,"task_id": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "answered_at"?: string | null,"approved"?: boolean | null,"comments"?: string | null,"context"?: Json | null,"created_at"?: string,"created_by"?: string | null,"id"?: string,"options"?: Json | null,"question": string,"response"?: NonNullable<Json>,"seq": number,"task_id": string
+                    "answered_as"?: string | null,"answered_at"?: string | null,"answered_through"?: string | null,"approved"?: boolean | null,"client_id"?: string | null,"comments"?: string | null,"context"?: Json | null,"created_at"?: string,"created_by"?: string | null,"id"?: string,"options"?: Json | null,"question": string,"response"?: NonNullable<Json>,"seq": number,"task_id": string
                   }
                   Update: {
-                    "answered_at"?: string | null,"approved"?: boolean | null,"comments"?: string | null,"context"?: Json | null,"created_at"?: string,"created_by"?: string | null,"id"?: string,"options"?: Json | null,"question"?: string,"response"?: NonNullable<Json>,"seq"?: number,"task_id"?: string
+                    "answered_as"?: string | null,"answered_at"?: string | null,"answered_through"?: string | null,"approved"?: boolean | null,"client_id"?: string | null,"comments"?: string | null,"context"?: Json | null,"created_at"?: string,"created_by"?: string | null,"id"?: string,"options"?: Json | null,"question"?: string,"response"?: NonNullable<Json>,"seq"?: number,"task_id"?: string
                   }
                   Relationships: [
                     {
@@ -888,6 +888,9 @@ isOneToOne: false
               "connection_id": string,"is_shape": boolean,"last_successful_call": string,"openai_schema": Json,"server": string,"success_count": number,"successful_parameters": Json,"tool_id": string,"tool_name": string,"tool_schema": Json,"tool_type": string,"tool_version": string
             }[]
                            },
+"grant_scopes":
+{ Args: { "p_client_id"?: string,"p_scopes": (string)[],"p_user_id": string }; Returns: (string)[]
+                           },
 "match_documents":
 { Args: { "filter_project_id": string,"match_count": number,"match_threshold": number,"query_embedding": string }; Returns: {
               "content_chunk": string,"document_id": string,"file_path": string,"id": string,"similarity": number,"title": string
@@ -928,6 +931,12 @@ isOneToOne: false
                            },
 "set_tool_credential":
 { Args: { "p_secret": string,"p_tool_slug": string }; Returns: undefined
+                           },
+"verify_tool_token":
+{ Args: { "p_token": string }; Returns: Json
+                           },
+"watch_task":
+{ Args: { "p_task_id": string }; Returns: string
                            }
           }
           Enums: {
@@ -1059,6 +1068,10 @@ export const CLOSED_SETS = {
   },
   embedders: {
     api: ["google", "openai", "supabase", "hash"],
+  },
+  human_reviews: {
+    answered_as: ["user", "client", "service"],
+    answered_through: ["rest", "tool", "database"],
   },
   llm_providers: {
     api: ["openai", "anthropic", "google"],

@@ -37,24 +37,26 @@ export function assertPolicyAllows(
 }
 
 /**
- * What a call needs outside a task: an internal tool its own scopes, anything else the scope of its
- * server. Inside a task the agent's `agent_tools` row is the grant of what is not internal.
+ * What a call needs: an internal tool its own scopes, anything else the scope of its server. It is
+ * the same inside a task, where the owner's grant and the agent's `agent_tools` row both count.
  */
 export function scopesOf(
   server: { readonly slug: string; readonly type: string },
   ownScopes: readonly string[],
-  isInTask: boolean,
 ): readonly string[] {
-  if (server.type === "internal") return ownScopes;
-  return isInTask ? [] : [`mcp:${server.slug}`];
+  return server.type === "internal" ? ownScopes : [`mcp:${server.slug}`];
 }
 
-/** Those of the needed scopes that are not among the granted ones (null: all are granted). */
+/** Includes every other scope. */
+const EVERY_SCOPE = "admin:*";
+
+/** Those of the needed scopes that the granted ones do not cover (null: all are granted). */
 export function missingScopes(
   needed: readonly string[],
   granted: readonly string[] | null,
 ): readonly string[] {
-  return granted === null ? [] : needed.filter((scope) => !granted.includes(scope));
+  if (granted === null || granted.includes(EVERY_SCOPE)) return [];
+  return needed.filter((scope) => !granted.includes(scope));
 }
 
 /** The error for a caller who lacks scopes; it names all of them. */
@@ -64,7 +66,8 @@ export function insufficientScope(action: string, missing: readonly string[]): S
     "INSUFFICIENT_SCOPE",
     `Cannot ${action}: the caller lacks the ${several} ${missing.join(", ")}`,
     {
-      hint: "Ask an operator to add it to the caller's row of mcp_grants.",
+      hint:
+        "Ask an operator to add it with grant_scopes(); an agent has what its task's owner has.",
       details: { missing_scopes: [...missing] },
     },
   );

@@ -87,6 +87,7 @@ async function answerCall(call: RunningCall, lookedUp?: CallRecord): Promise<Ser
   const { caller, ports } = call;
   const options = {
     userId: caller.userId,
+    caller,
     timeoutMs: record.timeout_ms,
     secrets: record.secrets,
   };
@@ -109,14 +110,14 @@ async function lookUp(call: RunningCall, lookedUp?: CallRecord): Promise<Admitte
   let record = lookedUp === undefined ? await load(call, true) : remember(call, lookedUp);
   // Of a server that never listed its tools nothing can be refused but the server itself.
   if (record.tools_listed_at === null && record.tool.type !== "internal") {
-    admitCall(record, toolName, scopesFor(call, record, []));
+    admitCall(record, toolName, scopesOf(record.tool, []));
     const wait = { waitMs: FIRST_LIST_WAIT_MS, signal };
     const renewal = await renewListing(record, call.caller.userId, ports, wait);
     if (renewal.kind === "failed") throw renewal.error;
     record = await load(call, record.cached === null);
   }
   const found = await findTool(record, toolName);
-  admitCall(record, toolName, scopesFor(call, record, found.scopes));
+  admitCall(record, toolName, scopesOf(record.tool, found.scopes));
   if (!found.isCacheOutdated) return { record, found };
   // The code was deployed anew: what is learned needs its row.
   const wait = { waitMs: FIRST_LIST_WAIT_MS, signal };
@@ -140,14 +141,6 @@ function remember(call: RunningCall, record: CallRecord): CallRecord {
   call.record = record;
   call.caller = { ...call.caller, userId: record.user_id };
   return record;
-}
-
-function scopesFor(
-  { request: { caller } }: RunningCall,
-  { tool }: CallRecord,
-  ownScopes: readonly string[],
-): readonly string[] {
-  return scopesOf(tool, ownScopes, caller.taskId !== null);
 }
 
 function assertArgumentsFit({ request, ports }: RunningCall, definition: ToolDefinition): void {

@@ -5,6 +5,7 @@ import { toSwarmError } from "../db/to_swarm_error.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import { jsonObject } from "../json_schema.ts";
+import { claimsOfCall } from "./actor_of_call.ts";
 import { withDeadline } from "./deadline.ts";
 import { runAsUser } from "../db/run_as_user.ts";
 import type { DatabaseFunctionConfig } from "./tool_config.ts";
@@ -24,8 +25,8 @@ const MAX_ROWS = 1_000;
 const STATEMENT_TIMEOUT_GRACE_MS = 1_000;
 
 /**
- * A database function as a server of one tool. It runs as the caller: their role and claims, so
- * row level security holds, read only unless the function is volatile.
+ * A database function as a server of one tool. It runs as the caller: over a login of callers, with
+ * their role and claims, so row level security holds, read only unless the function is volatile.
  */
 export function openDatabaseFunction(options: DatabaseFunctionOptions): ToolServer {
   return {
@@ -59,7 +60,7 @@ async function callFunction(
   call: ServerCall,
   signal: AbortSignal,
 ): Promise<ServerAnswer> {
-  const { userId } = call.caller;
+  const { userId, tokenClaims } = call.caller;
   if (userId === null) throw callerRequired(options.config.function);
   const statement = await statementFor(options, call.arguments);
   const isReadOnly = call.definition.annotations?.readOnlyHint === true;
@@ -70,7 +71,14 @@ async function callFunction(
       (deadline) =>
         runAsUser(
           options.sql,
-          { userId, signal: deadline, isReadOnly, statementTimeoutMs: call.timeoutMs },
+          {
+            userId,
+            ...(tokenClaims === undefined ? {} : { tokenClaims }),
+            claims: claimsOfCall(call.caller),
+            signal: deadline,
+            isReadOnly,
+            statementTimeoutMs: call.timeoutMs,
+          },
           (transaction) => callAsUser(transaction, statement, call.arguments),
         ),
     );
@@ -102,15 +110,17 @@ async function catalogue<T>(query: PromiseLike<T>): Promise<T> {
   }
 }
 
-/** The statement is built by the database from its catalogue, every name quoted; values are `$1`. */
+/**
+ * The statement is built by the database from its catalogue, every name quoted; values are `$1`. It
+ * runs inside a function in which Postgres lets nobody change the role.
+ */
 async function callAsUser(
   transaction: TransactionSql,
   statement: string,
   args: JsonObject,
 ): Promise<JsonValue[]> {
-  const rows = await transaction.unsafe<{ result: JsonValue }[]>(statement, [
-    transaction.json(args),
-  ]);
+  const rows = await transaction<{ result: JsonValue }[]>`
+    select result from private.call_as_caller(${statement}, ${transaction.json(args)}) as result`;
   return rows.map((row) => row.result);
 }
 

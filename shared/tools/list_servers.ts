@@ -30,15 +30,14 @@ async function callableTools(
   granted: readonly string[] | null,
   caller: ToolCaller,
 ): Promise<number | null> {
-  const isInTask = caller.taskId !== null;
   const internal = await loadInternalServer(server.tool);
-  if (internal?.isForTasksOnly === true && !isInTask) return 0;
+  if (internal?.isForTasksOnly === true && caller.taskId === null) return 0;
   const ofTools = internal === null
     ? server.tool_scopes
     : internal.tools.map(({ scopes }) => scopes);
-  const needed = ofTools.map((own) => scopesOf(server.tool, own, isInTask));
+  const needed = ofTools.map((own) => scopesOf(server.tool, own));
   const isUnlisted = internal === null && server.tools_listed_at === null;
-  const ofServer = internal === null ? scopesOf(server.tool, [], isInTask) : [];
+  const ofServer = internal === null ? scopesOf(server.tool, []) : [];
   if (missingScopes(ofServer, granted).length > 0) return 0;
   if (isUnlisted) return null;
   return needed.filter((scopes) => missingScopes(scopes, granted).length === 0).length;

@@ -30,7 +30,7 @@ export async function prepareCall(
   if (found === null) return null;
 
   const { definition: { name, version, inputSchema, outputSchema } } = found;
-  const scopes = scopesOf(record.tool, found.scopes, caller.taskId !== null);
+  const scopes = scopesOf(record.tool, found.scopes);
   return {
     server: { ...record.tool, external: externalServerOf(record.tool) },
     features: await serverFeatures(record),

@@ -35,7 +35,11 @@ export async function relay(
   const record = await ports.store.beginRelay(server.tool.id, userId);
   assertPolicyAllows(record, method);
   assertNotOpen(record);
-  const opened = await openToolServer(record, { userId, timeoutMs: record.timeout_ms }, ports);
+  const opened = await openToolServer(
+    record,
+    { userId, caller, timeoutMs: record.timeout_ms },
+    ports,
+  );
   if (opened.server.relay === undefined) {
     throw new SwarmError("RESOURCE_NOT_FOUND", `'${request.server}' has nothing beside tools`);
   }
@@ -64,9 +68,9 @@ function redacted(error: SwarmError, redactor: Redactor): SwarmError {
 
 async function scopesNeeded(
   { tool }: UsableServer,
-  { method, params, caller }: RelayRequest,
+  { method, params }: RelayRequest,
 ): Promise<readonly string[]> {
   const internal = await loadInternalServer(tool);
   const own = internal === null ? [] : featureOf(internal, { method, params })?.scopes ?? [];
-  return scopesOf(tool, own, caller.taskId !== null);
+  return scopesOf(tool, own);
 }

@@ -10,6 +10,8 @@ import type { SchemaLosses } from "../tool_schemas/schema_loss.ts";
 export interface ToolCaller {
   /** Whose rights, limits and learned parameters hold; null: the service. */
   readonly userId: string | null;
+  /** All that the user's own verified token says; absent where none came. */
+  readonly tokenClaims?: JsonObject;
   /** Only from a worker or a secret key. */
   readonly agentId: string | null;
   /** Only from a worker or a secret key. The call then acts as the task's owner, whatever `userId` says. */
@@ -25,6 +27,8 @@ export interface ToolCaller {
    * Inside a task the owner's scopes hold.
    */
   readonly isService: boolean;
+  /** An agent's tool sent the request, which names no task. @default as agentId and taskId say */
+  readonly isAgent?: boolean;
 }
 
 /** Arguments of a tool that worked before. */
@@ -122,7 +126,7 @@ export interface ListedTool {
   readonly annotations?: JsonObject;
   /** What `inputSchema` says and a provider's models cannot be told, by provider. */
   readonly losses?: SchemaLosses;
-  /** Scopes that a call needs outside tasks, and those of them that the caller lacks. */
+  /** Scopes that a call needs, and those of them that the caller lacks. */
   readonly scopes: readonly string[];
   readonly missingScopes: readonly string[];
   /** At most ten, newest last: the caller's own arguments, or (`isShape`) the shape of anyone's. */

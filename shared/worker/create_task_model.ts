@@ -9,7 +9,7 @@ import type { CallTaskModel } from "./task_ports.ts";
  * settings, and within a time limit.
  */
 export function createTaskModel(callModel: CallModel, modelTimeoutSeconds: number): CallTaskModel {
-  return async ({ context: { agent, provider, task }, prompt, onDelta, signal }) => {
+  return async ({ context: { agent, provider, task }, prompt, stream, onDelta, signal }) => {
     const timeout = AbortSignal.timeout(modelTimeoutSeconds * 1_000);
     try {
       const { response, usage } = await callModel({
@@ -21,7 +21,7 @@ export function createTaskModel(callModel: CallModel, modelTimeoutSeconds: numbe
         },
         userId: task.created_by,
         prompt,
-        onDelta,
+        ...(stream ? { onDelta } : {}),
         signal: AbortSignal.any([signal, timeout]),
       });
       return { output: toOutput(response), usage: { ...usage } };

@@ -7,11 +7,15 @@ import type { ToolGateway } from "../tools/tool_port.ts";
 import type { ArtifactStorage } from "./artifact_storage.ts";
 import type { Clock } from "./clock.ts";
 import type { TaskStore } from "./task_store.ts";
+import type { Watch } from "./watch.ts";
 
 /** What a model is asked on behalf of a task. */
 export interface TaskModelCall {
   readonly context: TaskContext;
   readonly prompt: Prompt;
+  /** Whether the answer streams in. A whole answer costs a fraction of the CPU. */
+  readonly stream: boolean;
+  /** Receives text as it streams in; never called of an answer that does not stream. */
   readonly onDelta: (text: string) => void;
   readonly signal: AbortSignal;
 }
@@ -48,4 +52,6 @@ export interface TaskControl {
   readonly signal: AbortSignal;
   /** True when no further step may begin, since the worker's time is nearly up. */
   readonly isClosing: () => boolean;
+  /** Whether somebody watches the task's job. @default nobody does */
+  readonly watch?: Watch;
 }

@@ -18,7 +18,9 @@ comment on column public.sessions.client_name is 'What the calling program says 
 alter table public.sessions enable row level security;
 revoke all on public.sessions from anon, authenticated, service_role;
 create policy "users read their own sessions" on public.sessions
-  for select to authenticated using (user_id = (select auth.uid()));
+  for select to authenticated using (
+    user_id = (select auth.uid()) and (select private.has_scope('swarm:run'))
+  );
 comment on policy "users read their own sessions" on public.sessions is
   'What a user''s clients have called in one conversation.';
 grant select on public.sessions to authenticated;
@@ -33,14 +35,14 @@ create table public.mcp_grants (
   unique nulls not distinct (user_id, client_id)
 );
 comment on table public.mcp_grants is
-  'Scopes of a user outside tasks, optionally for one client program. Written by the service role.';
+  'Scopes of a user, optionally for one client program; inside a task its owner''s count. Written by the service role.';
 comment on column public.mcp_grants.user_id is 'Null: the default set, for signed-in users without a row.';
 comment on column public.mcp_grants.client_id is 'OAuth client of the token; null means any.';
-comment on column public.mcp_grants.scopes is 'Such as sql:read; an external server needs mcp:<its slug>.';
+comment on column public.mcp_grants.scopes is 'Such as sql:read; a server that is not part of the product needs mcp:<its slug>; admin:* covers every scope.';
 
 insert into public.mcp_grants (scopes) values (array[
   'chat:read', 'chat:write', 'conv:write', 'ruleset:read', 'ruleset:write',
-  'sql:read', 'sql:write', 'quoth:read', 'swarm:run'
+  'sql:read', 'quoth:read', 'swarm:run'
 ]);
 
 alter table public.mcp_grants enable row level security;
@@ -129,6 +131,31 @@ $$;
 comment on function private.granted_scopes(uuid, text) is
   'The scopes of a user: of the row for that client, else the user''s own, else the default. Called by the gateway.';
 revoke all on function private.granted_scopes(uuid, text) from public;
+grant execute on function private.granted_scopes(uuid, text) to service_role;
+
+create function public.grant_scopes(p_user_id uuid, p_scopes text[], p_client_id text default null)
+returns text[]
+language sql
+volatile
+security invoker
+set search_path = ''
+as $$
+  insert into public.mcp_grants as given (user_id, client_id, scopes)
+  select grant_scopes.p_user_id, grant_scopes.p_client_id, array(
+    select distinct scope
+    from unnest(
+      private.granted_scopes(grant_scopes.p_user_id, grant_scopes.p_client_id) || grant_scopes.p_scopes
+    ) as scope
+    order by scope
+  )
+  on conflict (user_id, client_id) do update
+  set scopes = array(select distinct scope from unnest(given.scopes || grant_scopes.p_scopes) as scope order by scope)
+  returning scopes;
+$$;
+comment on function public.grant_scopes(uuid, text[], text) is
+  'Adds scopes to those that a user has, optionally for one client program, and returns them all. A user without a row keeps the default ones; without a user the default itself grows. Called by operators.';
+revoke all on function public.grant_scopes(uuid, text[], text) from public, anon, authenticated;
+grant execute on function public.grant_scopes(uuid, text[], text) to service_role;
 
 create table private.tool_call_allowances (
   tool_id uuid not null references public.tools (id) on delete cascade,

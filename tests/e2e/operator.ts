@@ -74,6 +74,17 @@ export async function addTool(sql: Sql, row: ToolRow): Promise<string> {
   return created.id;
 }
 
+/** Lets every user's tasks use these tools: gives everybody the scopes of their servers. */
+export async function grantToEverybody(sql: Sql, toolIds: readonly string[]): Promise<void> {
+  await sql`
+    select public.grant_scopes(null, array_agg('mcp:' || tool.slug))
+    from public.tools as tool
+    where tool.id in (
+      select item.id::uuid from jsonb_array_elements_text(${sql.json([...toolIds])}) as item (id)
+    )
+    having count(*) > 0`;
+}
+
 /** Changes some members of a tool's config. */
 export async function changeToolConfig(sql: Sql, id: string, change: JsonObject): Promise<void> {
   await sql`update public.tools set config = config || ${sql.json(change)} where id = ${id}::uuid`;

@@ -4,7 +4,7 @@ import { SYSTEM_TOOL_ARGUMENTS } from "../../shared/agent/system_tools.ts";
 import { REDACTED } from "../../shared/secrets/redact.ts";
 import { findExposures, type SearchedText } from "../../scripts/demo/find_exposures.ts";
 import { created, type DoorAnswer, knock, userHeaders } from "../e2e/create_task_door.ts";
-import { addAgent, addProvider, addTool } from "../e2e/operator.ts";
+import { addAgent, addProvider, addTool, grantToEverybody } from "../e2e/operator.ts";
 import { bootPlatform, type Platform } from "../e2e/platform.ts";
 import { completeWithResults, scriptTurns } from "../e2e/script.ts";
 import { readSteps, readTask } from "../e2e/task_view.ts";
@@ -136,6 +136,7 @@ async function addLeakyTools({ sql }: Platform, { url }: EchoServers): Promise<C
     canaries.push(canary);
   }
   await addAgent(sql, { slug: "canary", tools });
+  await grantToEverybody(sql, tools.map(({ id }) => id));
   return canaries;
 }
 

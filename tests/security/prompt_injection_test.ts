@@ -5,7 +5,7 @@ import { jsonObject } from "../../shared/json_schema.ts";
 import type { Sql } from "../../shared/db/sql_client.ts";
 import type { ScriptedAnswer, ScriptedRequest } from "../../scripts/models/scripted_agent.ts";
 import { created, knock, userHeaders } from "../e2e/create_task_door.ts";
-import { addAgent, addTool } from "../e2e/operator.ts";
+import { addAgent, addTool, grantToEverybody } from "../e2e/operator.ts";
 import { bootPlatform, type Platform } from "../e2e/platform.ts";
 import { complete, newestResults, scriptTurns } from "../e2e/script.ts";
 import { readSteps, type StepView, untilTask } from "../e2e/task_view.ts";
@@ -220,7 +220,9 @@ async function addStrangersJob(sql: Sql, strangerId: string): Promise<string> {
   await addAgent(sql, { slug: "foreign" });
   const [task] = await sql<{ id: string }[]>`
     select task_id as id from private.create_task('foreign',
-      ${sql.json({ words: STRANGERS_WORDS })}, ${strangerId}, p_run_after => '2999-01-01')`;
+      ${
+    sql.json({ words: STRANGERS_WORDS })
+  }, ${strangerId}, p_run_after => now() + interval '300 days')`;
   if (task === undefined) throw new Error("No task was created");
   await sql`
     update public.tasks
@@ -289,6 +291,7 @@ async function addWorld(
       { id: artifacts, allowed: ["read_file"] },
     ],
   });
+  await grantToEverybody(sql, [page, payroll, tasks, echo, secrets]);
   await addAgent(sql, { slug: "paymaster", tools: [{ id: payroll }, { id: artifacts }] });
   await sql`
     insert into public.agent_handoffs (agent_id, target_agent_id)

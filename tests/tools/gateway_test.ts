@@ -109,27 +109,40 @@ async function scopes(t: Deno.TestContext, fixture: ToolFixture): Promise<void> 
     assert.equal(codeOf(one), "INSUFFICIENT_SCOPE");
   });
 
-  await t.step("inside a task the agent's row is the grant, and the owner acts", async () => {
-    await using external = await setUp(fixture);
-    const userId = await fixture.createUser();
-    const agent = await fixture.createCaller(null, [external.toolId]);
-    const [task] = await sql<{ task_id: string }[]>`
+  await t.step(
+    "inside a task the owner's scopes and the agent's row both have to allow a call",
+    async () => {
+      await using external = await setUp(fixture);
+      const userId = await fixture.createUser();
+      const agent = await fixture.createCaller(null, [external.toolId]);
+      const without = await fixture.createCaller(null, []);
+      const [task] = await sql<{ task_id: string }[]>`
       select task_id from private.create_task(
         (select slug from public.agents where id = ${agent.agentId}), '{}', ${userId})`;
-    // Whoever the request names, the owner of the task is who acts.
-    const caller = {
-      ...agent,
-      taskId: task?.task_id ?? null,
-      userId: await fixture.createUser(),
-    };
+      // Whoever the request names, the owner of the task is who acts.
+      const caller = {
+        ...agent,
+        taskId: task?.task_id ?? null,
+        userId: await fixture.createUser(),
+      };
 
-    const outcome = await external.call(caller, "search", { searchValue: "x" });
+      const unscoped = await external.call(caller, "search", { searchValue: "x" });
+      assert.equal(codeOf(unscoped), "INSUFFICIENT_SCOPE");
+      assert.equal(external.server.seen.length, 0);
 
-    assert.equal(codeOf(outcome), undefined);
-    const [row] = await sql`
+      await sql`select public.grant_scopes(${userId}, array[${`mcp:${external.slug}`}])`;
+      const ungiven = await external.call({ ...caller, agentId: without.agentId }, "search", {
+        searchValue: "x",
+      });
+      assert.equal(codeOf(ungiven), "TOOL_FORBIDDEN");
+      const outcome = await external.call(caller, "search", { searchValue: "x" });
+
+      assert.equal(codeOf(outcome), undefined);
+      const [row] = await sql`
       select user_id from public.mcp_executions where id = ${outcome.executionId}`;
-    assert.equal(row?.user_id, userId);
-  });
+      assert.equal(row?.user_id, userId);
+    },
+  );
 
   await t.step("a call for a task that does not exist is refused", async () => {
     await using external = await setUp(fixture);

@@ -1,2 +1,2 @@
-/** What every tool of Quoth needs outside tasks. */
+/** What every tool of Quoth needs. */
 export const QUOTH_SCOPES: readonly string[] = ["quoth:read"];

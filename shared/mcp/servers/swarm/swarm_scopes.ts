@@ -1,2 +1,2 @@
-/** What every tool of the swarm needs outside tasks. */
+/** What every tool of the swarm needs. */
 export const SWARM_SCOPES: readonly string[] = ["swarm:run"];
