@@ -7,7 +7,7 @@ import { lazily } from "../lazily.ts";
 import { VerifiedTokens } from "./verified_tokens.ts";
 
 /** Imported when first needed: who comes with a secret key alone never needs it. */
-const loadServer = lazily(() => import("@supabase/server/core"));
+const loadServer = lazily(() => import("../vendor/supabase_server.js"));
 
 type VerifyAuth = Awaited<ReturnType<typeof loadServer>>["verifyAuth"];
 
