@@ -8,10 +8,11 @@ const startedAt = performance.now();
 await import(Deno.args[0] ?? "");
 const wallMs = performance.now() - startedAt;
 const cpuAfterMs = readCpuMs();
-console.log(JSON.stringify({
+const measured = {
   wallMs,
   cpuMs: cpuBeforeMs === null || cpuAfterMs === null ? null : cpuAfterMs - cpuBeforeMs,
-}));
+};
+await Deno.stdout.write(new TextEncoder().encode(JSON.stringify(measured)));
 Deno.exit(0);
 
 /** CPU time of all threads of this process; null where the operating system does not list them. */
