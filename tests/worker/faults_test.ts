@@ -247,7 +247,7 @@ Deno.test("no fault loses a task or runs a finished step again", async (t) => {
       await worker.stop();
     });
 
-    await t.step("a worker whose time is up hands its tasks on: no attempt, but a delivery", async () => {
+    await t.step("a worker whose time is up hands its tasks on at no attempt", async () => {
       let callCount = 0;
       const first = swarm.startWorker({
         wallClockSeconds: 2,
