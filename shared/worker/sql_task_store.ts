@@ -77,9 +77,7 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
       const rows = await once("claim tasks", claimedRow, () =>
         sql`
         select claim.task_id, claim.epoch, claim.context,
-          (
-            select task.works_alone from public.tasks as task where task.id = claim.task_id
-          ) as works_alone,
+          (claim.context #>> '{task,works_alone}')::boolean as works_alone,
           private.watched_seconds(claim.task_id)::float8 as watched_seconds
         from private.claim_tasks(
           ${workerId}, ${limit}::int, ${leaseSeconds}::int, ${beginsFirstSteps}::boolean,
