@@ -15,6 +15,7 @@ export const ERROR_CODES = {
   INTERNAL: { status: 500, retryable: true },
   CONFIG_INVALID: { status: 500, retryable: false },
   DATABASE_UNAVAILABLE: { status: 503, retryable: true },
+  DATABASE_REFUSED: { status: 409, retryable: false },
 
   // Agents and tasks
   AGENT_NOT_FOUND: { status: 404, retryable: false },
