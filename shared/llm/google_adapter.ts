@@ -1,4 +1,4 @@
-import { GoogleGenAI } from "@google/genai/web";
+import { GoogleGenAI } from "../vendor/google_genai.js";
 import { GoogleAnswerReader } from "./google_answer.ts";
 import { toContentRequest } from "./google_contents.ts";
 import type { ModelAdapter, ModelEndpoint } from "./model_port.ts";

@@ -1,4 +1,4 @@
-import OpenAI from "openai";
+import { OpenAI } from "../vendor/openai.js";
 import type { ModelAdapter, ModelEndpoint } from "./model_port.ts";
 import { callOverTransport, type ModelFetch, type TransportOptions } from "./model_transport.ts";
 import { OfferedFunctions } from "./offered_functions.ts";

@@ -1,5 +1,5 @@
-import { type Schema, type SchemaDraft, Validator } from "@cfworker/json-schema";
 import type { JsonObject, JsonValue } from "../json.ts";
+import { type Schema, type SchemaDraft, Validator } from "../vendor/cfworker_json_schema.js";
 import { withoutCostlyPatterns } from "./without_costly_patterns.ts";
 
 /**

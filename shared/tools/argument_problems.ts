@@ -1,9 +1,9 @@
-import { type OutputUnit, type Schema, Validator } from "@cfworker/json-schema";
 import { asJsonObject, type JsonObject } from "../json.ts";
 import { joinPath } from "../json_path.ts";
 import { nearestNames } from "../nearest_names.ts";
 import { draftOf } from "../tool_schemas/fits_schema.ts";
 import { withoutCostlyPatterns } from "../tool_schemas/without_costly_patterns.ts";
+import { type OutputUnit, type Schema, Validator } from "../vendor/cfworker_json_schema.js";
 
 /** One thing that is wrong with a call's arguments. */
 export interface ArgumentProblem {

@@ -170,6 +170,12 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
         })`);
     },
 
+    async assertMayStore(taskId, byteCount) {
+      await patiently("check the owner's quota", anyRow, () =>
+        sql`
+        select private.assert_may_store(${taskId}::uuid, ${byteCount}::bigint)`);
+    },
+
     async loadSkill(taskId, skillId) {
       const rows = await patiently("load the skill", skillRow, () =>
         sql`

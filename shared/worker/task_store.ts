@@ -145,6 +145,12 @@ export interface TaskStore {
   broadcastDelta(lease: Lease, seq: number, text: string): Promise<void>;
   /** One of the agent's own active skills, or null. */
   loadSkill(taskId: string, skillId: string): Promise<Skill | null>;
+  /**
+   * Asks whether the task's owner may store so many bytes more.
+   *
+   * @throws QUOTA_EXCEEDED
+   */
+  assertMayStore(taskId: string, byteCount: number): Promise<void>;
   stopWorker(workerId: string): Promise<void>;
   /** Asks for another worker, in an isolate of its own. */
   wakeSuccessor(): Promise<void>;

@@ -2,6 +2,7 @@ import type { StepIntent } from "../agent/planned_call.ts";
 import { modelOutput, type Step } from "../agent/task_context.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import type { JsonValue } from "../json.ts";
+import { byteLength } from "./large_values.ts";
 import type { Lease, StepRecord, StoredStep, TaskStore } from "./task_store.ts";
 
 /**
@@ -17,6 +18,7 @@ export class Transcript {
   readonly #steps: Map<number, Step>;
   readonly #untried = new Set<number>();
   #unsaved: StepRecord[] = [];
+  #savedBytes = 0;
 
   constructor(store: TaskStore, lease: Lease, steps: readonly Step[]) {
     this.#store = store;
@@ -32,6 +34,11 @@ export class Transcript {
   /** Started steps of which this delivery knows that they have not run. */
   get untried(): ReadonlySet<number> {
     return this.#untried;
+  }
+
+  /** Bytes of the data that this delivery has saved with the task. */
+  get savedBytes(): number {
+    return this.#savedBytes;
   }
 
   /** Those of them that are calls of registry tools. */
@@ -71,6 +78,7 @@ export class Transcript {
     this.#steps.set(record.seq, toStep(record));
     this.#untried.delete(record.seq);
     this.#unsaved.push(record);
+    if (record.data !== undefined) this.#savedBytes += byteLength(JSON.stringify(record.data));
   }
 
   /** Takes over what the store itself has written into a step. */

@@ -118,6 +118,11 @@ begin
             else storage_paths || v_step.storage_path
           end
       where id = p_task.id;
+      perform private.note_stored(p_task, 'data:' || entry.key, octet_length(entry.value::text))
+      from jsonb_each(coalesce(v_step.data, '{}')) as entry;
+      if v_step.storage_path is not null then
+        perform private.note_stored(p_task, v_step.storage_path, (v_step.output ->> 'bytes')::bigint);
+      end if;
     end if;
     v_event := private.step_ended_event(v_step.kind, v_step.name, v_step.state);
     if v_event is not null then

@@ -255,6 +255,7 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
 
 /** The functions of `private` that signed-in users execute: behind policies and public functions. */
 export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
+  "call_as_caller(text, jsonb)",
   "cancel_task(uuid)",
   "check_head(uuid)",
   "fork_task(uuid, integer)",

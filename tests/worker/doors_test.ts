@@ -118,7 +118,7 @@ Deno.test("the doors let in whom they should and answer as documented", async (t
       const { status, body } = await create({
         agent: "test-planner",
         input: { topic: "tides\0" },
-        run_after: "2999-01-01T00:00:00Z",
+        run_after: new Date(Date.now() + 300 * 86_400_000).toISOString(),
         priority: "high",
         concurrency_key: "tenant-1\0",
         metadata: { source: "test" },
