@@ -1,5 +1,4 @@
 import type { Config } from "../config/env.ts";
-import { createSql } from "../db/sql_client.ts";
 import { authenticate } from "../http/authenticate.ts";
 import { createHttpHandler } from "../http/http_handler.ts";
 import { parseBody } from "../http/parse_body.ts";
@@ -9,6 +8,7 @@ import { createTask } from "../tasks/create_task.ts";
 import { createTaskRequest } from "../tasks/create_task_request.ts";
 import { createTelemetry } from "../telemetry/telemetry.ts";
 import { traceRequests } from "../telemetry/trace_requests.ts";
+import { openIsolatePool } from "./isolate_pool.ts";
 import { createProjectAnnouncer } from "./announce_project.ts";
 import { runInBackground } from "./run_in_background.ts";
 
@@ -21,10 +21,7 @@ export interface CreateTaskApp {
 
 /** Composes `supaswarm-create-task`: who is it, what do they want, one use case, an answer. */
 export function createCreateTaskApp(config: Config, log: Logger): CreateTaskApp {
-  const sql = createSql(config.databaseUrl, {
-    maxConnections: 2,
-    applicationName: "supaswarm-create-task",
-  });
+  const sql = openIsolatePool(config.databaseUrl, "supaswarm-create-task");
   const announceProject = createProjectAnnouncer(sql, config.apiKeys.url);
 
   const handle = createHttpHandler({ methods: ["POST"], log }, async (request, { requestId }) => {
