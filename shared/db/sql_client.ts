@@ -1,4 +1,5 @@
 import postgres from "postgres";
+import { createSocketOpener, tlsModeOf } from "./tls_socket.ts";
 
 /** A connection pool of postgres.js. */
 export type Sql = postgres.Sql;
@@ -50,10 +51,9 @@ export function onNotification(sql: Sql, handle: NotificationHandler): () => voi
  * connections without it, and a local server may not have it. As with libpq's `prefer`, the
  * certificate is not verified; `sslmode=verify-full` in the URL asks for that.
  */
-function tlsOf(url: string): { readonly ssl?: "prefer" } {
-  const query = new URL(url).searchParams;
-  const mode = query.get("sslmode") ?? query.get("ssl");
-  return mode === null || mode === "allow" || mode === "prefer" ? { ssl: "prefer" } : {};
+function tlsOf(url: string) {
+  const mode = tlsModeOf(url);
+  return { ssl: false, ...(mode === "off" ? {} : { socket: createSocketOpener(mode) }) };
 }
 
 function settingsOf(options: SqlOptions, onNotify: NotificationHandler = () => {}) {
@@ -78,14 +78,15 @@ export interface Login {
 
 /** As {@linkcode createSql}, to the database of another pool with another login. */
 export function createSqlAs(sql: Sql, { name, password }: Login, options: SqlOptions): Sql {
-  const { host, port, path, database, ssl, user } = sql.options;
+  const { host, port, path, database, user } = sql.options;
   // A pooler tells projects apart by what stands behind the role.
   const project = /\.[a-z0-9]+$/.exec(user)?.[0] ?? "";
   return postgres({
     host: host.map((name, index) => `${name}:${port[index]}`).join(","),
     ...(path ? { path } : {}),
     database,
-    ...(ssl === undefined ? {} : { ssl }),
+    ssl: false,
+    ...("socket" in sql.options ? { socket: sql.options.socket } : {}),
     user: `${name}${project}`,
     password,
     ...settingsOf(options),
