@@ -1,4 +1,5 @@
 import type { Config } from "../config/env.ts";
+import { assertClientHasScope, SWARM_RUN } from "../db/client_scope.ts";
 import { feedbackRequest } from "../feedback/feedback_request.ts";
 import { gradingUser } from "../feedback/grading_user.ts";
 import { recordFeedback } from "../feedback/record_feedback.ts";
@@ -20,6 +21,7 @@ export function createMcpFeedbackApp(config: Config, log: Logger): McpFeedbackAp
   const sql = openIsolatePool(config.databaseUrl, "mcp-feedback");
   const fetch = createHttpHandler({ methods: ["POST"], log }, async (request) => {
     const caller = await authenticate(request, config.apiKeys, ["user", "service"]);
+    await assertClientHasScope(sql, caller, "grade the tool call", SWARM_RUN);
     const body = await parseBody(request, feedbackRequest);
     return Response.json(await recordFeedback(sql, body, gradingUser(body, caller)));
   });
