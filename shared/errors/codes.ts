@@ -11,6 +11,7 @@ export const ERROR_CODES = {
   QUERY_INVALID: { status: 400, retryable: false },
   METHOD_NOT_ALLOWED: { status: 405, retryable: false },
   UNAUTHORIZED: { status: 401, retryable: false },
+  PROJECT_KEYS_UNSUPPORTED: { status: 401, retryable: false },
   FORBIDDEN: { status: 403, retryable: false },
   AGENT_NOT_ALLOWED: { status: 403, retryable: false },
   INTERNAL: { status: 500, retryable: true },
