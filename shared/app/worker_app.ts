@@ -1,5 +1,4 @@
 import type { Config } from "../config/env.ts";
-import { createSql } from "../db/sql_client.ts";
 import { toSwarmError } from "../db/to_swarm_error.ts";
 import { createHttpHandler } from "../http/http_handler.ts";
 import type { Logger } from "../log/logger.ts";
@@ -11,6 +10,7 @@ import { createSqlTaskStore } from "../worker/sql_task_store.ts";
 import { createSupervisor } from "../worker/supervisor.ts";
 import { createTaskListener } from "../worker/task_listener.ts";
 import { Worker } from "../worker/worker.ts";
+import { openIsolatePool } from "./isolate_pool.ts";
 import { createProjectAnnouncer } from "./announce_project.ts";
 import { createFileRemover } from "./deleted_files.ts";
 import { runInBackground } from "./run_in_background.ts";
@@ -30,11 +30,8 @@ export interface WorkerApp {
  * goes on in the background, by one worker an isolate.
  */
 export function createWorkerApp(config: Config, log: Logger): WorkerApp {
-  const sql = createSql(config.databaseUrl, {
-    maxConnections: 4,
-    applicationName: "supaswarm-worker",
-  });
   const meter = config.cpu === null ? undefined : createCpuMeter();
+  const sql = openIsolatePool(config.databaseUrl, "supaswarm-worker", ["caller", "listener"]);
   const store = createSqlTaskStore(sql, {
     leaseSeconds: config.worker.leaseSeconds,
     clock: isolateClock,
@@ -52,6 +49,7 @@ export function createWorkerApp(config: Config, log: Logger): WorkerApp {
   });
   const ports = createWorkerPorts({
     config,
+    sql,
     store,
     telemetry,
     ...(meter === undefined ? {} : { meter }),
