@@ -1,4 +1,5 @@
 import type { SwarmError } from "../errors/swarm_error.ts";
+import { dataFlowsOf } from "./data_flow.ts";
 import { modelNames } from "../tool_schemas/model_names.ts";
 import { describeWithKnownGood, fittingSets, newestKnownGood } from "./known_good.ts";
 import type { ToolServerPorts } from "./open_tool_server.ts";
@@ -100,6 +101,13 @@ function toAgentTools(cached: readonly CachedTool[]): AgentTool[] {
       inputSchema: definition.inputSchema,
       isReadOnly: isReadOnly(definition),
       isIdempotent: isRepeatable(definition),
+      dataFlows: dataFlowsOf({
+        server: tool.server,
+        type: tool.tool_type,
+        definition,
+        stated: tool.data_flows,
+      }),
+      destination: tool.destination,
       ...(knownGood === undefined ? {} : { knownGood }),
       ...(examples.length === 0 ? {} : { examples }),
     };

@@ -110,6 +110,9 @@ const agentToolSchema = z.object({
   successful_parameters: z.array(jsonValue),
   is_shape: z.boolean(),
   success_count: z.number(),
+  tool_type: z.string(),
+  data_flows: jsonObject.nullable(),
+  destination: z.string().nullable(),
 });
 
 const learnedSchema = z.object({

@@ -13,7 +13,9 @@ returns table (
   successful_parameters jsonb,
   is_shape boolean,
   last_successful_call timestamptz,
-  success_count int
+  success_count int,
+  data_flows jsonb,
+  destination text
 )
 language sql
 stable
@@ -32,7 +34,9 @@ as $$
     learned.successful_parameters,
     learned.is_shape,
     learned.last_successful_call,
-    learned.success_count
+    learned.success_count,
+    tool.data_flows,
+    substring(coalesce(tool.config ->> 'mcp_url', tool.config ->> 'url') from '^https?://([^/?#]+)')
   from public.agent_tools granted
   join public.tools tool on tool.id = granted.tool_id and tool.is_active
   join public.agent_mcp_connections connection

@@ -126,6 +126,8 @@ export function toolNamed(toolName: string, parts: Partial<AgentTool> = {}): Age
     inputSchema: { type: "object" },
     isReadOnly: false,
     isIdempotent: false,
+    dataFlows: [],
+    destination: null,
     ...parts,
   };
 }
