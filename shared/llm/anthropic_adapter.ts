@@ -12,8 +12,9 @@ export function createAnthropicAdapter(
   options: TransportOptions = {},
 ): ModelAdapter {
   return {
-    generate: (request, { signal, onDelta }) =>
-      callOverTransport(endpoint, options, signal, async (fetch) => {
+    generate: (request, asked) =>
+      callOverTransport(endpoint, options, asked, async (fetch) => {
+        const { signal, onDelta } = asked;
         const messages = new Messages(createClient(endpoint, fetch));
         const functions = new OfferedFunctions(request, "anthropic");
         const body = toMessagesRequest(request, functions);

@@ -11,8 +11,9 @@ export function createGoogleAdapter(
   options: TransportOptions = {},
 ): ModelAdapter {
   return {
-    generate: (request, { signal, onDelta }) =>
-      callOverTransport(endpoint, options, signal, async (fetch) => {
+    generate: (request, asked) =>
+      callOverTransport(endpoint, options, asked, async (fetch) => {
+        const { signal, onDelta } = asked;
         const { models } = createClient(endpoint, fetch);
         const functions = new OfferedFunctions(request, "gemini");
         const body = toContentRequest(request, functions, signal);

@@ -4,6 +4,7 @@ import { SwarmError } from "../errors/swarm_error.ts";
 import type { JsonValue } from "../json.ts";
 import { byteLength } from "./large_values.ts";
 import type { Lease, StepRecord, StoredStep, TaskStore } from "./task_store.ts";
+import { Watch } from "./watch.ts";
 
 /**
  * A task's steps as they stand, kept in step with the store.
@@ -17,10 +18,13 @@ export class Transcript {
   readonly #lease: Lease;
   readonly #steps: Map<number, Step>;
   readonly #untried = new Set<number>();
+  readonly #watch: Watch;
   #unsaved: StepRecord[] = [];
   #savedBytes = 0;
 
-  constructor(store: TaskStore, lease: Lease, steps: readonly Step[]) {
+  /** @param watch Learns from each checkpoint for how long the job is watched. */
+  constructor(store: TaskStore, lease: Lease, steps: readonly Step[], watch = new Watch()) {
+    this.#watch = watch;
     this.#store = store;
     this.#lease = lease;
     this.#steps = new Map(steps.map((step) => [step.seq, step]));
@@ -113,7 +117,8 @@ export class Transcript {
   async #record(next: readonly StepIntent[]): Promise<void> {
     const results = this.#unsaved;
     this.#unsaved = [];
-    const { isCancelled } = await this.#recordOrKeep(results, next);
+    const { isCancelled, watchedSeconds = 0 } = await this.#recordOrKeep(results, next);
+    this.#watch.note(watchedSeconds);
     if (isCancelled) throw new SwarmError("TASK_CANCELLED", "The task is being cancelled");
   }
 
