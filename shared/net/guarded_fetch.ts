@@ -19,6 +19,18 @@ const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]
 /** All that another origin is told about us after a redirect; credentials may have any name. */
 const HEADERS_FOR_OTHER_ORIGINS = ["accept", "accept-language", "content-type", "user-agent"];
 
+/** A request, and where its redirects may lead. */
+export interface GuardedRequestInit extends RequestInit {
+  /** Host names with their ports. @default any host that the policy allows */
+  readonly redirectHosts?: readonly string[] | undefined;
+}
+
+/** A `fetch` that reaches only what its policy allows. */
+export type GuardedFetch = (
+  input: RequestInfo | URL,
+  init?: GuardedRequestInit,
+) => Promise<Response>;
+
 /**
  * Makes a `fetch` that reaches only what the policy allows: the first address and each redirect
  * hop are checked, a redirect to another origin drops every header that could be a credential and
@@ -27,7 +39,7 @@ const HEADERS_FOR_OTHER_ORIGINS = ["accept", "accept-language", "content-type", 
  * `redirect: "manual"` and `"error"` are honoured. The fetch rejects with `SwarmError`
  * `TOOL_ADDRESS_FORBIDDEN` or `TOOL_UNAVAILABLE` before anything is sent to a refused address.
  */
-export function createGuardedFetch(policy: GuardedFetchPolicy): typeof fetch {
+export function createGuardedFetch(policy: GuardedFetchPolicy): GuardedFetch {
   return async (input, init) => {
     const request = new Request(input, init);
     const { body: given }: { readonly body?: unknown } = init ?? {};
@@ -36,7 +48,10 @@ export function createGuardedFetch(policy: GuardedFetchPolicy): typeof fetch {
       : typeof given === "string"
       ? given
       : await request.arrayBuffer();
-    const response = await followRedirects(request, body, policy);
+    const response = await followRedirects(request, body, {
+      ...policy,
+      redirectHosts: init?.redirectHosts,
+    });
     return policy.maxBodyBytes === undefined ? response : capBody(response, policy.maxBodyBytes);
   };
 }
@@ -44,7 +59,7 @@ export function createGuardedFetch(policy: GuardedFetchPolicy): typeof fetch {
 async function followRedirects(
   request: Request,
   body: Hop["body"],
-  policy: GuardedFetchPolicy,
+  policy: GuardedFetchPolicy & Pick<GuardedRequestInit, "redirectHosts">,
 ): Promise<Response> {
   const send = policy.fetch ?? fetch;
   let hop: Hop = {
@@ -65,6 +80,9 @@ async function followRedirects(
     await response.body?.cancel();
     if (request.redirect === "error") throw refusedRedirect(url, "redirects are not followed here");
     hop = nextHop(hop, response.status, location);
+    if (policy.redirectHosts?.includes(hop.url.host) === false) {
+      throw refusedRedirect(hop.url, "the request may not reach that host");
+    }
     await assertUrlAllowed(hop.url, policy);
   }
   throw refusedRedirect(hop.url, `it redirects more than ${MAX_REDIRECTS} times`);

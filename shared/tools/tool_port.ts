@@ -57,10 +57,8 @@ export interface AgentTool {
   readonly dataFlows: readonly DataFlow[];
   /** Host to which it sends; null where nothing leaves the project. */
   readonly destination: string | null;
-  /** Absent when nothing worked yet; `description` already tells it to the model. */
+  /** Absent when nothing worked yet; `description` already tells the model its shape. */
   readonly knownGood?: KnownGoodParameters;
-  /** The caller's own arguments that worked and still fit, newest first; at most three. */
-  readonly examples?: readonly JsonObject[];
 }
 
 /** A registry row that could not be offered, with the reason; the agent goes on without it. */

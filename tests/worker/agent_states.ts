@@ -54,6 +54,7 @@ export function stateOf(parts: StateParts = {}): AgentState {
       handoffs: [],
       steps: [],
       reviews: [...reviews],
+      job_data_flows: [],
     },
     steps,
     toolset: { tools, unavailable: [] },
