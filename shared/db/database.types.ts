@@ -5,7 +5,27 @@ export type Database = {
   
   "public": {
           Tables: {
-            "agent_handoffs": {
+            "agent_audience": {
+                  Row: {
+                    "agent_id": string,"created_at": string,"user_id": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "agent_id": string,"created_at"?: string,"user_id": string
+                  }
+                  Update: {
+                    "agent_id"?: string,"created_at"?: string,"user_id"?: string
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "agent_audience_agent_id_fkey"
+      columns: ["agent_id"]
+isOneToOne: false
+      referencedRelation: "agents"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"agent_handoffs": {
                   Row: {
                     "agent_id": string,"target_agent_id": string
                   }
@@ -105,14 +125,14 @@ isOneToOne: false
                   ]
                 },"agents": {
                   Row: {
-                    "created_at": string,"description": string | null,"id": string,"is_active": boolean,"max_tokens": number | null,"model": string | null,"name": string,"provider_id": string | null,"slug": string,"system_prompt": string,"temperature": number | null,"updated_at": string
+                    "audience": string,"created_at": string,"description": string | null,"id": string,"is_active": boolean,"max_tokens": number | null,"model": string | null,"name": string,"provider_id": string | null,"slug": string,"system_prompt": string,"temperature": number | null,"updated_at": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "created_at"?: string,"description"?: string | null,"id"?: string,"is_active"?: boolean,"max_tokens"?: number | null,"model"?: string | null,"name": string,"provider_id"?: string | null,"slug": string,"system_prompt": string,"temperature"?: number | null,"updated_at"?: string
+                    "audience"?: string,"created_at"?: string,"description"?: string | null,"id"?: string,"is_active"?: boolean,"max_tokens"?: number | null,"model"?: string | null,"name": string,"provider_id"?: string | null,"slug": string,"system_prompt": string,"temperature"?: number | null,"updated_at"?: string
                   }
                   Update: {
-                    "created_at"?: string,"description"?: string | null,"id"?: string,"is_active"?: boolean,"max_tokens"?: number | null,"model"?: string | null,"name"?: string,"provider_id"?: string | null,"slug"?: string,"system_prompt"?: string,"temperature"?: number | null,"updated_at"?: string
+                    "audience"?: string,"created_at"?: string,"description"?: string | null,"id"?: string,"is_active"?: boolean,"max_tokens"?: number | null,"model"?: string | null,"name"?: string,"provider_id"?: string | null,"slug"?: string,"system_prompt"?: string,"temperature"?: number | null,"updated_at"?: string
                   }
                   Relationships: [
                     {
@@ -205,14 +225,14 @@ isOneToOne: false
                   ]
                 },"human_reviews": {
                   Row: {
-                    "answered_at": string | null,"approved": boolean | null,"comments": string | null,"context": Json | null,"created_at": string,"created_by": string | null,"id": string,"options": Json | null,"question": string,"response": NonNullable<Json>,"seq": number,"task_id": string
+                    "answered_as": string | null,"answered_at": string | null,"answered_through": string | null,"approved": boolean | null,"client_id": string | null,"comments": string | null,"context": Json | null,"created_at": string,"created_by": string | null,"id": string,"options": Json | null,"question": string,"response": NonNullable<Json>,"seq": number,"task_id": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "answered_at"?: string | null,"approved"?: boolean | null,"comments"?: string | null,"context"?: Json | null,"created_at"?: string,"created_by"?: string | null,"id"?: string,"options"?: Json | null,"question": string,"response"?: NonNullable<Json>,"seq": number,"task_id": string
+                    "answered_as"?: string | null,"answered_at"?: string | null,"answered_through"?: string | null,"approved"?: boolean | null,"client_id"?: string | null,"comments"?: string | null,"context"?: Json | null,"created_at"?: string,"created_by"?: string | null,"id"?: string,"options"?: Json | null,"question": string,"response"?: NonNullable<Json>,"seq": number,"task_id": string
                   }
                   Update: {
-                    "answered_at"?: string | null,"approved"?: boolean | null,"comments"?: string | null,"context"?: Json | null,"created_at"?: string,"created_by"?: string | null,"id"?: string,"options"?: Json | null,"question"?: string,"response"?: NonNullable<Json>,"seq"?: number,"task_id"?: string
+                    "answered_as"?: string | null,"answered_at"?: string | null,"answered_through"?: string | null,"approved"?: boolean | null,"client_id"?: string | null,"comments"?: string | null,"context"?: Json | null,"created_at"?: string,"created_by"?: string | null,"id"?: string,"options"?: Json | null,"question"?: string,"response"?: NonNullable<Json>,"seq"?: number,"task_id"?: string
                   }
                   Relationships: [
                     {
@@ -932,6 +952,9 @@ isOneToOne: false
 "set_tool_credential":
 { Args: { "p_secret": string,"p_tool_slug": string }; Returns: undefined
                            },
+"verify_tool_token":
+{ Args: { "p_token": string }; Returns: Json
+                           },
 "watch_task":
 { Args: { "p_task_id": string }; Returns: string
                            }
@@ -1063,8 +1086,15 @@ export const CLOSED_SETS = {
   agent_mcp_connections: {
     health: ["unknown", "healthy", "failing"],
   },
+  agents: {
+    audience: ["everyone", "named"],
+  },
   embedders: {
     api: ["google", "openai", "supabase", "hash"],
+  },
+  human_reviews: {
+    answered_as: ["user", "client", "service"],
+    answered_through: ["rest", "tool", "database"],
   },
   llm_providers: {
     api: ["openai", "anthropic", "google"],

@@ -48,7 +48,7 @@ $$;
 comment on function private.cap(jsonb, text, numeric) is 'A cap of a job: the budget''s own, null where it lifts the cap, else the default.';
 revoke all on function private.cap(jsonb, text, numeric) from public;
 
-create function private.active_agent(p_slug text)
+create function private.active_agent(p_slug text, p_user_id uuid)
 returns public.agents
 language plpgsql
 stable
@@ -59,11 +59,12 @@ declare
   v_agent public.agents;
 begin
   select * into v_agent from public.agents where slug = p_slug;
-  if not found then
+  -- An agent that a user may not use is none to them: the table agents does not show it either.
+  if not found or not private.may_use_agent(v_agent.id, p_user_id) then
     raise sqlstate 'PT404' using
-      message = format('Cannot create the task: no agent has the slug %L', p_slug),
+      message = format('Cannot create the task: no agent that you may use has the slug %L', p_slug),
       detail = 'AGENT_NOT_FOUND',
-      hint = 'Read the slugs from the table agents.';
+      hint = 'Read the slugs from the table agents, or ask an operator for a row in agent_audience.';
   end if;
   if not v_agent.is_active then
     raise sqlstate 'PT409' using
@@ -74,8 +75,9 @@ begin
   return v_agent;
 end;
 $$;
-comment on function private.active_agent(text) is 'The agent of that slug; raises AGENT_NOT_FOUND or AGENT_INACTIVE.';
-revoke all on function private.active_agent(text) from public;
+comment on function private.active_agent(text, uuid) is
+  'The agent of that slug, for a user (null: the service) of its audience; raises AGENT_NOT_FOUND or AGENT_INACTIVE.';
+revoke all on function private.active_agent(text, uuid) from public;
 
 create function private.log_line(p_text text)
 returns text
@@ -90,6 +92,37 @@ end;
 $$;
 comment on function private.log_line(text) is 'A line for tasks.logs: time and text.';
 revoke all on function private.log_line(text) from public;
+
+create function private.assert_task_is_valid(p_input jsonb, p_priority text, p_run_after timestamptz)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  if p_input is null or jsonb_typeof(p_input) not in ('object', 'string') then
+    raise sqlstate 'PT400' using
+      message = 'Cannot create the task: the input is neither an object nor a string',
+      detail = 'TASK_INPUT_INVALID',
+      hint = 'Send the agent''s input as an object or as text.';
+  end if;
+  if p_priority not in ('high', 'normal', 'low') then
+    raise sqlstate 'PT400' using
+      message = format('Cannot create the task: there is no priority %L', p_priority),
+      detail = 'TASK_PRIORITY_INVALID',
+      hint = 'Priorities are high, normal and low.';
+  end if;
+  if p_run_after > clock_timestamp() + interval '1 year' then
+    raise sqlstate 'PT400' using
+      message = format('Cannot create the task: its run_after %s is more than a year away', p_run_after),
+      detail = 'TASK_RUN_AFTER_INVALID',
+      hint = 'Choose a time within the next year.';
+  end if;
+end;
+$$;
+comment on function private.assert_task_is_valid(jsonb, text, timestamptz) is 'Raises TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, TASK_RUN_AFTER_INVALID.';
+revoke all on function private.assert_task_is_valid(jsonb, text, timestamptz) from public;
 
 create function private.create_task(
   p_agent text,
@@ -129,24 +162,7 @@ begin
     end if;
   end if;
 
-  if p_input is null or jsonb_typeof(p_input) not in ('object', 'string') then
-    raise sqlstate 'PT400' using
-      message = 'Cannot create the task: the input is neither an object nor a string',
-      detail = 'TASK_INPUT_INVALID',
-      hint = 'Send what the agent shall work on as an object or as text.';
-  end if;
-  if p_priority not in ('high', 'normal', 'low') then
-    raise sqlstate 'PT400' using
-      message = format('Cannot create the task: there is no priority %L', p_priority),
-      detail = 'TASK_PRIORITY_INVALID',
-      hint = 'Priorities are high, normal and low.';
-  end if;
-  if p_run_after > clock_timestamp() + interval '1 year' then
-    raise sqlstate 'PT400' using
-      message = format('Cannot create the task: its run_after %s is more than a year away', p_run_after),
-      detail = 'TASK_RUN_AFTER_INVALID',
-      hint = 'Choose a time within the next year.';
-  end if;
+  perform private.assert_task_is_valid(p_input, p_priority, p_run_after);
   if p_created_by is not null and not exists (select from auth.users where id = p_created_by) then
     raise sqlstate 'PT403' using
       message = 'Cannot create the task: its owner''s account does not exist',
@@ -157,7 +173,7 @@ begin
     perform private.assert_budget_is_valid(p_budget);
     perform private.assert_budget_within_ceilings(p_budget, p_created_by);
   end if;
-  v_agent := private.active_agent(p_agent);
+  v_agent := private.active_agent(p_agent, p_created_by);
   perform private.take_task_creation(p_created_by, 'create the task');
 
   insert into public.tasks (

@@ -28,6 +28,10 @@ export interface TableRule {
   readonly service: "reads" | "writes";
 }
 
+/** Those whose audience has the user in it. */
+const USABLE_AGENTS = `select id from public.agents where audience = 'everyone'
+  union all select agent_id from public.agent_audience where user_id = $1`;
+
 const REGISTRY = { usersRead: "true", service: "writes" } as const;
 const OPERATORS_VIEW = { usersRead: null, service: "reads" } as const;
 const OF_OWN_TASK = {
@@ -49,14 +53,27 @@ const OF_OWN_CALLS = {
 } as const;
 
 export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
-  agents: REGISTRY,
-  agent_handoffs: REGISTRY,
-  agent_skills: REGISTRY,
-  agent_tools: REGISTRY,
+  agents: {
+    usersRead: `id in (${USABLE_AGENTS})`,
+    hidden: ["system_prompt"],
+    service: "writes",
+  },
+  agent_audience: { usersRead: "user_id = $1", service: "writes" },
+  agent_handoffs: {
+    usersRead: `agent_id in (${USABLE_AGENTS}) and target_agent_id in (${USABLE_AGENTS})`,
+    service: "writes",
+  },
+  agent_skills: { usersRead: `agent_id in (${USABLE_AGENTS})`, service: "writes" },
+  agent_tools: { usersRead: `agent_id in (${USABLE_AGENTS})`, service: "writes" },
   embedders: { ...REGISTRY, hidden: ["api_key_secret_name", "base_url"] },
   llm_providers: { ...REGISTRY, hidden: ["api_key_secret_name", "base_url"] },
   model_prices: REGISTRY,
-  skills: REGISTRY,
+  skills: {
+    usersRead:
+      `id in (select skill_id from public.agent_skills where agent_id in (${USABLE_AGENTS}))`,
+    hidden: ["instructions", "metadata", "resources"],
+    service: "writes",
+  },
   tools: { ...REGISTRY, hidden: ["config", "credential_secret_name"] },
 
   tasks: { usersRead: "created_by = $1", service: "reads" },
@@ -235,6 +252,12 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
       p_definition_hash: "",
     }),
   },
+  // The token is made up: that the service may ask is the right.
+  "verify_tool_token(text)": {
+    ...SERVICE_ALONE,
+    service: "UNAUTHORIZED",
+    arguments: () => ({ p_token: "swt_unknown" }),
+  },
   "grant_scopes(uuid, text[], text)": {
     ...SERVICE_ALONE,
     arguments: () => ({ p_user_id: null, p_scopes: ["sql:read"] }),
@@ -263,6 +286,7 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "cancel_task(uuid)",
   "check_head(uuid)",
   "fork_task(uuid, integer)",
+  "has_scope(text)",
   "is_own_channel(text)",
   "is_own_job_file(text)",
   "join_channel(text)",
