@@ -1,4 +1,4 @@
-import { type DataFlow, flowsIn } from "../tools/data_flow.ts";
+import { type DataFlow, flowsIn } from "./data_flow.ts";
 import type { AgentTool } from "../tools/tool_port.ts";
 import type { AgentState } from "./agent_state.ts";
 import type { CallIntent, ReviewCall } from "./planned_call.ts";

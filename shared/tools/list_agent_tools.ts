@@ -1,5 +1,5 @@
 import type { SwarmError } from "../errors/swarm_error.ts";
-import { dataFlowsOf } from "./data_flow.ts";
+import { dataFlowsOf } from "../agent/data_flow.ts";
 import { modelNames } from "../tool_schemas/model_names.ts";
 import { describeWithShape, newestKnownGood } from "./known_good.ts";
 import type { ToolServerPorts } from "./open_tool_server.ts";

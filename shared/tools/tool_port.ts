@@ -1,4 +1,4 @@
-import type { DataFlow } from "./data_flow.ts";
+import type { DataFlow } from "../agent/data_flow.ts";
 import type { ContentBlock } from "../content_block.ts";
 import type { ErrorCode } from "../errors/codes.ts";
 import type { JsonObject, JsonValue } from "../json.ts";

@@ -1,5 +1,4 @@
 import type { JsonObject, JsonValue } from "../json.ts";
-import type { ToolDefinition } from "./tool_definition.ts";
 
 /**
  * What a tool lets flow. Where a task has read private data and text from outside, that text may
@@ -12,12 +11,21 @@ export type DataFlow = typeof DATA_FLOWS[number];
 /** Internal servers that answer with what only some may read. */
 const PRIVATE_SERVERS: ReadonlySet<string> = new Set(["quoth", "supabase"]);
 
+/** What its server says of a tool. */
+interface HintedTool {
+  readonly name: string;
+  readonly annotations?: {
+    readonly readOnlyHint?: boolean | undefined;
+    readonly openWorldHint?: boolean | undefined;
+  } | undefined;
+}
+
 /** A tool and its row in the registry. */
 export interface FlowingTool {
   /** `tools.slug` and `tools.type`. */
   readonly server: string;
   readonly type: string;
-  readonly definition: ToolDefinition;
+  readonly definition: HintedTool;
   /** `tools.data_flows`: what the operator says, by tool name or `*`. */
   readonly stated: JsonObject | null;
 }
@@ -40,7 +48,7 @@ export function dataFlowsOf({ server, type, definition, stated }: FlowingTool): 
 }
 
 /** A reader whose server says that it goes on to others sends them what it is asked. */
-function sendsOutside({ annotations }: ToolDefinition): boolean {
+function sendsOutside({ annotations }: HintedTool): boolean {
   return annotations?.readOnlyHint !== true || annotations.openWorldHint === true;
 }
 

@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
 import { dataFlowsOf } from "./data_flow.ts";
-import type { ToolDefinition } from "./tool_definition.ts";
 
-function flows(type: string, annotations: ToolDefinition["annotations"] = {}, server = "s") {
-  const definition = { name: "t", inputSchema: { type: "object" }, annotations } as ToolDefinition;
-  return dataFlowsOf({ server, type, definition, stated: null });
+function flows(type: string, annotations = {}, server = "s") {
+  return dataFlowsOf({ server, type, definition: { name: "t", annotations }, stated: null });
 }
 
 Deno.test("dataFlowsOf() goes by the kind of a tool", () => {
@@ -24,9 +22,12 @@ Deno.test("dataFlowsOf() takes a reader that goes on to others for a sender", ()
 
 Deno.test("dataFlowsOf() lets the operator's word for a tool, or for its server, decide", () => {
   const tool = { server: "s", type: "mcp_server" };
-  const named = (name: string) => ({ name, inputSchema: { type: "object" } }) as ToolDefinition;
   const stated = { "*": ["reads_private"], post: ["sends_outside", "made_up"] };
 
-  assert.deepEqual(dataFlowsOf({ ...tool, definition: named("post"), stated }), ["sends_outside"]);
-  assert.deepEqual(dataFlowsOf({ ...tool, definition: named("get"), stated }), ["reads_private"]);
+  assert.deepEqual(dataFlowsOf({ ...tool, definition: { name: "post" }, stated }), [
+    "sends_outside",
+  ]);
+  assert.deepEqual(dataFlowsOf({ ...tool, definition: { name: "get" }, stated }), [
+    "reads_private",
+  ]);
 });
