@@ -17,7 +17,7 @@ const LAYERS: readonly { readonly name: string; readonly paths: readonly RegExp[
   { name: "core", paths: [/^shared\/(agent|secrets|skills|tool_schemas|quoth\/markdown)\//] },
   {
     name: "foundation",
-    paths: [/^shared\/(errors|log)\//, /^shared\/[a-z_]+\.ts$/],
+    paths: [/^shared\/(errors|json|log)\//, /^shared\/[a-z_]+\.ts$/],
   },
 ];
 
