@@ -55,6 +55,7 @@ function readPort(text: string | undefined): number {
 }
 
 function readyJson(stack: Stack): string {
+  const { cpu, isCpuEnforced, wallClockMs } = stack.functionLimits;
   return JSON.stringify({
     ready: true,
     pid: Deno.pid,
@@ -63,6 +64,12 @@ function readyJson(stack: Stack): string {
     publishable_key: stack.publishableKey,
     secret_key: stack.secretKey,
     functions: stack.functions,
+    function_limits: {
+      cpu_soft_ms: cpu?.softMs ?? null,
+      cpu_hard_ms: cpu?.hardMs ?? null,
+      is_cpu_enforced: cpu !== null && isCpuEnforced,
+      wall_clock_ms: wallClockMs,
+    },
     boot_ms: stack.bootMs,
   });
 }
@@ -74,10 +81,22 @@ function readyText(stack: Stack): string {
     ["Publishable key", stack.publishableKey],
     ["Secret key", stack.secretKey],
     ["Functions", stack.functions.join(", ")],
+    ["Limits", describeLimits(stack.functionLimits)],
   ] as const;
   return [
     bold(`SupaSwarm is ready in ${(stack.bootMs / 1_000).toFixed(1)} s.`),
     ...rows.map(([label, value]) => `  ${label.padEnd(16)}${value}`),
     dim("Ctrl-C ends it."),
   ].join("\n");
+}
+
+/** What one instance of a function may use, as a sentence. */
+function describeLimits({ cpu, isCpuEnforced, wallClockMs }: Stack["functionLimits"]): string {
+  const wallClock = `${wallClockMs / 1_000} s of wall clock`;
+  if (cpu === null) return `${wallClock} an isolate; CPU time is unlimited`;
+  const { softMs, hardMs } = cpu;
+  const limits = `${wallClock} and ${hardMs} ms of CPU an isolate, no new requests ` +
+    `after half of the one or ${softMs} ms of the other`;
+  if (isCpuEnforced) return limits;
+  return `${limits}; CPU time is not enforced: this system does not tell it for each thread`;
 }

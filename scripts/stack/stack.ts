@@ -14,7 +14,13 @@ import { configureProject } from "./configure_project.ts";
 import { startCron } from "./scheduler/cron.ts";
 import { startNet } from "./scheduler/net.ts";
 import { assertPortFree } from "./assert_port_free.ts";
-import { type Environment, readEnvironment } from "./stack_environment.ts";
+import {
+  type Environment,
+  type FunctionLimits,
+  functionLimits,
+  readEnvironment,
+} from "./stack_environment.ts";
+import { canReadThreadCpu } from "./functions/thread_cpu.ts";
 import { startDoors } from "./start_doors.ts";
 import { StopSequence } from "./stop_sequence.ts";
 
@@ -52,6 +58,10 @@ export interface Stack {
   readonly secretKey: string;
   /** Names of the edge functions. */
   readonly functions: readonly string[];
+  readonly functionLimits: FunctionLimits & {
+    /** False where the operating system does not tell the CPU time of a thread. */
+    readonly isCpuEnforced: boolean;
+  };
   /** Plays the seeded demo agents; its journal tells what a model was shown. */
   readonly models: ModelServer;
   /** From the call to readiness. */
@@ -125,6 +135,7 @@ async function startParts(
     publishableKey: keys.publishableKey,
     secretKey: keys.secretKey,
     functions: doors.functions.names,
+    functionLimits: { ...functionLimits(environment), isCpuEnforced: canReadThreadCpu() },
     models,
   };
 }

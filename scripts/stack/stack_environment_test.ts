@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { loadKeys } from "./keys/keys.ts";
-import { functionEnvironment, functionWallClockMs, readEnvironment } from "./stack_environment.ts";
+import { functionEnvironment, functionLimits, readEnvironment } from "./stack_environment.ts";
 
 Deno.test("functionEnvironment() passes settings on and no key of a provider", async () => {
   const env = functionEnvironment({
@@ -35,14 +35,31 @@ Deno.test("readEnvironment() reads .env, and the process's variables win", async
   await Deno.remove(projectRoot, { recursive: true });
 });
 
-Deno.test("functionWallClockMs() is 400 s unless told otherwise and refuses what is no number", () => {
-  assert.equal(functionWallClockMs({}), 400_000);
-  assert.equal(
-    functionWallClockMs({ SUPASWARM_FUNCTION_WALL_CLOCK_SECONDS: "2.5" }),
-    2_500,
+Deno.test("functionLimits() are the hosted platform's unless set otherwise", () => {
+  assert.deepEqual(functionLimits({}), {
+    wallClockMs: 400_000,
+    cpu: { softMs: 1_000, hardMs: 2_000 },
+  });
+  assert.deepEqual(
+    functionLimits({
+      SUPASWARM_FUNCTION_WALL_CLOCK_SECONDS: "2.5",
+      SUPASWARM_CPU_SOFT_MS: "200",
+      SUPASWARM_CPU_HARD_MS: "500",
+    }),
+    { wallClockMs: 2_500, cpu: { softMs: 200, hardMs: 500 } },
   );
-  assert.throws(
-    () => functionWallClockMs({ SUPASWARM_FUNCTION_WALL_CLOCK_SECONDS: "soon" }),
-    /SUPASWARM_FUNCTION_WALL_CLOCK_SECONDS: it is 'soon'/,
-  );
+  assert.equal(functionLimits({ SUPASWARM_CPU_HARD_MS: "0" }).cpu, null);
+});
+
+Deno.test("functionLimits() refuses what is no number, and a soft limit above the hard one", () => {
+  const refusals: readonly [Record<string, string>, RegExp][] = [
+    [{ SUPASWARM_FUNCTION_WALL_CLOCK_SECONDS: "soon" }, /WALL_CLOCK_SECONDS: it is 'soon'/],
+    [{ SUPASWARM_FUNCTION_WALL_CLOCK_SECONDS: "0" }, /WALL_CLOCK_SECONDS: it is '0'/],
+    [{ SUPASWARM_CPU_HARD_MS: "-1" }, /SUPASWARM_CPU_HARD_MS: it is '-1'/],
+    [{ SUPASWARM_CPU_SOFT_MS: "3000" }, /SUPASWARM_CPU_SOFT_MS: it is 3000, more than/],
+  ];
+
+  for (const [environment, says] of refusals) {
+    assert.throws(() => functionLimits(environment), says);
+  }
 });

@@ -6,7 +6,7 @@ import { startGateway } from "./gateway/gateway.ts";
 import type { FunctionPort, RealtimePort } from "./gateway/gateway_ports.ts";
 import type { StackKeys } from "./keys/keys.ts";
 import { startRealtime } from "./realtime/realtime.ts";
-import { type Environment, functionEnvironment, functionWallClockMs } from "./stack_environment.ts";
+import { type Environment, functionEnvironment, functionLimits } from "./stack_environment.ts";
 import type { StopSequence } from "./stop_sequence.ts";
 
 /** What the doors lead to. */
@@ -61,7 +61,7 @@ export async function startDoors(options: DoorsOptions): Promise<Doors> {
   const host = await createFunctionHost({
     projectRoot: options.projectRoot,
     env,
-    wallClockMs: functionWallClockMs(environment),
+    ...functionLimits(environment),
     watch: options.watch,
     onLog,
   });

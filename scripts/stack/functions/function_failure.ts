@@ -8,6 +8,10 @@ const FAILURES = {
   FUNCTION_TIMEOUT: { status: 504, hint: "Answer early and go on in EdgeRuntime.waitUntil." },
   // 546 is what the hosted platform answers when a worker meets a limit.
   FUNCTION_WALL_CLOCK: { status: 546, hint: "Hand over to a new request before the limit." },
+  FUNCTION_CPU_LIMIT: {
+    status: 546,
+    hint: "Do less in one isolate, and hand over to a new request before the soft limit.",
+  },
   FUNCTION_BLOCKED: { status: 546, hint: "Look for an endless loop, or split up the work." },
   FUNCTION_HOST_STOPPED: { status: 503, hint: "Start the stack again." },
 } as const;

@@ -5,8 +5,12 @@ import type { IsolateLimits } from "./isolate.ts";
 import { IsolatePool } from "./isolate_pool.ts";
 import { watchSources } from "./watch_sources.ts";
 
-/** The hosted platform's limits: 400 s of wall clock (paid plan), 150 s to the head of an answer. */
+/**
+ * The hosted platform's limits: 2 s of CPU time, no new requests from 1 s on; 400 s of wall clock
+ * (paid plan); 150 s to the head of an answer.
+ */
 const DEFAULT_LIMITS: IsolateLimits = {
+  cpu: { softMs: 1_000, hardMs: 2_000 },
   wallClockMs: 400_000,
   requestTimeoutMs: 150_000,
   bootTimeoutMs: 60_000,

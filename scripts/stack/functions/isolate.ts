@@ -1,6 +1,9 @@
+import { type CpuLimits, CpuWatch } from "./cpu_watch.ts";
 import { forwardRequest } from "./forward_request.ts";
 import { forwardWebSocket, isWebSocketRequest } from "./forward_websocket.ts";
 import { FunctionFailure, type FunctionFailureCode } from "./function_failure.ts";
+import type { JsonValue } from "../../../shared/json.ts";
+import type { LogLevel } from "../../../shared/log/logger.ts";
 import type { IsolateCommand, IsolateEvent, UnloadReason } from "./isolate_protocol.ts";
 
 /** How long after a broken connection the report of a crash may follow. */
@@ -8,6 +11,8 @@ const CRASH_REPORT_GRACE_MS = 500;
 
 /** The limits of an isolate. */
 export interface IsolateLimits {
+  /** CPU time over its whole life, from the end of its import on; null: unlimited. */
+  readonly cpu: CpuLimits | null;
   /** Whole life: retired at a half of it, `beforeunload` at nine tenths, terminated at its end. */
   readonly wallClockMs: number;
   /** Longest time from a request to the head of its answer. */
@@ -20,6 +25,12 @@ export interface IsolateLimits {
    */
   readonly blockedMs: number;
 }
+
+/** Stands in where CPU time is unlimited: the watch measures and never acts. */
+const NO_CPU_LIMITS: CpuLimits = {
+  softMs: Number.POSITIVE_INFINITY,
+  hardMs: Number.POSITIVE_INFINITY,
+};
 
 /** How an isolate came to its end. */
 export interface IsolateEnd {
@@ -39,7 +50,17 @@ export interface IsolateOptions {
   readonly send: (command: IsolateCommand) => void;
   /** Called once, when the isolate is gone. */
   readonly onEnd: (end: IsolateEnd) => void;
+  /** CPU time of its thread in milliseconds; null where it cannot be read. */
+  readonly readCpuMs: () => number | null;
+  readonly log: IsolateLog;
 }
+
+/** Takes what happens to an isolate at its limits. */
+export type IsolateLog = (
+  level: LogLevel,
+  event: string,
+  fields: { readonly [field: string]: JsonValue },
+) => void;
 
 /** One running copy of a function's code, seen from the stack. */
 export class Isolate {
@@ -48,6 +69,8 @@ export class Isolate {
   /** Aborted when the isolate is gone; the reason is the failure. */
   readonly #end = new AbortController();
   readonly #timers: readonly ReturnType<typeof setTimeout>[];
+  readonly #startedAt = performance.now();
+  readonly #cpu: CpuWatch;
   /** Runs while a sign of life is awaited. */
   #signOfLife: ReturnType<typeof setTimeout> | undefined;
   #isRetired = false;
@@ -56,6 +79,8 @@ export class Isolate {
   #missedCode: FunctionFailureCode = "FUNCTION_CRASHED";
   /** Requests sent to the isolate that have no head of an answer yet. */
   #unanswered = 0;
+  /** What the isolate told last of its requests and background tasks; null before its warning. */
+  #pending: number | null = null;
 
   constructor(options: IsolateOptions) {
     this.#options = options;
@@ -67,6 +92,12 @@ export class Isolate {
       setTimeout(() => this.unload("wall_clock"), wallClockMs * 0.9),
       setTimeout(() => this.#exceedWallClock(), wallClockMs),
     ];
+    this.#cpu = new CpuWatch(options.limits.cpu ?? NO_CPU_LIMITS, {
+      readMs: options.readCpuMs,
+      onSoft: () => this.#retireAtCpu(),
+      onWarning: () => this.unload("cpu"),
+      onHard: () => this.#exceedCpu(),
+    });
     options.send({ type: "start", isolate, name, entry });
   }
 
@@ -105,9 +136,13 @@ export class Isolate {
   /** Takes in what the process reports about this isolate; its log lines go elsewhere. */
   handle(event: IsolateEvent): void {
     switch (event.type) {
+      case "started":
+      case "log":
+        return;
       case "ready":
         this.#isReady = true;
         clearTimeout(this.#timers[0]);
+        this.#cpu.start();
         return this.#port.resolve(event.port);
       case "pong":
         clearTimeout(this.#signOfLife);
@@ -117,10 +152,10 @@ export class Isolate {
       case "crashed":
         if (!this.#isReady) return this.#failBoot(event.message);
         return this.end(this.#failure("FUNCTION_CRASHED", event.message));
+      case "pending":
+        return void (this.#pending = event.count);
       case "ended":
         return this.end(null);
-      case "log":
-        return;
     }
   }
 
@@ -134,6 +169,7 @@ export class Isolate {
   /** Announces the end now; the isolate ends itself when its work is done. */
   unload(reason: UnloadReason): void {
     this.#isRetired = true;
+    if (reason !== "termination") this.#logLimit("warn", "isolate.unloading", { reason });
     if (reason === "termination") this.#missedCode = "FUNCTION_HOST_STOPPED";
     this.#options.send({ type: "unload", isolate: this.#options.id, reason });
   }
@@ -147,6 +183,10 @@ export class Isolate {
     if (this.#end.signal.aborted) return;
     for (const timer of this.#timers) clearTimeout(timer);
     clearTimeout(this.#signOfLife);
+    const usedMs = this.#cpu.usedMs;
+    this.#cpu.stop();
+    const { log } = this.#options;
+    log("info", "isolate.ended", { ...usage(usedMs), age_ms: this.#ageMs() });
     const reason = end.failure ?? this.#failure(this.#missedCode, "its isolate has ended");
     this.#end.abort(reason);
     this.#port.reject(reason);
@@ -182,7 +222,43 @@ export class Isolate {
 
   #exceedWallClock(): void {
     const { wallClockMs } = this.#options.limits;
+    this.#logLimit("error", "isolate.terminated", { reason: "wall_clock", lost: this.#lost() });
     this.#giveUp("FUNCTION_WALL_CLOCK", `it has used up its ${wallClockMs} ms of wall clock`);
+  }
+
+  #retireAtCpu(): void {
+    this.#logLimit("info", "isolate.retired", { reason: "cpu" });
+    this.retire();
+  }
+
+  #exceedCpu(): void {
+    const { cpu } = this.#options.limits;
+    this.#logLimit("error", "isolate.terminated", { reason: "cpu", lost: this.#lost() });
+    this.#giveUp("FUNCTION_CPU_LIMIT", `it has used up its ${cpu?.hardMs} ms of CPU time`);
+  }
+
+  #logLimit(
+    level: LogLevel,
+    event: string,
+    fields: { readonly [field: string]: JsonValue },
+  ): void {
+    const { log, limits: { cpu, wallClockMs } } = this.#options;
+    log(level, event, {
+      ...fields,
+      ...usage(this.#cpu.usedMs),
+      ...(cpu === null ? {} : { cpu_soft_ms: cpu.softMs, cpu_hard_ms: cpu.hardMs }),
+      age_ms: this.#ageMs(),
+      wall_clock_ms: wallClockMs,
+    });
+  }
+
+  /** Requests and background tasks that end with the isolate; those that it never told count not. */
+  #lost(): number {
+    return Math.max(this.#unanswered, this.#pending ?? 0);
+  }
+
+  #ageMs(): number {
+    return Math.round(performance.now() - this.#startedAt);
   }
 
   #giveUp(code: FunctionFailureCode, detail: string): void {
@@ -216,4 +292,8 @@ export class Isolate {
       options,
     );
   }
+}
+
+function usage(cpuMs: number | null): { readonly cpu_ms?: number } {
+  return cpuMs === null ? {} : { cpu_ms: cpuMs };
 }

@@ -1,16 +1,17 @@
 /** Counts what an isolate has going on: requests until their last byte, and background work. */
 export class IsolateActivity {
   #ongoing = 0;
+  #onChange: (count: number) => void = () => {};
   #quietWaiters: (() => void)[] = [];
 
   /** Counts one more thing going on, until the returned function is called. */
   begin(): () => void {
-    this.#ongoing += 1;
+    this.#add(1);
     let isOver = false;
     return () => {
       if (isOver) return;
       isOver = true;
-      this.#ongoing -= 1;
+      this.#add(-1);
       if (this.#ongoing === 0) this.#release();
     };
   }
@@ -19,6 +20,17 @@ export class IsolateActivity {
   quiet(): Promise<void> {
     if (this.#ongoing === 0) return Promise.resolve();
     return new Promise((resolve) => this.#quietWaiters.push(resolve));
+  }
+
+  /** Tells the count of what is going on now and after each change. */
+  follow(onChange: (count: number) => void): void {
+    this.#onChange = onChange;
+    onChange(this.#ongoing);
+  }
+
+  #add(change: 1 | -1): void {
+    this.#ongoing += change;
+    this.#onChange(this.#ongoing);
   }
 
   #release(): void {

@@ -3,9 +3,14 @@ import { type FunctionLog, toLogLine } from "./function_log.ts";
 import { Isolate, type IsolateEnd, type IsolateLimits } from "./isolate.ts";
 import type { IsolateCommand, IsolateEvent } from "./isolate_protocol.ts";
 import { type IsolateProcess, spawnIsolateProcess } from "./spawn_isolate_process.ts";
+import { IsolateThreads } from "./thread_cpu.ts";
 
 /** How long isolates may use at the end for `beforeunload` and the work that it starts. */
 const UNLOAD_GRACE_MS = 2_000;
+
+/** How long the thread of a terminated isolate may take to end; one in an endless loop never does. */
+const THREAD_END_GRACE_MS = 1_000;
+const THREAD_LOOK_INTERVAL_MS = 25;
 
 /** The name under which lines of the process itself are logged. */
 const RUNTIME_LOG_NAME = "edge-runtime";
@@ -18,15 +23,24 @@ export interface IsolateGenerationOptions {
   readonly onLog: FunctionLog;
 }
 
+/** An isolate with what the generation knows of it. */
+interface RunningIsolate {
+  readonly name: string;
+  readonly isolate: Isolate;
+  /** Its thread; null where the operating system does not tell. */
+  thread: number | null;
+}
+
 /**
  * One process and the isolates in it. Deno cannot stop a worker in an endless loop (its thread goes
- * on after `terminate()`), so a process with such a one is given up: it gets no new isolates and is
+ * on after `terminate()`), so a process with such a thread is given up: it gets no new isolates and is
  * ended when the others in it have finished their work.
  */
 export class IsolateGeneration {
   readonly #options: IsolateGenerationOptions;
   readonly #process: Promise<IsolateProcess>;
-  readonly #isolates = new Map<number, { readonly name: string; readonly isolate: Isolate }>();
+  readonly #isolates = new Map<number, RunningIsolate>();
+  #threads: IsolateThreads | null = null;
   #lastId = 0;
   #isUsable = true;
 
@@ -38,7 +52,10 @@ export class IsolateGeneration {
       onEvent: (event) => this.#handle(event),
       onOutput: (line) => options.onLog(toLogLine(RUNTIME_LOG_NAME, "warn", line)),
     });
-    this.#process.then(({ exited }) => exited).then(
+    this.#process.then(({ pid, exited }) => {
+      this.#threads = new IsolateThreads(pid);
+      return exited;
+    }).then(
       () => this.#loseProcess("the process of the edge functions has ended"),
       (error) => this.#loseProcess(`the process of the edge functions did not start: ${error}`),
     );
@@ -62,13 +79,17 @@ export class IsolateGeneration {
       entry,
       limits: this.#options.limits,
       send: (command) => this.#send(command),
+      readCpuMs: () => this.#readCpuMs(running.thread),
+      log: (level, event, fields) =>
+        this.#options.onLog(toLogLine(name, level, JSON.stringify({ event, ...fields }))),
       onEnd: (end) => {
         this.#isolates.delete(id);
         onEnd(isolate);
-        this.#afterEnd(name, end);
+        void this.#afterEnd(running, end);
       },
     });
-    this.#isolates.set(id, { name, isolate });
+    const running: RunningIsolate = { name, isolate, thread: null };
+    this.#isolates.set(id, running);
     return isolate;
   }
 
@@ -111,7 +132,9 @@ export class IsolateGeneration {
   #handle(event: IsolateEvent): void {
     const entry = this.#isolates.get(event.isolate);
     if (entry === undefined) return;
-    if (event.type === "log") {
+    if (event.type === "started") {
+      entry.thread = this.#threads?.claimNewest() ?? null;
+    } else if (event.type === "log") {
       this.#options.onLog(toLogLine(entry.name, event.level, event.text));
     } else if (event.type === "failed" || event.type === "crashed") {
       this.#options.onLog(toLogLine(entry.name, "error", event.message));
@@ -119,12 +142,32 @@ export class IsolateGeneration {
     entry.isolate.handle(event);
   }
 
-  #afterEnd(name: string, { failure, mayStillRun }: IsolateEnd): void {
+  async #afterEnd(
+    { name, thread }: RunningIsolate,
+    { failure, mayStillRun }: IsolateEnd,
+  ): Promise<void> {
     if (mayStillRun) {
       if (failure !== null) this.#options.onLog(toLogLine(name, "error", failure.message));
-      this.#isUsable = false;
-      this.retire();
+      if (!await this.#hasEnded(thread)) {
+        this.#isUsable = false;
+        this.retire();
+      }
     }
-    if (!this.#isUsable && this.#isolates.size === 0) this.#endProcess();
+    if (!this.#isUsable && this.#isolates.size === 0) await this.#endProcess();
+  }
+
+  /** Whether a terminated isolate's thread ends; false where that cannot be seen. */
+  async #hasEnded(thread: number | null): Promise<boolean> {
+    if (thread === null) return false;
+    const deadline = performance.now() + THREAD_END_GRACE_MS;
+    while (this.#readCpuMs(thread) !== null) {
+      if (performance.now() > deadline) return false;
+      await new Promise((resolve) => setTimeout(resolve, THREAD_LOOK_INTERVAL_MS));
+    }
+    return true;
+  }
+
+  #readCpuMs(thread: number | null): number | null {
+    return thread === null ? null : this.#threads?.readCpuMs(thread) ?? null;
   }
 }

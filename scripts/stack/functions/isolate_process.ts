@@ -70,6 +70,7 @@ function start(command: IsolateCommand & { type: "start" }): void {
     terminate(isolate);
   };
   workers.set(isolate, worker);
+  report({ type: "started", isolate });
   worker.postMessage(command);
 }
 

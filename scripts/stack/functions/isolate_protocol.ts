@@ -1,7 +1,7 @@
 import type { LogLevel } from "../../../shared/log/logger.ts";
 
 /** Why an isolate ends, as `beforeunload` tells it in `detail.reason`. */
-export type UnloadReason = "early_drop" | "wall_clock" | "termination";
+export type UnloadReason = "early_drop" | "cpu" | "wall_clock" | "termination";
 
 /** What the stack asks of the process that holds the isolates; one JSON line each on its stdin. */
 export type IsolateCommand =
@@ -23,6 +23,8 @@ export type IsolateCommand =
 
 /** What happened to an isolate; one JSON line each on the process's stdout. */
 export type IsolateEvent =
+  /** Its thread exists; the code is about to be loaded. */
+  | { readonly type: "started"; readonly isolate: number }
   /** Listens on this port of 127.0.0.1. */
   | { readonly type: "ready"; readonly isolate: number; readonly port: number }
   /** The answer to a ping: its event loop turns. */
@@ -31,6 +33,8 @@ export type IsolateEvent =
   | { readonly type: "failed"; readonly isolate: number; readonly message: string }
   /** An uncaught error or unhandled rejection has ended it. */
   | { readonly type: "crashed"; readonly isolate: number; readonly message: string }
+  /** So many requests and background tasks are going on, told from the announced unload on. */
+  | { readonly type: "pending"; readonly isolate: number; readonly count: number }
   /** Ended as asked, with nothing left to do. */
   | { readonly type: "ended"; readonly isolate: number }
   | {

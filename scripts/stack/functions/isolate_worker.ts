@@ -67,6 +67,7 @@ function keepAlive(isolate: number, work: Promise<unknown>): void {
 async function unload(isolate: number, reason: UnloadReason): Promise<void> {
   if (hasUnloaded) return;
   hasUnloaded = true;
+  activity.follow((count) => post({ type: "pending", isolate, count }));
   globalThis.dispatchEvent(new CustomEvent("beforeunload", { detail: { reason } }));
   await activity.quiet();
   post({ type: "ended", isolate });

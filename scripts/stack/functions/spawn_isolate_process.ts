@@ -44,6 +44,7 @@ export interface IsolateProcessOptions {
 
 /** The running process that holds the isolates. */
 export interface IsolateProcess {
+  readonly pid: number;
   send(command: IsolateCommand): void;
   /** Resolves when the process is gone, whoever ended it. */
   readonly exited: Promise<void>;
@@ -78,6 +79,7 @@ export async function spawnIsolateProcess(options: IsolateProcessOptions): Promi
     await Deno.remove(temporaryFolder, { recursive: true }).catch(() => {});
   });
   return {
+    pid: child.pid,
     send: (command) => writeCommand(writer, command),
     exited,
     stop: () => stopProcess({ child, writer, exited }),
