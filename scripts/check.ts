@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { ENV_VARIABLES } from "../shared/config/env_variables.ts";
 import { CLOSED_SETS } from "../shared/db/database.types.ts";
 import { ERROR_CODES } from "../shared/errors/codes.ts";
+import { functionPackageProblems } from "./check/function_packages.ts";
 import { effectsInCore, misdirectedImports } from "./check/import_direction.ts";
 import { undocumented } from "./check/documented.ts";
 import { unknownErrorCodes } from "./check/error_codes.ts";
@@ -23,11 +24,12 @@ await runCommand(
       await deno("format", "fmt", "--check"),
       await deno("lint", "lint"),
       await deno("types", "check", "scripts", "shared", "supabase", "tests"),
-      await list("import direction", importProblems),
+      ...await importChecks(),
       await list("error codes", errorCodeProblems),
       await list("documentation", documentationProblems),
       await deno("generated types", "run", "-A", "scripts/types_generate.ts", "--check"),
       await deno("generated index", "run", "-A", "scripts/generate_internal_servers.ts", "--check"),
+      await deno("vendored packages", "run", "-A", "scripts/vendor.ts", "--check"),
     ];
     if (results.includes(false)) throw new Error("The check found problems");
   },
@@ -53,19 +55,26 @@ function report(name: string, problems: readonly string[]): boolean {
   return problems.length === 0;
 }
 
-async function importProblems(): Promise<string[]> {
+async function importChecks(): Promise<boolean[]> {
   const modules = new Map<string, ProjectModule>();
+  const packageProblems = new Set<string>();
   for (const name of (await findFunctions(PROJECT_ROOT)).keys()) {
-    for (const module of await moduleGraph(PROJECT_ROOT, `supabase/functions/${name}/index.ts`)) {
-      modules.set(module.path, module);
-    }
+    const entry = `supabase/functions/${name}/index.ts`;
+    const graph = await moduleGraph(PROJECT_ROOT, entry);
+    for (const module of graph) modules.set(module.path, module);
+    for (const problem of functionPackageProblems(entry, graph)) packageProblems.add(problem);
   }
-  const problems = misdirectedImports([...modules.values()]);
+  const directionProblems = misdirectedImports([...modules.values()]);
   for (const path of modules.keys()) {
     if (!path.endsWith(".ts")) continue;
-    problems.push(...effectsInCore(path, await Deno.readTextFile(join(PROJECT_ROOT, path))));
+    directionProblems.push(
+      ...effectsInCore(path, await Deno.readTextFile(join(PROJECT_ROOT, path))),
+    );
   }
-  return problems;
+  return [
+    report("import direction", directionProblems),
+    report("packages in functions", [...packageProblems]),
+  ];
 }
 
 async function errorCodeProblems(): Promise<string[]> {

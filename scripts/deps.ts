@@ -5,6 +5,7 @@
  */
 
 export const loadAimock = () => import("npm:@copilotkit/aimock@1.43.0");
+export const loadEsbuild = () => import("npm:esbuild@0.28.2");
 export const loadFflate = () => import("npm:fflate@0.8.2");
 export const loadJose = () => import("npm:jose@6.2.17");
 export const loadKysely = () => import("npm:kysely@0.28.18");
@@ -28,6 +29,7 @@ export type {
   Fixture as AimockFixture,
 } from "npm:@copilotkit/aimock@1.43.0";
 
+export type { Plugin as EsbuildPlugin } from "npm:esbuild@0.28.2";
 export type { Document as YamlDocument } from "npm:yaml@2.9.1";
 /** What {@linkcode loadYaml} gives. */
 export type YamlModule = Awaited<ReturnType<typeof loadYaml>>;

@@ -6,9 +6,15 @@ import { fileURLToPath } from "node:url";
 export const loadFastCheck = () => import("npm:fast-check@4.10.2");
 /** An authorization server; it has no types of its own. */
 export const loadOidcProvider = () => import("npm:oidc-provider@9.13.3");
+export const loadMcpClient = () => import("npm:@modelcontextprotocol/client@2.4.0");
 export const loadMcpServer = () => import("npm:@modelcontextprotocol/server@2.4.0");
 export const loadSupabaseServer = () => import("npm:@supabase/server@1.8.1");
 
+export type {
+  OAuthClientInformationMixed,
+  OAuthClientProvider,
+  OAuthTokens,
+} from "npm:@modelcontextprotocol/client@2.4.0";
 export type { Arbitrary } from "npm:fast-check@4.10.2";
 export { loadSupabaseJs, type RealtimeChannel, type SupabaseClient } from "../scripts/deps.ts";
 

@@ -1,5 +1,5 @@
 /** The tool server that is timed, in a process of its own; answers each line of stdin with its URL. */
-import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
+import { createMcpHandler, McpServer } from "../../shared/vendor/mcp_server.js";
 import { z } from "zod";
 import { sleep } from "../../shared/sleep.ts";
 import { writeLine } from "../terminal.ts";

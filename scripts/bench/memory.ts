@@ -47,7 +47,8 @@ async function measureWorker(
   await database.sql`
     select count(*)
     from generate_series(1, ${TASKS}::int) as n
-    cross join lateral private.create_task(${AGENT}, to_jsonb('now' || n)) as created`;
+    cross join lateral private.create_task(${AGENT}, to_jsonb('now' || n)) as created
+    cross join lateral private.watch_job(created.task_id)`;
   await waitFor(() => model.openCount === TASKS, {
     timeoutMs: 60_000,
     what: `${TASKS} tasks in flight`,

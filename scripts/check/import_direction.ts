@@ -1,5 +1,7 @@
 import type { ProjectModule } from "../deploy/module_graph.ts";
 
+type ImportingModule = Pick<ProjectModule, "path" | "imports">;
+
 /**
  * The layers of the product, outermost first. A module imports from its own layer and from those
  * below it, never from above; `core` is what decides, and does no I/O.
@@ -17,7 +19,7 @@ const LAYERS: readonly { readonly name: string; readonly paths: readonly RegExp[
   { name: "core", paths: [/^shared\/(agent|secrets|skills|tool_schemas|quoth\/markdown)\//] },
   {
     name: "foundation",
-    paths: [/^shared\/(errors|json|log)\//, /^shared\/[a-z_]+\.ts$/],
+    paths: [/^shared\/(errors|json|log|vendor)\//, /^shared\/[a-z_]+\.ts$/],
   },
 ];
 
@@ -37,7 +39,7 @@ const EFFECTS: readonly RegExp[] = [
 ];
 
 /** Every import that goes up a layer, every cycle between modules, every unknown folder. */
-export function misdirectedImports(modules: readonly ProjectModule[]): string[] {
+export function misdirectedImports(modules: readonly ImportingModule[]): string[] {
   const problems: string[] = [];
   for (const { path, imports } of modules) {
     const from = layerOf(path);
@@ -77,7 +79,7 @@ function nameOf(layer: number): string {
   return LAYERS[layer]?.name ?? "no layer";
 }
 
-function findCycle(modules: readonly ProjectModule[]): string[] | null {
+function findCycle(modules: readonly ImportingModule[]): string[] | null {
   const importsOf = new Map(modules.map(({ path, imports }) => [path, imports]));
   const finished = new Set<string>();
   const visit = (path: string, trail: readonly string[]): string[] | null => {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Deployment } from "./management_api.ts";
 import { startManagementApi } from "./management_api.ts";
-import { moduleGraph } from "./module_graph.ts";
+import { moduleGraph, reachedFrom } from "./module_graph.ts";
 import { runSupabaseCli } from "./supabase_cli.ts";
 
 /**
@@ -53,11 +53,14 @@ async function checkDeployment(
   const deployment = deployments.find(({ slug }) => slug === name);
   if (deployment === undefined) return [`${name} was not deployed`];
   const entry = `supabase/functions/${name}/index.ts`;
-  const needed = new Set((await moduleGraph(projectRoot, entry)).map(({ path }) => path));
-  needed.add("deno.json");
+  const graph = await moduleGraph(projectRoot, entry);
+  const needed = [...reachedFrom(entry, graph, { includeDynamic: true }), "deno.json"]
+    .filter((path) => !/^(npm|node):/.test(path));
+  // The CLI sends modules that are imported for their types as well, and need not.
+  const allowed = new Set([...needed, ...graph.map(({ path }) => path)]);
   const sent = new Set(deployment.files);
   return [
-    ...[...needed].filter((path) => !sent.has(path)).map((path) => `${name} lacks ${path}`),
-    ...[...sent].filter((path) => !needed.has(path)).map((path) => `${name} leaks ${path}`),
+    ...needed.filter((path) => !sent.has(path)).map((path) => `${name} lacks ${path}`),
+    ...[...sent].filter((path) => !allowed.has(path)).map((path) => `${name} leaks ${path}`),
   ];
 }

@@ -2,18 +2,39 @@ import { fileURLToPath } from "node:url";
 import { relative } from "node:path";
 import { z } from "zod";
 
+const RESOLVED = z.object({ specifier: z.string().optional() });
+
 const DENO_INFO = z.object({
   modules: z.array(z.object({
     specifier: z.string(),
     error: z.string().optional(),
-    dependencies: z.array(z.object({ specifier: z.string() })).optional(),
+    dependencies: z.array(z.object({
+      specifier: z.string(),
+      code: RESOLVED.optional(),
+      type: RESOLVED.optional(),
+      isDynamic: z.boolean().optional(),
+    })).optional(),
   })),
 });
 
-/** A module of the project and the project's modules that it imports; paths from the root. */
+type Dependency = NonNullable<
+  z.infer<typeof DENO_INFO>["modules"][number]["dependencies"]
+>[number];
+
+/** An import that is carried out when its module runs, not one of types alone. */
+export interface RuntimeImport {
+  /** A path from the root, or a specifier such as `npm:yaml@2.9.1` or `node:crypto`. */
+  readonly target: string;
+  /** By `import()`: loaded when the code gets there, and not with the module. */
+  readonly isDynamic: boolean;
+}
+
+/** A module of the project and what it imports; paths from the root. */
 export interface ProjectModule {
   readonly path: string;
+  /** The project's modules that it imports, for their code or for their types. */
   readonly imports: readonly string[];
+  readonly runtimeImports: readonly RuntimeImport[];
 }
 
 /**
@@ -31,12 +52,43 @@ export async function moduleGraph(projectRoot: string, entry: string): Promise<P
   const broken = modules.find((module) => module.error !== undefined);
   if (broken !== undefined) throw new Error(`${broken.specifier}: ${broken.error}`);
 
-  const local = modules.filter((module) => module.specifier.startsWith("file:"));
-  const pathOf = (specifier: string) => relative(projectRoot, fileURLToPath(specifier));
-  return local.map((module) => ({
-    path: pathOf(module.specifier),
-    imports: (module.dependencies ?? [])
-      .filter(({ specifier }) => specifier.startsWith("."))
-      .map(({ specifier }) => pathOf(new URL(specifier, module.specifier).href)),
-  }));
+  const targetOf = (specifier: string) =>
+    specifier.startsWith("file:") ? relative(projectRoot, fileURLToPath(specifier)) : specifier;
+  return modules.filter((module) => module.specifier.startsWith("file:"))
+    .map(({ specifier, dependencies = [] }) => ({
+      path: targetOf(specifier),
+      imports: dependencies.map((dependency) => resolved(dependency))
+        .filter((target) => target.startsWith("file:")).map(targetOf),
+      runtimeImports: dependencies.filter(({ code }) => code?.specifier !== undefined)
+        .map((dependency) => ({
+          target: targetOf(resolved(dependency)),
+          isDynamic: dependency.isDynamic ?? false,
+        })),
+    }));
+}
+
+function resolved({ specifier, code, type }: Dependency): string {
+  return code?.specifier ?? type?.specifier ?? specifier;
+}
+
+/**
+ * Paths and specifiers that run when `entry` does: with `includeDynamic` also what `import()` may
+ * load later, which is what a bundler embeds.
+ */
+export function reachedFrom(
+  entry: string,
+  modules: readonly ProjectModule[],
+  options: { readonly includeDynamic: boolean },
+): Set<string> {
+  const moduleAt = new Map(modules.map((module) => [module.path, module]));
+  const reached = new Set<string>();
+  const waiting = [entry];
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    if (reached.has(path)) continue;
+    reached.add(path);
+    for (const { target, isDynamic } of moduleAt.get(path)?.runtimeImports ?? []) {
+      if (options.includeDynamic || !isDynamic) waiting.push(target);
+    }
+  }
+  return reached;
 }

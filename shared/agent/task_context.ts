@@ -70,6 +70,8 @@ export const taskContext = z.object({
     deliveries: z.int(),
     traceparent: z.string().nullable(),
     tracestate: z.string().nullable(),
+    /** What the owner may still store, as of the claim; null where there is no limit. */
+    stored_bytes_left: z.number().nullable(),
     /** What the master task was asked for. */
     master_input: jsonValue,
   }),

@@ -1,4 +1,3 @@
-import { withOAuthProtectedResource } from "@supabase/server/oauth-protected-resource";
 import type { Config } from "../config/env.ts";
 import { createSessionCheck } from "../db/session_check.ts";
 import { createSql } from "../db/sql_client.ts";
@@ -19,6 +18,7 @@ import { createToolDirectory } from "../mcp/endpoint/tool_directory.ts";
 import { createTelemetry } from "../telemetry/telemetry.ts";
 import { traceRequests } from "../telemetry/trace_requests.ts";
 import { createToolGateway } from "../tools/gateway.ts";
+import { withOAuthProtectedResource } from "../vendor/supabase_server_oauth.js";
 import { createServerRegistrar } from "./register_internal_servers.ts";
 import { runInBackground } from "./run_in_background.ts";
 import { serviceKeyOf } from "./service_key.ts";

@@ -931,6 +931,9 @@ isOneToOne: false
                            },
 "set_tool_credential":
 { Args: { "p_secret": string,"p_tool_slug": string }; Returns: undefined
+                           },
+"watch_task":
+{ Args: { "p_task_id": string }; Returns: string
                            }
           }
           Enums: {

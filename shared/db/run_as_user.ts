@@ -1,10 +1,17 @@
 import type { TransactionSql } from "postgres";
+import type { JsonObject } from "../json.ts";
+import { jsonObject } from "../json_schema.ts";
 import { sleep } from "../sleep.ts";
+import { callerSessionOf } from "./caller_session.ts";
 import type { Sql } from "./sql_client.ts";
 
 /** As whom a transaction runs, and how long. */
 export interface UserTransaction {
   readonly userId: string;
+  /** All that the user's verified token says. @default what Auth would say of the account */
+  readonly tokenClaims?: JsonObject;
+  /** The product's own, such as `supaswarm_actor`, which no token can bring. @default none */
+  readonly claims?: JsonObject;
   readonly isReadOnly: boolean;
   readonly statementTimeoutMs: number;
   /** Aborting it cancels the statement that runs. */
@@ -12,36 +19,100 @@ export interface UserTransaction {
 }
 
 /**
- * Runs a transaction with a signed-in user's role and claims, so that row level security holds.
+ * Runs a transaction with a signed-in user's role and claims, so that row level security holds. It
+ * has a login of its own, which is a member of `authenticated` alone: no statement gets further.
+ * A transaction that only reads is rolled back, so that it leaves nothing in the session.
  *
  * @throws what the database or `work` throws; the signal's reason when it aborted.
  */
 export async function runAsUser<T>(
   sql: Sql,
-  { userId, isReadOnly, statementTimeoutMs, signal }: UserTransaction,
+  { userId, tokenClaims, claims: ownClaims = {}, isReadOnly, statementTimeoutMs, signal }:
+    UserTransaction,
   work: (sql: TransactionSql) => Promise<T>,
 ): Promise<T> {
   signal.throwIfAborted();
-  const claims = JSON.stringify({ sub: userId, role: "authenticated" });
+  const verified = withoutOwn(tokenClaims ?? await claimsOfAccount(sql, userId));
+  const claims = { ...verified, ...ownClaims, sub: userId, role: "authenticated" };
+  const settings = {
+    ...NO_SETTINGS,
+    statement_timeout: String(Math.ceil(statementTimeoutMs)),
+    "request.jwt.claims": JSON.stringify(claims),
+    role: "authenticated",
+  };
   const end = new AbortController();
+  const run = async (transaction: TransactionSql) => {
+    const [session] = await transaction<Session[]>`
+      select pg_backend_pid() as pid, now()::text as started_at,
+        count(set_config(setting.name, setting.value, true))
+      from jsonb_each_text(${transaction.json(settings)}) as setting (name, value)`;
+    signal.throwIfAborted();
+    const cancel = () => session === undefined ? undefined : cancelSession(sql, session, end);
+    signal.addEventListener("abort", cancel, { once: true, signal: end.signal });
+    return await work(transaction);
+  };
+  const begin = isReadOnly ? beginReadOnly<T> : beginReadWrite<T>;
   try {
-    const result = await sql.begin(isReadOnly ? "read only" : "read write", async (transaction) => {
-      const [session] = await transaction<Session[]>`
-        select pg_backend_pid() as pid, now()::text as started_at,
-          set_config('statement_timeout', ${String(Math.ceil(statementTimeoutMs))}, true),
-          set_config('request.jwt.claims', ${claims}, true),
-          set_config('role', 'authenticated', true)`;
-      signal.throwIfAborted();
-      const cancel = () => session === undefined ? undefined : cancelSession(sql, session, end);
-      signal.addEventListener("abort", cancel, { once: true, signal: end.signal });
-      return await work(transaction);
+    return await callerSessionOf(sql).use((callers) => begin(callers, run), {
+      signal,
+      closes: !isReadOnly,
     });
-    return result as T;
   } catch (error) {
     signal.throwIfAborted();
     throw error;
   } finally {
     end.abort();
+  }
+}
+
+/** What an earlier statement of the session may have set. */
+const NO_SETTINGS = {
+  search_path: "public, extensions",
+  "request.headers": "",
+  "request.jwt.claim": "",
+  "request.jwt.claim.sub": "",
+  "request.jwt.claim.role": "",
+  "request.jwt.claim.email": "",
+} as const;
+
+function withoutOwn(claims: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(claims).filter(([name]) => !name.startsWith("supaswarm_")),
+  );
+}
+
+async function claimsOfAccount(sql: Sql, userId: string): Promise<JsonObject> {
+  const [row] = await sql`select private.user_claims(${userId}) as claims`;
+  return jsonObject.nullable().parse(row?.claims ?? null) ?? {};
+}
+
+async function beginReadWrite<T>(
+  sql: Sql,
+  run: (transaction: TransactionSql) => Promise<T>,
+): Promise<T> {
+  // postgres.js widens the result to what arrays of queries would give.
+  return await sql.begin("read write", run) as T;
+}
+
+async function beginReadOnly<T>(
+  sql: Sql,
+  run: (transaction: TransactionSql) => Promise<T>,
+): Promise<T> {
+  try {
+    await sql.begin("read only", async (transaction) => {
+      throw new ReadToEnd(await run(transaction));
+    });
+  } catch (error) {
+    if (error instanceof ReadToEnd) return error.result as T;
+    throw error;
+  }
+  throw new Error("A transaction that is rolled back has been committed");
+}
+
+/** Rolls a transaction back that has done its work. */
+class ReadToEnd extends Error {
+  constructor(readonly result: unknown) {
+    super("Read to the end");
   }
 }
 

@@ -20,7 +20,11 @@ export interface SqlOptions {
  * session for all) give a connection no state of its own; see {@linkcode prepareStatements}.
  */
 export function createSql(url: string, options: SqlOptions): Sql {
-  return postgres(url, {
+  return postgres(url, settingsOf(options));
+}
+
+function settingsOf(options: SqlOptions) {
+  return {
     max: options.maxConnections,
     idle_timeout: options.idleSeconds ?? 20,
     connect_timeout: 10,
@@ -29,7 +33,37 @@ export function createSql(url: string, options: SqlOptions): Sql {
     fetch_types: false,
     onnotice: () => {},
     connection: { application_name: options.applicationName },
+  };
+}
+
+/** A role that logs in with a password. */
+export interface Login {
+  readonly name: string;
+  readonly password: string;
+}
+
+/** As {@linkcode createSql}, to the database of another pool with another login. */
+export function createSqlAs(sql: Sql, { name, password }: Login, options: SqlOptions): Sql {
+  const { host, port, path, database, ssl, user } = sql.options;
+  // A pooler tells projects apart by what stands behind the role.
+  const project = /\.[a-z0-9]+$/.exec(user)?.[0] ?? "";
+  return postgres({
+    host: host.map((name, index) => `${name}:${port[index]}`).join(","),
+    ...(path ? { path } : {}),
+    database,
+    ...(ssl === undefined ? {} : { ssl }),
+    user: `${name}${project}`,
+    password,
+    ...settingsOf(options),
   });
+}
+
+/** Closes something else with a pool. */
+export function closeWith(sql: Sql, close: () => Promise<void>): void {
+  const end = sql.end;
+  sql.end = async (options) => {
+    await Promise.all([end(options), close()]);
+  };
 }
 
 /**

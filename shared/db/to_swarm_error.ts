@@ -24,6 +24,7 @@ export function toSwarmError(error: unknown, action: string): SwarmError {
     return new SwarmError(detail, message, {
       cause: error,
       ...(hint === undefined ? {} : { hint }),
+      ...retryAfter(code, hint),
     });
   }
   if (UNAVAILABLE.test(code)) {
@@ -41,6 +42,12 @@ export function toSwarmError(error: unknown, action: string): SwarmError {
     cause: error,
     details: { sqlstate: code || "unknown" },
   });
+}
+
+/** A refusal for now says in its hint for how long; Postgres has no field of its own for that. */
+function retryAfter(code: string, hint = ""): { retryAfterSeconds?: number } {
+  const seconds = code === "PT429" ? /^Try again in (\d{1,9}) seconds/.exec(hint)?.[1] : undefined;
+  return seconds === undefined ? {} : { retryAfterSeconds: Number(seconds) };
 }
 
 interface ErrorFields {

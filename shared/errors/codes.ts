@@ -28,12 +28,14 @@ export const ERROR_CODES = {
   TASK_INPUT_INVALID: { status: 400, retryable: false },
   TASK_BUDGET_INVALID: { status: 400, retryable: false },
   TASK_PRIORITY_INVALID: { status: 400, retryable: false },
+  TASK_RUN_AFTER_INVALID: { status: 400, retryable: false },
   TASK_DELIVERIES_EXCEEDED: { status: 500, retryable: false },
   LEASE_LOST: { status: 409, retryable: false },
   TASK_CANCELLED: { status: 409, retryable: false },
   STEP_CONFLICT: { status: 409, retryable: false },
 
-  // Caps and budgets
+  // Caps, budgets and quotas
+  QUOTA_EXCEEDED: { status: 429, retryable: true },
   DEPTH_EXCEEDED: { status: 422, retryable: false },
   CHILDREN_EXCEEDED: { status: 422, retryable: false },
   STEPS_EXCEEDED: { status: 422, retryable: false },

@@ -2,11 +2,12 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import type { ApiKeys } from "../config/env.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
+import type { JsonObject } from "../json.ts";
 import { lazily } from "../lazily.ts";
 import { VerifiedTokens } from "./verified_tokens.ts";
 
 /** Imported when first needed: who comes with a secret key alone never needs it. */
-const loadServer = lazily(() => import("@supabase/server/core"));
+const loadServer = lazily(() => import("../vendor/supabase_server.js"));
 
 type VerifyAuth = Awaited<ReturnType<typeof loadServer>>["verifyAuth"];
 
@@ -16,6 +17,8 @@ interface UserCaller {
   readonly userId: string;
   /** OAuth client that the token was given to; null for a session of the project's own app. */
   readonly clientId: string | null;
+  /** All that the token says. */
+  readonly claims: JsonObject;
 }
 
 /** Who sent a request. */
@@ -80,8 +83,9 @@ async function verify(
   const userId = z.guid().safeParse(data.userClaims.id);
   if (!userId.success) throw foreignUser();
   const { jwtClaims } = data;
+  const claims = { ...jwtClaims } as JsonObject;
   return {
-    caller: { kind: "user", userId: userId.data, clientId: clientIdOf(jwtClaims) },
+    caller: { kind: "user", userId: userId.data, clientId: clientIdOf(jwtClaims), claims },
     expiresAtSeconds: jwtClaims?.exp,
   };
 }

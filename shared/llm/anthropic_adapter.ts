@@ -1,4 +1,4 @@
-import Anthropic from "@anthropic-ai/sdk";
+import { BaseAnthropic, Messages } from "../vendor/anthropic.js";
 import { AnthropicAnswerReader } from "./anthropic_answer.ts";
 import { toMessagesRequest } from "./anthropic_messages.ts";
 import type { ModelAdapter, ModelEndpoint } from "./model_port.ts";
@@ -12,9 +12,10 @@ export function createAnthropicAdapter(
   options: TransportOptions = {},
 ): ModelAdapter {
   return {
-    generate: (request, { signal, onDelta }) =>
-      callOverTransport(endpoint, options, signal, async (fetch) => {
-        const { messages } = createClient(endpoint, fetch);
+    generate: (request, asked) =>
+      callOverTransport(endpoint, options, asked, async (fetch) => {
+        const { signal, onDelta } = asked;
+        const messages = new Messages(createClient(endpoint, fetch));
         const functions = new OfferedFunctions(request, "anthropic");
         const body = toMessagesRequest(request, functions);
         const reader = new AnthropicAnswerReader(endpoint, onDelta);
@@ -30,8 +31,8 @@ export function createAnthropicAdapter(
 }
 
 /** Everything is given, so that no environment variable or profile of the SDK's has a say. */
-function createClient(endpoint: ModelEndpoint, fetch: ModelFetch): Anthropic {
-  return new Anthropic({
+function createClient(endpoint: ModelEndpoint, fetch: ModelFetch): BaseAnthropic {
+  return new BaseAnthropic({
     apiKey: endpoint.apiKey ?? "none",
     webhookKey: null,
     // The SDK adds the version itself; operators tend to write it anyway.

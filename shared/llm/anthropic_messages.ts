@@ -1,7 +1,7 @@
-import type Anthropic from "@anthropic-ai/sdk";
 import { z } from "zod";
 import type { JsonObject, JsonValue } from "../json.ts";
 import { toAnthropicTool } from "../tool_schemas/wire_function.ts";
+import type { Anthropic } from "../vendor/anthropic.js";
 import type { ModelMessage, ModelRequest } from "./model_port.ts";
 import type { OfferedFunctions } from "./offered_functions.ts";
 

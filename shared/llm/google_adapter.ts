@@ -1,4 +1,4 @@
-import { GoogleGenAI } from "@google/genai/web";
+import { GoogleGenAI } from "../vendor/google_genai.js";
 import { GoogleAnswerReader } from "./google_answer.ts";
 import { toContentRequest } from "./google_contents.ts";
 import type { ModelAdapter, ModelEndpoint } from "./model_port.ts";
@@ -11,8 +11,9 @@ export function createGoogleAdapter(
   options: TransportOptions = {},
 ): ModelAdapter {
   return {
-    generate: (request, { signal, onDelta }) =>
-      callOverTransport(endpoint, options, signal, async (fetch) => {
+    generate: (request, asked) =>
+      callOverTransport(endpoint, options, asked, async (fetch) => {
+        const { signal, onDelta } = asked;
         const { models } = createClient(endpoint, fetch);
         const functions = new OfferedFunctions(request, "gemini");
         const body = toContentRequest(request, functions, signal);

@@ -1,7 +1,7 @@
-import type { Content, GenerateContentParameters, Part } from "@google/genai/web";
 import { z } from "zod";
 import type { JsonValue } from "../json.ts";
 import { toGeminiFunction } from "../tool_schemas/wire_function.ts";
+import type { Content, GenerateContentParameters, Part } from "../vendor/google_genai.js";
 import type { ModelMessage, ModelRequest, ModelToolCall } from "./model_port.ts";
 import type { OfferedFunctions } from "./offered_functions.ts";
 

@@ -3,7 +3,7 @@ import { type JsonExcess, MODEL_LIMITS } from "../json/json_limits.ts";
 import { describeExcess } from "../json/parse_json.ts";
 import { measuredBody } from "../net/guard_json.ts";
 import { createModelError, toAnswerError, toHttpError } from "./model_error.ts";
-import type { ModelEndpoint } from "./model_port.ts";
+import type { GenerateOptions, ModelEndpoint } from "./model_port.ts";
 
 /** The part of `fetch` that the SDKs use. */
 export type ModelFetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
@@ -12,11 +12,19 @@ export type ModelFetch = (input: string | URL | Request, init?: RequestInit) => 
 export interface TransportOptions {
   /** Sends the requests; the product passes one that refuses private addresses. */
   readonly fetch?: ModelFetch;
-  /** Longest silence of the server, before its first byte and between two. @default 120_000 */
+  /**
+   * Longest silence of the server, before its first byte and between two.
+   *
+   * @default 120_000 of a streamed answer; 600_000 of a whole one, which comes after a silence as
+   * long as its making
+   */
   readonly idleTimeoutMs?: number;
   /** Longest answer on the wire. @default 33_554_432 */
   readonly maxResponseBytes?: number;
 }
+
+const STREAM_IDLE_TIMEOUT_MS = 120_000;
+const WHOLE_ANSWER_IDLE_TIMEOUT_MS = 600_000;
 
 /** Error bodies are read this far; what matters stands at their beginning. */
 const MAX_ERROR_BODY_BYTES = 65_536;
@@ -30,17 +38,21 @@ const KEY_HEADERS = ["authorization", "x-api-key", "x-goog-api-key"];
  * The SDKs each wrap, rename or swallow network failures in their own way, so the transport
  * notes the first failure itself, and that is what is thrown.
  *
+ * @param asked Its signal aborts the call; with `onDelta` the answer streams.
  * @param run Calls the SDK with the given `fetch`.
  * @throws the signal's reason when it aborts; else SwarmError as {@linkcode ModelAdapter} has it.
  */
 export async function callOverTransport<T>(
   endpoint: ModelEndpoint,
   options: TransportOptions,
-  signal: AbortSignal,
+  { signal, onDelta }: GenerateOptions,
   run: (fetch: ModelFetch) => Promise<T>,
 ): Promise<T> {
   signal.throwIfAborted();
-  const transport = new ModelTransport(endpoint, options, signal);
+  const idleTimeoutMs = onDelta === undefined
+    ? WHOLE_ANSWER_IDLE_TIMEOUT_MS
+    : STREAM_IDLE_TIMEOUT_MS;
+  const transport = new ModelTransport(endpoint, { idleTimeoutMs, ...options }, signal);
   try {
     return await run(transport.fetch);
   } catch (error) {
@@ -51,16 +63,18 @@ export async function callOverTransport<T>(
   }
 }
 
+type WatchedTransport = TransportOptions & { readonly idleTimeoutMs: number };
+
 /** One call's connection: deadline of silence, limits of its JSON, and the first failure. */
 class ModelTransport {
   readonly #endpoint: ModelEndpoint;
-  readonly #options: TransportOptions;
+  readonly #options: WatchedTransport;
   readonly #signal: AbortSignal;
   readonly #closed = new AbortController();
   #sdkSignal: AbortSignal | undefined;
   failure: SwarmError | undefined;
 
-  constructor(endpoint: ModelEndpoint, options: TransportOptions, signal: AbortSignal) {
+  constructor(endpoint: ModelEndpoint, options: WatchedTransport, signal: AbortSignal) {
     this.#endpoint = endpoint;
     this.#options = options;
     this.#signal = signal;
@@ -103,7 +117,7 @@ class ModelTransport {
 
   /** Waits for the server, but not longer than the idle timeout. */
   async #watch<T>(waiting: Promise<T>): Promise<T> {
-    const idleTimeoutMs = this.#options.idleTimeoutMs ?? 120_000;
+    const { idleTimeoutMs } = this.#options;
     const timer = setTimeout(() => {
       this.#fail(createModelError(this.#endpoint, {
         code: "MODEL_TIMEOUT",

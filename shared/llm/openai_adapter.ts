@@ -1,4 +1,4 @@
-import OpenAI from "openai";
+import { OpenAI } from "../vendor/openai.js";
 import type { ModelAdapter, ModelEndpoint } from "./model_port.ts";
 import { callOverTransport, type ModelFetch, type TransportOptions } from "./model_transport.ts";
 import { OfferedFunctions } from "./offered_functions.ts";
@@ -12,8 +12,9 @@ export function createOpenAiAdapter(
   options: TransportOptions = {},
 ): ModelAdapter {
   return {
-    generate: (request, { signal, onDelta }) =>
-      callOverTransport(endpoint, options, signal, async (fetch) => {
+    generate: (request, asked) =>
+      callOverTransport(endpoint, options, asked, async (fetch) => {
+        const { signal, onDelta } = asked;
         const { chat: { completions } } = createClient(endpoint, fetch);
         const functions = new OfferedFunctions(request, "openai");
         const body = toChatRequest(request, functions, endpoint);

@@ -1,5 +1,5 @@
-import type OpenAI from "openai";
 import { toOpenAiFunction } from "../tool_schemas/wire_function.ts";
+import type { OpenAI } from "../vendor/openai.js";
 import type { ModelEndpoint, ModelMessage, ModelRequest } from "./model_port.ts";
 import type { OfferedFunctions } from "./offered_functions.ts";
 

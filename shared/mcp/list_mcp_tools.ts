@@ -1,8 +1,8 @@
-import type { Client } from "@modelcontextprotocol/client";
 import { z } from "zod";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { type ToolDefinition, toolDefinitionSchema } from "../tools/tool_definition.ts";
 import type { DroppedTool, ToolListing } from "../tools/tool_server.ts";
+import type { Client } from "../vendor/mcp_client.js";
 import { headerAnnotationProblem } from "./header_annotations.ts";
 
 /** A server beyond these is broken or hostile. */

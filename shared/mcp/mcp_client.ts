@@ -1,3 +1,6 @@
+import type { JsonObject, JsonValue } from "../json.ts";
+import { lazily } from "../lazily.ts";
+import type { ToolLogSink } from "../tools/tool_port.ts";
 import type {
   Client,
   ClientCapabilities,
@@ -6,16 +9,13 @@ import type {
   PriorDiscovery,
   StreamableHTTPClientTransport,
   Transport,
-} from "@modelcontextprotocol/client";
-import type { JsonObject, JsonValue } from "../json.ts";
-import { lazily } from "../lazily.ts";
-import type { ToolLogSink } from "../tools/tool_port.ts";
+} from "../vendor/mcp_client.js";
 import type { ConnectionState } from "./connection_state.ts";
 import type { McpFetch } from "./mcp_fetch.ts";
 import { NO_SESSION } from "./no_session.ts";
 
 /** Imported when first needed: most doors call no server of somebody else's. */
-const loadSdk = lazily(() => import("@modelcontextprotocol/client"));
+const loadSdk = lazily(() => import("../vendor/mcp_client.js"));
 
 /** A client that is connected and can call. */
 export interface ConnectedClient {

@@ -1,4 +1,3 @@
-import type { CallToolResult, Tool } from "@modelcontextprotocol/client";
 import { z } from "zod";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { asJsonObject, type JsonObject } from "../json.ts";
@@ -19,6 +18,7 @@ import type {
   ToolListing,
   ToolServer,
 } from "../tools/tool_server.ts";
+import type { CallToolResult, Tool } from "../vendor/mcp_client.js";
 import { type ConnectionState, UNKNOWN_CONNECTION } from "./connection_state.ts";
 import { listMcpTools } from "./list_mcp_tools.ts";
 import { type ConnectedClient, connectMcpClient } from "./mcp_client.ts";

@@ -226,7 +226,7 @@ function createContext(
 }
 
 function userTransaction(
-  { userId }: ToolCaller,
+  { userId, tokenClaims }: ToolCaller,
   signal: AbortSignal,
   leftMs: number,
   { isReadOnly = true, statementTimeoutMs = leftMs }: RunAsCallerOptions,
@@ -240,6 +240,7 @@ function userTransaction(
   }
   return {
     userId,
+    ...(tokenClaims === undefined ? {} : { tokenClaims }),
     isReadOnly,
     signal,
     statementTimeoutMs: Math.min(statementTimeoutMs, leftMs),

@@ -1,9 +1,9 @@
-import type { CallToolResult } from "@modelcontextprotocol/client";
 import type { ContentBlock } from "../content_block.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import { isNestedTooDeep } from "../json_depth.ts";
 import { contentText } from "../tools/content_text.ts";
 import type { ServerAnswer } from "../tools/tool_server.ts";
+import type { CallToolResult } from "../vendor/mcp_client.js";
 
 /** A tool's result as it is, with its text for a model. */
 export function answerOfResult(result: CallToolResult): ServerAnswer {

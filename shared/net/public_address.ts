@@ -1,4 +1,4 @@
-import ipaddr from "ipaddr.js";
+import ipaddr from "../vendor/ipaddr.js";
 
 /** What an IP address reaches, as far as the guard cares. */
 export type AddressReach = "public" | "loopback" | "private" | "forbidden";

@@ -50,7 +50,8 @@ export async function createTask(
 async function callCreateTask(sql: Sql, request: CreateTaskRequest, origin: TaskOrigin) {
   try {
     const [row] = await sql`
-      select task_id, master_task_id, status, is_new
+      select task_id, master_task_id, status, is_new,
+        case when ${request.watch ?? false} then private.watch_job(master_task_id) end
       from private.create_task(
         p_agent => ${request.agent},
         p_input => ${sql.json(request.input)},

@@ -29,6 +29,8 @@ export const createTaskRequest = z.strictObject({
   metadata: jsonObject.optional(),
   /** Caps of the whole job; null lifts a cap. */
   budget: z.record(z.string(), z.number().nullable()).optional(),
+  /** The caller watches the job from its first model call on, as `watch_task()` has it. */
+  watch: z.boolean().optional(),
 });
 
 /** A checked request for a new master task. */

@@ -1,4 +1,4 @@
-import { format, type OutputUnit, type Schema } from "@cfworker/json-schema";
+import { format, type OutputUnit, type Schema } from "../vendor/cfworker_json_schema.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { type PatternCost, patternCost } from "./pattern_cost.ts";
 import { DATA_KEYWORDS } from "./schema_keywords.ts";

@@ -1,7 +1,7 @@
 import { asJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { joinPath } from "../json_path.ts";
 import { ReferenceIndex } from "./reference_index.ts";
-import { schemasIn } from "./schema_keywords.ts";
+import { namesIn, schemasIn, typesOf } from "./schema_keywords.ts";
 import { StepBudget } from "./step_budget.ts";
 
 /** Arguments without what no schema declares. */
@@ -37,11 +37,16 @@ const IN_PLACE = ["if", "then", "else"] as const;
 const IN_PLACE_LISTS = ["allOf", "anyOf", "oneOf"] as const;
 /** Keywords that declare members beside those of `properties`. */
 const OPENING = ["additionalProperties", "unevaluatedProperties", "patternProperties"] as const;
+/** Keywords beside which a schema without `properties` does not stand for any object. */
+const DECLARING: ReadonlySet<string> = new Set([
+  ...["$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if"],
+  ...["dependentSchemas", "dependencies", "properties", "required"],
+]);
 
 /**
  * Leaves out what a tool does not declare: a server may take a member that nobody has approved. An
  * object is left as it is where its schema lists no properties, or lets others in by
- * `additionalProperties`, `unevaluatedProperties` or `patternProperties`.
+ * `additionalProperties`, `unevaluatedProperties`, `patternProperties` or `propertyNames`.
  *
  * @throws StepsSpentError, SwarmError `TOOL_CONFIG_INVALID` for a reference that leads nowhere.
  */
@@ -134,6 +139,8 @@ export function onlyDeclared(args: JsonObject, schema: JsonObject): DeclaredArgu
       const toPlaces = (value: JsonValue | undefined): Place[] =>
         isJsonObject(value) ? [{ schema: value, base }] : [];
       isListed ||= isJsonObject(schema.properties);
+      isOpen ||= schema.propertyNames !== undefined || takesAnyObject(schema);
+      for (const name of namesIn(schema.required)) byName.set(name, byName.get(name) ?? []);
       for (const [name, item] of Object.entries(asJsonObject(schema.properties))) {
         budget.spend(1);
         byName.set(name, [...byName.get(name) ?? [], ...toPlaces(item)]);
@@ -148,11 +155,16 @@ export function onlyDeclared(args: JsonObject, schema: JsonObject): DeclaredArgu
       for (const [place, item] of (Array.isArray(listed) ? listed : []).entries()) {
         prefix[place] = [...prefix[place] ?? [], ...toPlaces(item)];
       }
-      items.push(...[schema.items, schema.additionalItems, schema.unevaluatedItems]
+      items.push(...[schema.items, schema.additionalItems, schema.unevaluatedItems, schema.contains]
         .flatMap(toPlaces));
     }
     return { isClosed: isListed && !isOpen, byName, others, prefix, items };
   }
+}
+
+function takesAnyObject(schema: JsonObject): boolean {
+  return typesOf(schema).includes("object") &&
+    !Object.keys(schema).some((keyword) => DECLARING.has(keyword));
 }
 
 function pathOf(path: string, name: string): string {

@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonValue } from "../json.ts";
 
-/** The longest array that repeats an item; 0: none does. Takes one pass over the value. */
-export function longestWithRepeats(value: JsonValue): number {
+/** Whether an array anywhere in a value repeats an item. Takes one pass over the value. */
+export function repeatsItems(value: JsonValue): boolean {
   const numbers = new Map<string, number>();
-  let longest = 0;
+  let repeats = false;
   numberOf(value);
-  return longest;
+  return repeats;
 
   /** Equal values get the same number. */
   function numberOf(item: JsonValue): number {
@@ -19,7 +19,7 @@ export function longestWithRepeats(value: JsonValue): number {
   function formOf(item: JsonValue): string {
     if (Array.isArray(item)) {
       const items = item.map((inner: JsonValue) => numberOf(inner));
-      if (new Set(items).size < items.length) longest = Math.max(longest, items.length);
+      repeats ||= new Set(items).size < items.length;
       return `[${items.join()}`;
     }
     if (!isJsonObject(item)) return `${typeof item}:${item}`;

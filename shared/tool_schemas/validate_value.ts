@@ -1,9 +1,9 @@
-import { type OutputUnit, type SchemaDraft, Validator } from "@cfworker/json-schema";
+import { type OutputUnit, type SchemaDraft, Validator } from "../vendor/cfworker_json_schema.js";
 import type { JsonObject, JsonValue } from "../json.ts";
 import { isJsonObject } from "../json.ts";
 import { type MeteredSchema, meterSchema, toOwnFormat } from "./metered_schema.ts";
 import { meterValue } from "./metered_value.ts";
-import { longestWithRepeats } from "./repeated_items.ts";
+import { repeatsItems } from "./repeated_items.ts";
 import { StepBudget, StepsSpentError } from "./step_budget.ts";
 import { withoutCostlyPatterns } from "./without_costly_patterns.ts";
 
@@ -19,8 +19,6 @@ export type Validation =
 const MAX_STEPS = 70_000;
 /** Of a larger value only the first problem is looked for. */
 const MAX_EXPLAINED_VALUES = 2_000;
-/** Whether items are unique is found out by comparing each with each. */
-const MAX_COMPARED_ITEMS = 1_000;
 
 interface Compiled {
   readonly metered: MeteredSchema;
@@ -51,9 +49,14 @@ export function validateValue(
 }
 
 function validate(value: JsonValue, schema: JsonObject, budget: StepBudget): Validation {
-  const checked = withoutNeedlessUniqueness(withoutCostlyPatterns(schema, value), value);
+  const matchable = withoutCostlyPatterns(schema, value);
+  const isUnique = holdsUniqueItems(matchable);
+  const paysForItems = isUnique && repeatsItems(value);
+  // Where no array repeats an item, `uniqueItems` says nothing, and it is slow to find out.
+  const checked = isUnique && !paysForItems ? without(matchable, "uniqueItems") : matchable;
   const { metered: { withFormats, appliesSeveral }, thorough, brief } = compile(checked);
-  const { value: metered, count } = meterValue(value, budget, { paysForNames: appliesSeveral });
+  const costs = { paysForNames: appliesSeveral, paysForItems };
+  const { value: metered, count } = meterValue(value, budget, costs);
   const validator = count > MAX_EXPLAINED_VALUES ? brief : thorough;
   const { valid, errors } = withFormats(budget, () => validator.validate(metered));
   if (valid) return { kind: "valid" };
@@ -86,16 +89,6 @@ function draftOf(schema: JsonObject): SchemaDraft {
   if (dialect.includes("draft-06") || dialect.includes("draft-07")) return "7";
   if (dialect.includes("2019-09")) return "2019-09";
   return "2020-12";
-}
-
-/** Where no array repeats an item, `uniqueItems` says nothing; and it is slow to find out. */
-function withoutNeedlessUniqueness(schema: JsonObject, value: JsonValue): JsonObject {
-  if (!holdsUniqueItems(schema)) return schema;
-  const longest = longestWithRepeats(value);
-  if (longest > MAX_COMPARED_ITEMS) {
-    throw new Error(`an array of ${longest} items repeats some, where they have to be unique`);
-  }
-  return longest === 0 ? without(schema, "uniqueItems") : schema;
 }
 
 function holdsUniqueItems(value: JsonValue): boolean {

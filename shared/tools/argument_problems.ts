@@ -1,9 +1,9 @@
-import type { OutputUnit } from "@cfworker/json-schema";
 import { asJsonObject, type JsonObject } from "../json.ts";
 import { joinPath } from "../json_path.ts";
 import { nearestNames } from "../nearest_names.ts";
 import { isNothing } from "../tool_schemas/metered_schema.ts";
 import { validateValue } from "../tool_schemas/validate_value.ts";
+import type { OutputUnit } from "../vendor/cfworker_json_schema.js";
 
 /** One thing that is wrong with a call's arguments. */
 export interface ArgumentProblem {

@@ -24,8 +24,8 @@ const MAX_ROWS = 1_000;
 const STATEMENT_TIMEOUT_GRACE_MS = 1_000;
 
 /**
- * A database function as a server of one tool. It runs as the caller: their role and claims, so
- * row level security holds, read only unless the function is volatile.
+ * A database function as a server of one tool. It runs as the caller: over a login of callers, with
+ * their role and claims, so row level security holds, read only unless the function is volatile.
  */
 export function openDatabaseFunction(options: DatabaseFunctionOptions): ToolServer {
   return {
@@ -59,7 +59,7 @@ async function callFunction(
   call: ServerCall,
   signal: AbortSignal,
 ): Promise<ServerAnswer> {
-  const { userId } = call.caller;
+  const { userId, tokenClaims } = call.caller;
   if (userId === null) throw callerRequired(options.config.function);
   const statement = await statementFor(options, call.arguments);
   const isReadOnly = call.definition.annotations?.readOnlyHint === true;
@@ -70,7 +70,13 @@ async function callFunction(
       (deadline) =>
         runAsUser(
           options.sql,
-          { userId, signal: deadline, isReadOnly, statementTimeoutMs: call.timeoutMs },
+          {
+            userId,
+            ...(tokenClaims === undefined ? {} : { tokenClaims }),
+            signal: deadline,
+            isReadOnly,
+            statementTimeoutMs: call.timeoutMs,
+          },
           (transaction) => callAsUser(transaction, statement, call.arguments),
         ),
     );
@@ -102,15 +108,17 @@ async function catalogue<T>(query: PromiseLike<T>): Promise<T> {
   }
 }
 
-/** The statement is built by the database from its catalogue, every name quoted; values are `$1`. */
+/**
+ * The statement is built by the database from its catalogue, every name quoted; values are `$1`. It
+ * runs inside a function in which Postgres lets nobody change the role.
+ */
 async function callAsUser(
   transaction: TransactionSql,
   statement: string,
   args: JsonObject,
 ): Promise<JsonValue[]> {
-  const rows = await transaction.unsafe<{ result: JsonValue }[]>(statement, [
-    transaction.json(args),
-  ]);
+  const rows = await transaction<{ result: JsonValue }[]>`
+    select result from private.call_as_caller(${statement}, ${transaction.json(args)}) as result`;
   return rows.map((row) => row.result);
 }
 

@@ -27,7 +27,8 @@ const LIST_WAIT_MS = 16_000;
  * A server's tools for a caller: from the cache, after asking the server where the list is missing,
  * old or asked for anew. An old list is given where the server takes long to give a new one.
  *
- * @throws SwarmError `TOOL_NOT_FOUND`, `INSUFFICIENT_SCOPE`, else why there is no list.
+ * @throws SwarmError `TOOL_NOT_FOUND`, `INSUFFICIENT_SCOPE`, `QUOTA_EXCEEDED`, else why there is no
+ * list.
  */
 export async function listServerTools(
   slug: string,
@@ -45,6 +46,7 @@ export async function listServerTools(
   const missing = missingScopes(scopesOf(server.tool, []), granted);
   if (missing.length > 0) throw insufficientScope(`list the tools of '${slug}'`, missing);
 
+  if (options.refresh === true) await store.takeListRefresh(caller.userId);
   const userId = server.user_id;
   let listing = await store.serverListing(server.tool.id, userId, MAX_LIST_AGE_SECONDS);
   let renewal: Renewal | null = null;

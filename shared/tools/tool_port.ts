@@ -10,6 +10,8 @@ import type { SchemaLosses } from "../tool_schemas/schema_loss.ts";
 export interface ToolCaller {
   /** Whose rights, limits and learned parameters hold; null: the service. */
   readonly userId: string | null;
+  /** All that the user's own verified token says; absent where none came. */
+  readonly tokenClaims?: JsonObject;
   /** Only from a worker or a secret key. */
   readonly agentId: string | null;
   /** Only from a worker or a secret key. The call then acts as the task's owner, whatever `userId` says. */

@@ -238,6 +238,12 @@ export interface ToolStore extends SecretSource {
     userId: string | null,
     maxAgeSeconds: number,
   ): Promise<ServerListing>;
+  /**
+   * Counts a list that a user asks for anew.
+   *
+   * @throws SwarmError `QUOTA_EXCEEDED`
+   */
+  takeListRefresh(userId: string | null): Promise<void>;
   /** Null when the connection is neither the user's nor the caller a service. */
   connectionServer(connectionId: string, caller: ToolCaller): Promise<string | null>;
   /** Takes the request out of the rate limit of the server's policy. */
@@ -296,6 +302,12 @@ function serverMethods(sql: Sql) {
         const [row] = await sql`
           select private.server_listing(${toolId}, ${userId}, ${maxAgeSeconds}) as listing`;
         return listingSchema.parse(row?.listing);
+      }),
+    takeListRefresh: (userId: string | null) =>
+      attempt("list the tools anew", async () => {
+        await sql`
+          select private.take_from_minute(
+            'tool_list_refreshes_per_minute', ${userId}, 'list the tools anew')`;
       }),
     beginRelay: (toolId: string, userId: string | null) =>
       attempt("look up the tool server", async () => {

@@ -1,48 +1,78 @@
 import type { Clock } from "./clock.ts";
+import type { DeltaPace } from "./delta_pace.ts";
+import type { Delta } from "./task_store.ts";
 
-/** At most one message each tenth of a second: people read no faster, and each is a query. */
-const MIN_INTERVAL_MS = 100;
 /** Below 32 KB in UTF-8, the most that a broadcast carries. */
 const MAX_MESSAGE_CHARS = 8_000;
+/** Pause after a message that was not sent; it doubles as long as none gets through. */
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 4_000;
 
-/** A model's text on its way to the channels. */
+/** How a model's text gets to its channel. */
+export interface DeltaStreamOptions {
+  /** Sends a piece; false, or an error, when it was not sent. */
+  readonly send: (delta: Delta) => Promise<boolean>;
+  /** Whether anybody looks: unwatched text is kept and not sent. */
+  readonly isWatched: () => boolean;
+  /** The task's own; shared by all its model calls. */
+  readonly pace: DeltaPace;
+  readonly clock: Clock;
+}
+
+/** A model's text on its way to the channel of its job. */
 export interface DeltaStream {
   push(text: string): void;
-  /** Sends what is left; resolves when all is sent. Never throws. */
+  /**
+   * Sends what is left if the pace allows it; the answer as a whole follows with the step.
+   * Resolves when nothing more is sent. Never throws.
+   */
   end(): Promise<void>;
 }
 
 /**
- * Gathers streamed text and sends it at most ten times a second, one message after the other.
- * A message that fails is dropped: the whole text comes with the step.
+ * Gathers streamed text and sends it at the pace of its task, one message after the other. Text
+ * that could not be sent goes with the next message, so that what is received has no gap.
  */
-export function createDeltaStream(
-  send: (text: string) => Promise<void>,
-  clock: Clock,
-): DeltaStream {
+export function createDeltaStream(options: DeltaStreamOptions): DeltaStream {
+  const { send, isWatched, pace, clock } = options;
   let pending = "";
+  let offset = 0;
   let sending: Promise<void> | null = null;
   const ended = new AbortController();
 
   return {
     push(text) {
       pending += text;
-      sending ??= sendAll();
+      if (sending === null && isWatched()) sending = sendAll();
     },
     async end() {
       ended.abort();
       await sending;
+      const isWhole = beginningOf(pending) === pending;
+      if (pending !== "" && isWhole && isWatched() && pace.isEndAllowed) await sendBeginning();
     },
   };
 
   async function sendAll(): Promise<void> {
-    while (pending !== "") {
-      const text = beginningOf(pending);
-      pending = pending.slice(text.length);
-      await send(text).catch(() => {});
-      await clock.sleep(MIN_INTERVAL_MS, ended.signal);
+    let pauseMs = FIRST_PAUSE_MS;
+    if (pace.waitMs > 0) await clock.sleep(pace.waitMs, ended.signal);
+    while (pending !== "" && isWatched() && !ended.signal.aborted) {
+      const isSent = await sendBeginning();
+      await clock.sleep(isSent ? pace.waitMs : pauseMs, ended.signal);
+      pauseMs = isSent ? FIRST_PAUSE_MS : Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
     }
     sending = null;
+  }
+
+  async function sendBeginning(): Promise<boolean> {
+    const text = beginningOf(pending);
+    const isSent = await send({ offset, text }).catch(() => false);
+    if (isSent) {
+      pace.note();
+      pending = pending.slice(text.length);
+      offset += text.length;
+    }
+    return isSent;
   }
 }
 

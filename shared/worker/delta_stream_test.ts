@@ -1,15 +1,57 @@
 import assert from "node:assert/strict";
 import { FakeClock } from "../../tests/worker/fake_clock.ts";
+import { DeltaPace } from "./delta_pace.ts";
 import { createDeltaStream } from "./delta_stream.ts";
+import type { Delta } from "./task_store.ts";
+import { Watch } from "./watch.ts";
 
-function stream(fails = false) {
-  const clock = new FakeClock();
-  const sent: string[] = [];
-  const deltas = createDeltaStream((text) => {
-    sent.push(text);
-    return fails ? Promise.reject(new Error("no")) : Promise.resolve();
-  }, clock);
-  return { clock, sent, deltas };
+interface SentDelta extends Delta {
+  readonly atMs: number;
+}
+
+/** A stream whose messages are kept, and refused while `isRefused` says so. */
+function stream(options: { pace?: DeltaPace; clock?: FakeClock; isWatched?: boolean } = {}) {
+  const { clock = new FakeClock(), isWatched = true } = options;
+  const pace = options.pace ?? new DeltaPace(clock);
+  const watch = new Watch(clock);
+  if (isWatched) watch.note(3_600);
+  const sent: SentDelta[] = [];
+  const asked: number[] = [];
+  const refusal: { answer: () => Promise<boolean> | null } = { answer: () => null };
+  const deltas = createDeltaStream({
+    send: (delta) => {
+      asked.push(clock.nowMs());
+      const refused = refusal.answer();
+      if (refused !== null) return refused;
+      sent.push({ ...delta, atMs: clock.nowMs() });
+      return Promise.resolve(true);
+    },
+    isWatched: () => watch.isOn,
+    pace,
+    clock,
+  });
+  return { clock, pace, watch, sent, asked, refusal, deltas };
+}
+
+/** Pushes one word each 10 ms. */
+async function push({ clock, deltas }: ReturnType<typeof stream>, durationMs: number) {
+  let text = "";
+  for (let atMs = 0; atMs < durationMs; atMs += 10) {
+    const word = `${atMs} `;
+    deltas.push(word);
+    text += word;
+    await clock.advance(10);
+  }
+  return text;
+}
+
+function isWithoutGaps(sent: readonly Delta[]): boolean {
+  let end = 0;
+  return sent.every(({ offset, text }) => {
+    const follows = offset === end;
+    end = offset + text.length;
+    return follows;
+  });
 }
 
 Deno.test("createDeltaStream() sends the first text at once and gathers the rest", async () => {
@@ -20,39 +62,85 @@ Deno.test("createDeltaStream() sends the first text at once and gathers the rest
     deltas.push(text);
     await clock.advance(20);
   }
-  await clock.advance(100);
+  await clock.advance(500);
   deltas.push(" red");
-  await clock.advance(100);
+  await clock.advance(500);
 
-  assert.deepEqual(sent, ["Ro", "ses are", " red"]);
+  assert.deepEqual(sent, [
+    { offset: 0, text: "Ro", atMs: 0 },
+    { offset: 2, text: "ses are", atMs: 500 },
+    { offset: 9, text: " red", atMs: 1_000 },
+  ]);
 });
 
-Deno.test("end() sends what is left without waiting for the interval", async () => {
-  const { sent, deltas } = stream();
+Deno.test("a task never sends more than two messages in a second, over all its calls", async () => {
+  const clock = new FakeClock();
+  const pace = new DeltaPace(clock);
+  const sent: SentDelta[] = [];
+
+  for (const durationMs of [40, 90, 700, 30, 30, 2_300, 10, 10, 10, 1_200]) {
+    const call = stream({ clock, pace });
+    await push(call, durationMs);
+    await call.deltas.end();
+    sent.push(...call.sent);
+  }
+
+  const times = sent.map(({ atMs }) => atMs);
+  assert.ok(times.length >= 8, times.join());
+  for (const [index, atMs] of times.entries()) {
+    const third = times[index + 2] ?? Infinity;
+    assert.ok(third - atMs >= 1_000, times.join());
+  }
+});
+
+Deno.test("end() sends what is left without waiting, when the second has room for it", async () => {
+  const { clock, sent, deltas } = stream();
 
   deltas.push("Ro");
+  await clock.advance(10);
   deltas.push("ses");
   await deltas.end();
 
-  assert.deepEqual(sent, ["Ro", "ses"]);
+  assert.deepEqual(sent.map(({ text }) => text), ["Ro", "ses"]);
 });
 
-Deno.test("a message that cannot be sent is dropped without harm", async () => {
-  const { sent, deltas } = stream(true);
+Deno.test("text that was refused goes with the next message, and is asked about ever less", async () => {
+  const call = stream();
+  const answers = [Promise.resolve(false), Promise.reject(new Error("no database"))];
+  call.refusal.answer = () => answers.shift() ?? null;
 
-  deltas.push("Ro");
-  await deltas.end();
+  const text = await push(call, 4_000);
 
-  assert.deepEqual(sent, ["Ro"]);
+  assert.deepEqual(call.asked.slice(0, 3), [0, 500, 1_500]);
+  assert.equal(call.sent[0]?.offset, 0);
+  assert.ok(isWithoutGaps(call.sent));
+  assert.ok(text.startsWith(call.sent.map((delta) => delta.text).join("")));
+});
+
+Deno.test("while nobody watches nothing is asked; the first message after it has all since", async () => {
+  const call = stream();
+  call.watch.note(1);
+  await push(call, 2_500);
+  const before = call.asked.length;
+  await push(call, 2_000);
+  assert.equal(call.asked.length, before);
+
+  call.watch.note(60);
+  await push(call, 1_000);
+
+  assert.ok(call.sent.length > before);
+  assert.ok(isWithoutGaps(call.sent));
 });
 
 Deno.test("a long text goes in messages that a broadcast can carry, with no emoji cut", async () => {
-  const { sent, deltas } = stream();
+  const { clock, sent, deltas } = stream();
   const text = "x".repeat(7_999) + "🌹".repeat(5_000);
 
   deltas.push(text);
+  await clock.advance(5_000);
   await deltas.end();
 
-  assert.equal(sent.join(""), text);
-  assert.ok(sent.every((part) => part.isWellFormed() && part.length <= 8_000));
+  assert.equal(sent.map((delta) => delta.text).join(""), text);
+  assert.ok(sent.every((delta) => delta.text.isWellFormed() && delta.text.length <= 8_000));
+  assert.ok(isWithoutGaps(sent));
 });

@@ -8,6 +8,7 @@ import {
   type StorageReference,
   textOf,
 } from "./large_values.ts";
+import { storeArtifact } from "./store_artifact.ts";
 import type { TaskEnd } from "./task_end.ts";
 import { artifactPath, type TaskRun } from "./task_run.ts";
 
@@ -17,7 +18,7 @@ type Finish = Extract<Decision, { kind: "finish" }>;
  * Ends the task with its output. A large output goes to Storage, and a reference with its head
  * stands in its place.
  *
- * @throws OUTPUT_TOO_LARGE, STORAGE_UNAVAILABLE
+ * @throws OUTPUT_TOO_LARGE, QUOTA_EXCEEDED, STORAGE_UNAVAILABLE
  */
 export async function finishTask(
   { output, completion }: Finish,
@@ -35,14 +36,14 @@ export async function finishTask(
 
 async function storeLargeOutput(
   output: JsonValue,
-  { context, ports }: TaskRun,
+  run: TaskRun,
 ): Promise<StorageReference | null> {
   const text = textOf(output);
   if (byteLength(text) <= MAX_INLINE_BYTES) return null;
   const isText = typeof output === "string";
-  const path = artifactPath(context, isText ? "_output.txt" : "_output.json");
+  const path = artifactPath(run.context, isText ? "_output.txt" : "_output.json");
   const reference = referenceTo(path, text);
   const contentType = isText ? "text/plain; charset=utf-8" : "application/json";
-  await ports.artifacts.put({ path, text, contentType });
+  await storeArtifact({ path, text, contentType }, run);
   return reference;
 }

@@ -1,9 +1,12 @@
+import type { Clock } from "./clock.ts";
 import { StopReason } from "./stop_reason.ts";
 import type { Lease, LeaseState } from "./task_store.ts";
+import { Watch } from "./watch.ts";
 
 interface HeldTask {
   readonly lease: Lease;
   readonly stop: AbortController;
+  readonly watch: Watch;
   readonly ended: Promise<unknown>;
 }
 
@@ -11,6 +14,12 @@ interface HeldTask {
 export class HeldTasks {
   /** By lease: a task that was let go and claimed again has a new one. */
   readonly #tasks = new Map<string, HeldTask>();
+  readonly #clock: Pick<Clock, "nowMs"> | undefined;
+
+  /** @param clock Tells how long a watch lasts. @default the isolate's own */
+  constructor(clock?: Pick<Clock, "nowMs">) {
+    this.#clock = clock;
+  }
 
   get count(): number {
     return this.#tasks.size;
@@ -24,23 +33,29 @@ export class HeldTasks {
   }
 
   /** Keeps the task until `run` has ended. `run` must not throw. */
-  async hold(lease: Lease, run: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
+  async hold(
+    lease: Lease,
+    run: (signal: AbortSignal, watch: Watch) => Promise<unknown>,
+  ): Promise<void> {
     const key = keyOf(lease);
     for (const held of this.#tasks.values()) {
       if (held.lease.taskId === lease.taskId) held.stop.abort(new StopReason("lost"));
     }
     const stop = new AbortController();
-    const ended = run(stop.signal);
-    this.#tasks.set(key, { lease, stop, ended });
+    const watch = new Watch(this.#clock);
+    const ended = run(stop.signal, watch);
+    this.#tasks.set(key, { lease, stop, watch, ended });
     await ended;
     this.#tasks.delete(key);
   }
 
-  /** Stops the tasks whose lease is lost or whose job was cancelled. */
+  /** Stops the tasks whose lease is lost or whose job was cancelled, and notes who is watched. */
   heed(states: readonly LeaseState[]): void {
-    for (const { state, ...lease } of states) {
+    for (const { state, watchedSeconds = 0, ...lease } of states) {
       // Of an earlier lease the answer may come when the task runs under the next one.
-      if (state !== "held") this.#tasks.get(keyOf(lease))?.stop.abort(new StopReason(state));
+      const held = this.#tasks.get(keyOf(lease));
+      if (state === "held") held?.watch.note(watchedSeconds);
+      else held?.stop.abort(new StopReason(state));
     }
   }
 

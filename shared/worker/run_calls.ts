@@ -1,9 +1,11 @@
 import type { RunnableCall, SaveCall, SkillCall } from "../agent/planned_call.ts";
 import { errorResult, textResult } from "../agent/step_result.ts";
+import type { ErrorCode } from "../errors/codes.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { nearestNames } from "../nearest_names.ts";
 import { byteLength, MAX_DATA_BYTES, referenceTo, textOf } from "./large_values.ts";
 import { runTool } from "./run_tool.ts";
+import { storeArtifact } from "./store_artifact.ts";
 import type { StepRecord } from "./task_store.ts";
 import { artifactPath, type TaskRun } from "./task_run.ts";
 
@@ -14,7 +16,7 @@ import { artifactPath, type TaskRun } from "./task_run.ts";
 export async function runCalls(calls: readonly RunnableCall[], run: TaskRun): Promise<void> {
   const { transcript } = run;
   const outside = calls.filter((call) => {
-    const record = settleAtOnce(call);
+    const record = settleAtOnce(call, run);
     if (record !== null) transcript.end(record);
     return record === null;
   });
@@ -40,9 +42,17 @@ function isRerun(call: RunnableCall): boolean {
   return call.kind === "tool" && call.isRerun;
 }
 
-function settleAtOnce(call: RunnableCall): StepRecord | null {
+function settleAtOnce(call: RunnableCall, { context, transcript }: TaskRun): StepRecord | null {
   if (call.kind === "settled") return { ...call.intent, ...call.result };
   if (call.kind !== "save" || isFile(call) || !fitsIntermediateData(call)) return null;
+  const { stored_bytes_left: left } = context.task;
+  const neededBytes = transcript.savedBytes + byteLength(JSON.stringify(call.value));
+  if (left !== null && neededBytes > left) {
+    const message = `Cannot save ${call.key}: the owner's quota stored_bytes has ${
+      Math.max(0, left)
+    } bytes left`;
+    return { ...call.intent, ...errorResult("QUOTA_EXCEEDED", message) };
+  }
   return {
     ...call.intent,
     ...textResult(`Saved as ${call.key}.`, { key: call.key }),
@@ -96,19 +106,29 @@ async function readSkill(call: SkillCall, { lease, ports }: TaskRun): Promise<St
   return { ...intent, ...errorResult("SKILL_RESOURCE_NOT_FOUND", message) };
 }
 
+/** What is the model's to act on; other failures of Storage are retried. */
+const NOT_STORABLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "OUTPUT_TOO_LARGE",
+  "QUOTA_EXCEEDED",
+]);
+
 /** Keeps a value as an object in Storage, and in the task's data when it fits. */
-async function saveObject(call: SaveCall, { context, ports }: TaskRun): Promise<StepRecord> {
+async function saveObject(call: SaveCall, run: TaskRun): Promise<StepRecord> {
   const { intent, key, value } = call;
   const text = textOf(value);
-  const path = artifactPath(context, filenameOf(call));
+  const path = artifactPath(run.context, filenameOf(call));
   try {
     const { bytes } = referenceTo(path, text);
-    await ports.artifacts.put({ path, text, contentType: contentTypeOf(call) });
-    const result = textResult(`Saved ${bytes} bytes at ${path}.`, { key, storage_path: path });
+    await storeArtifact({ path, text, contentType: contentTypeOf(call) }, run);
+    const result = textResult(`Saved ${bytes} bytes at ${path}.`, {
+      key,
+      bytes,
+      storage_path: path,
+    });
     const data = fitsIntermediateData(call) ? { data: { [key]: value } } : {};
     return { ...intent, ...result, ...data, storage_path: path };
   } catch (error) {
-    if (!(error instanceof SwarmError) || error.code !== "OUTPUT_TOO_LARGE") throw error;
+    if (!(error instanceof SwarmError) || !NOT_STORABLE.has(error.code)) throw error;
     return { ...intent, ...errorResult(error.code, `${error.message}. ${error.hint ?? ""}`) };
   }
 }

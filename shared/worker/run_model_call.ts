@@ -14,24 +14,27 @@ export function modelIntent(seq: number, { context: { agent, provider } }: TaskR
 }
 
 /**
- * Asks the model, broadcasting its text as it comes.
+ * Asks the model. While somebody watches the job, the answer streams and its text is broadcast as
+ * it comes; a call that begins unwatched gets its answer whole.
  *
  * @throws what `CallTaskModel` throws.
  */
 export async function runModelCall({ seq, prompt }: ModelCall, run: TaskRun): Promise<void> {
-  const { lease, context, transcript, trace, ports, control } = run;
+  const { lease, context, transcript, trace, ports, control, watch } = run;
   const intent = modelIntent(seq, run);
   await transcript.begin([intent]);
-  const deltas = createDeltaStream(
-    (text) => ports.store.broadcastDelta(lease, seq, text),
-    ports.clock,
-  );
+  const deltas = createDeltaStream({
+    send: (delta) => ports.store.broadcastDelta(lease, seq, delta),
+    isWatched: () => watch.isOn,
+    pace: run.deltaPace,
+    clock: ports.clock,
+  });
   try {
     const { output, usage } = await trace.modelCall({ seq, ...context }, () =>
       ports.callModel({
         context,
         prompt,
-        stream: true,
+        stream: watch.isOn,
         onDelta: deltas.push,
         signal: control.signal,
       }));

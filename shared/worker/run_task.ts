@@ -7,6 +7,7 @@ import { SwarmError } from "../errors/swarm_error.ts";
 import { untraced } from "../telemetry/task_trace.ts";
 import type { AgentToolset } from "../tools/tool_port.ts";
 import { askPerson } from "./ask_person.ts";
+import { DeltaPace } from "./delta_pace.ts";
 import { finishTask } from "./finish_task.ts";
 import { parkForSubtasks, spawnSubtasks } from "./hand_off.ts";
 import { runCalls } from "./run_calls.ts";
@@ -18,6 +19,7 @@ import type { TaskControl, TaskPorts } from "./task_ports.ts";
 import { callerOf, type TaskRun } from "./task_run.ts";
 import type { ClaimedTask } from "./task_store.ts";
 import { Transcript } from "./transcript.ts";
+import { Watch } from "./watch.ts";
 
 /**
  * Runs a claimed task until it ends, parks, or has to be let go: asks the pure core what comes
@@ -26,17 +28,20 @@ import { Transcript } from "./transcript.ts";
  * Never throws: whatever goes wrong becomes the task's error, a retry, or a lease that runs out.
  */
 export async function runTask(
-  { context: rawContext, ...lease }: ClaimedTask,
+  { context: rawContext, watchedSeconds = 0, ...lease }: ClaimedTask,
   ports: TaskPorts,
   control: TaskControl,
 ): Promise<TaskEnd> {
   const parsed = taskContext.safeParse(rawContext);
   const steps = parsed.success ? parsed.data.steps : [];
-  const transcript = new Transcript(ports.store, lease, steps);
+  const watch = control.watch ?? new Watch(ports.clock);
+  watch.note(watchedSeconds);
+  const transcript = new Transcript(ports.store, lease, steps, watch);
   const trace = parsed.success
     ? ports.telemetry.openRun(parsed.data, lease.epoch)
     : untraced({ traceparent: null, tracestate: null });
-  const base = { lease, transcript, trace, ports, control };
+  const deltaPace = new DeltaPace(ports.clock);
+  const base = { lease, transcript, trace, ports, control, watch, deltaPace };
   const end = await runToEnd(parsed, base);
   await trace.end(end);
   return end;

@@ -14,6 +14,7 @@ import {
   referenceTo,
   textOf,
 } from "./large_values.ts";
+import { storeArtifact } from "./store_artifact.ts";
 import type { StepRecord } from "./task_store.ts";
 import { artifactPath, callerOf, type TaskRun } from "./task_run.ts";
 
@@ -103,7 +104,7 @@ function answeredResult(call: ToolCall, answer: AnsweredCall, run: TaskRun): Ste
 async function shorten(
   call: ToolCall,
   { state, output }: StepResult,
-  { context, ports }: TaskRun,
+  run: TaskRun,
 ): Promise<ShortResult> {
   if (byteLength(JSON.stringify(output)) <= MAX_INLINE_BYTES) return { state, output };
   // What is structured repeats the text in another form; without it the text may fit.
@@ -111,10 +112,10 @@ async function shorten(
   const whole = typeof text === "string" ? text : "";
   if (byteLength(whole) <= MAX_INLINE_BYTES) return { state, output: { ...rest, text: whole } };
 
-  const path = artifactPath(context, `_step-${call.intent.seq}.txt`);
+  const path = artifactPath(run.context, `_step-${call.intent.seq}.txt`);
   try {
     const reference = referenceTo(path, whole);
-    await ports.artifacts.put({ path, text: whole, contentType: "text/plain; charset=utf-8" });
+    await storeArtifact({ path, text: whole, contentType: "text/plain; charset=utf-8" }, run);
     const short = {
       ...rest,
       text: headText(reference),

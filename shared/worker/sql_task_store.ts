@@ -16,18 +16,25 @@ export interface SqlTaskStoreOptions {
   readonly clock: Clock;
 }
 
-const claimedRow = z.object({ task_id: z.string(), epoch: z.string(), context: z.unknown() });
+const claimedRow = z.object({
+  task_id: z.string(),
+  epoch: z.string(),
+  context: z.unknown(),
+  watched_seconds: z.number(),
+});
 const leaseRow = z.object({
   task_id: z.string(),
   epoch: z.string(),
   state: z.enum(["held", "lost", "cancelled"]),
+  watched_seconds: z.number(),
 });
 const stepRow = z.object({
   seq: z.int(),
   state: z.enum(CLOSED_SETS.task_steps.state),
   output: jsonValue.nullable(),
 });
-const recordRow = z.object({ is_cancelled: z.boolean() });
+const recordRow = z.object({ is_cancelled: z.boolean(), watched_seconds: z.number() });
+const deltaRow = z.object({ is_sent: z.boolean() });
 const spawnRow = z.object({ seq: z.int(), error: jsonValue.nullable() });
 const parkRow = z.object({ outcome: z.enum(["parked", "continue", "cancelled"]) });
 const finishedRow = z.object({ task_id: z.string(), epoch: z.string(), status: z.string() });
@@ -66,19 +73,29 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
     async claim(workerId, limit, beginsFirstSteps = false) {
       const rows = await once("claim tasks", claimedRow, () =>
         sql`
-        select task_id, epoch, context
+        select task_id, epoch, context, private.watched_seconds(task_id)::float8 as watched_seconds
         from private.claim_tasks(
           ${workerId}, ${limit}::int, ${leaseSeconds}::int, ${beginsFirstSteps}::boolean)`);
-      return rows.map(({ task_id, epoch, context }) => ({ taskId: task_id, epoch, context }));
+      return rows.map(({ task_id, epoch, context, watched_seconds }) => ({
+        taskId: task_id,
+        epoch,
+        context,
+        watchedSeconds: watched_seconds,
+      }));
     },
 
     async heartbeat(workerId, leases) {
       const held = leases.map(({ taskId, epoch }) => ({ task_id: taskId, epoch }));
       const rows = await once("renew leases", leaseRow, () =>
         sql`
-        select task_id, epoch, state
+        select task_id, epoch, state, private.watched_seconds(task_id)::float8 as watched_seconds
         from private.heartbeat(${workerId}, ${sql.json(held)}, ${leaseSeconds}::int)`);
-      return rows.map(({ task_id, epoch, state }) => ({ taskId: task_id, epoch, state }));
+      return rows.map(({ task_id, epoch, state, watched_seconds }) => ({
+        taskId: task_id,
+        epoch,
+        state,
+        watchedSeconds: watched_seconds,
+      }));
     },
 
     begin({ taskId, epoch }, intents) {
@@ -101,8 +118,12 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
         sql`
         select private.record_steps(
           ${taskId}::uuid, ${epoch}::bigint, ${leaseSeconds}::int,
-          ${json(results)}, ${json(next)}) as is_cancelled`);
-      return { isCancelled: row?.is_cancelled ?? false };
+          ${json(results)}, ${json(next)}) as is_cancelled,
+          private.watched_seconds(${taskId}::uuid)::float8 as watched_seconds`);
+      return {
+        isCancelled: row?.is_cancelled ?? false,
+        watchedSeconds: row?.watched_seconds ?? 0,
+      };
     },
 
     spawn({ taskId, epoch }, subtasks) {
@@ -162,12 +183,19 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
         select private.yield_task(${taskId}::uuid, ${epoch}::bigint, ${json(untriedSeqs)})`);
     },
 
-    async broadcastDelta({ taskId, epoch }, seq, text) {
-      await once("broadcast text", anyRow, () =>
+    async broadcastDelta({ taskId, epoch }, seq, { offset, text }) {
+      const rows = await once("broadcast text", deltaRow, () =>
         sql`
-        select private.broadcast_delta(${taskId}::uuid, ${epoch}::bigint, ${seq}::int, ${
-          toStorableText(text)
-        })`);
+        select private.broadcast_delta(
+          ${taskId}::uuid, ${epoch}::bigint, ${seq}::int, ${offset}::int,
+          ${toStorableText(text)}) as is_sent`);
+      return first(rows).is_sent;
+    },
+
+    async assertMayStore(taskId, byteCount) {
+      await patiently("check the owner's quota", anyRow, () =>
+        sql`
+        select private.assert_may_store(${taskId}::uuid, ${byteCount}::bigint)`);
     },
 
     async loadSkill(taskId, skillId) {

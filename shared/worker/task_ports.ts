@@ -7,6 +7,7 @@ import type { ToolGateway } from "../tools/tool_port.ts";
 import type { ArtifactStorage } from "./artifact_storage.ts";
 import type { Clock } from "./clock.ts";
 import type { TaskStore } from "./task_store.ts";
+import type { Watch } from "./watch.ts";
 
 /** What a model is asked on behalf of a task. */
 export interface TaskModelCall {
@@ -51,4 +52,6 @@ export interface TaskControl {
   readonly signal: AbortSignal;
   /** True when no further step may begin, since the worker's time is nearly up. */
   readonly isClosing: () => boolean;
+  /** Whether somebody watches the task's job. @default nobody does */
+  readonly watch?: Watch;
 }

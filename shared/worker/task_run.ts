@@ -1,9 +1,11 @@
 import type { TaskContext } from "../agent/task_context.ts";
 import type { TaskTrace } from "../telemetry/task_trace.ts";
 import type { ToolCaller } from "../tools/tool_port.ts";
+import type { DeltaPace } from "./delta_pace.ts";
 import type { TaskControl, TaskPorts } from "./task_ports.ts";
 import type { Lease } from "./task_store.ts";
 import type { Transcript } from "./transcript.ts";
+import type { Watch } from "./watch.ts";
 
 /** A task while a worker runs it. */
 export interface TaskRun {
@@ -13,6 +15,8 @@ export interface TaskRun {
   readonly trace: TaskTrace;
   readonly ports: TaskPorts;
   readonly control: TaskControl;
+  readonly watch: Watch;
+  readonly deltaPace: DeltaPace;
 }
 
 /** As whom the task calls tools: its owner, never the service. */

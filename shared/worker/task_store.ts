@@ -15,11 +15,29 @@ export interface Lease {
 export interface ClaimedTask extends Lease {
   /** What the database knows of the task; checked by who runs it. */
   readonly context: unknown;
+  /** For how many more seconds somebody watches the task's job. @default 0 */
+  readonly watchedSeconds?: number;
 }
 
 /** What has become of a lease. */
 export interface LeaseState extends Lease {
   readonly state: "held" | "lost" | "cancelled";
+  /** For how many more seconds somebody watches the task's job. @default 0 */
+  readonly watchedSeconds?: number;
+}
+
+/** What a checkpoint answers. */
+export interface Checkpoint {
+  readonly isCancelled: boolean;
+  /** For how many more seconds somebody watches the task's job. @default 0 */
+  readonly watchedSeconds?: number;
+}
+
+/** A piece of a model's answer as it streams in. */
+export interface Delta {
+  /** How many characters (UTF-16 units) of the answer come before it. */
+  readonly offset: number;
+  readonly text: string;
 }
 
 /** A step as it is stored. */
@@ -121,7 +139,7 @@ export interface TaskStore {
     lease: Lease,
     results: readonly StepRecord[],
     next: readonly StepIntent[],
-  ): Promise<{ readonly isCancelled: boolean }>;
+  ): Promise<Checkpoint>;
   /** @throws DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED, TASK_CANCELLED */
   spawn(lease: Lease, subtasks: readonly SubtaskRequest[]): Promise<readonly SpawnOutcome[]>;
   requestReview(lease: Lease, review: ReviewRequest): Promise<ParkOutcome>;
@@ -141,10 +159,20 @@ export interface TaskStore {
    * @param untriedSeqs Steps of tool calls that were written as started and certainly not sent.
    */
   yield(lease: Lease, untriedSeqs?: readonly number[]): Promise<void>;
-  /** Sends streamed text to the task's channels; never stored. */
-  broadcastDelta(lease: Lease, seq: number, text: string): Promise<void>;
+  /**
+   * Sends streamed text to the channel of the task's job; never stored.
+   *
+   * @returns false when it was not sent: nobody watches, or the project has no message to spare.
+   */
+  broadcastDelta(lease: Lease, seq: number, delta: Delta): Promise<boolean>;
   /** One of the agent's own active skills, or null. */
   loadSkill(taskId: string, skillId: string): Promise<Skill | null>;
+  /**
+   * Asks whether the task's owner may store so many bytes more.
+   *
+   * @throws QUOTA_EXCEEDED
+   */
+  assertMayStore(taskId: string, byteCount: number): Promise<void>;
   stopWorker(workerId: string): Promise<void>;
   /** Asks for another worker, in an isolate of its own. */
   wakeSuccessor(): Promise<void>;

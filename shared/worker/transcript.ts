@@ -2,7 +2,9 @@ import type { StepIntent } from "../agent/planned_call.ts";
 import { modelOutput, type Step } from "../agent/task_context.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import type { JsonValue } from "../json.ts";
+import { byteLength } from "./large_values.ts";
 import type { Lease, StepRecord, StoredStep, TaskStore } from "./task_store.ts";
+import { Watch } from "./watch.ts";
 
 /**
  * A task's steps as they stand, kept in step with the store.
@@ -16,9 +18,13 @@ export class Transcript {
   readonly #lease: Lease;
   readonly #steps: Map<number, Step>;
   readonly #untried = new Set<number>();
+  readonly #watch: Watch;
   #unsaved: StepRecord[] = [];
+  #savedBytes = 0;
 
-  constructor(store: TaskStore, lease: Lease, steps: readonly Step[]) {
+  /** @param watch Learns from each checkpoint for how long the job is watched. */
+  constructor(store: TaskStore, lease: Lease, steps: readonly Step[], watch = new Watch()) {
+    this.#watch = watch;
     this.#store = store;
     this.#lease = lease;
     this.#steps = new Map(steps.map((step) => [step.seq, step]));
@@ -32,6 +38,11 @@ export class Transcript {
   /** Started steps of which this delivery knows that they have not run. */
   get untried(): ReadonlySet<number> {
     return this.#untried;
+  }
+
+  /** Bytes of the data that this delivery has saved with the task. */
+  get savedBytes(): number {
+    return this.#savedBytes;
   }
 
   /** Those of them that are calls of registry tools. */
@@ -71,6 +82,7 @@ export class Transcript {
     this.#steps.set(record.seq, toStep(record));
     this.#untried.delete(record.seq);
     this.#unsaved.push(record);
+    if (record.data !== undefined) this.#savedBytes += byteLength(JSON.stringify(record.data));
   }
 
   /** Takes over what the store itself has written into a step. */
@@ -105,7 +117,8 @@ export class Transcript {
   async #record(next: readonly StepIntent[]): Promise<void> {
     const results = this.#unsaved;
     this.#unsaved = [];
-    const { isCancelled } = await this.#recordOrKeep(results, next);
+    const { isCancelled, watchedSeconds = 0 } = await this.#recordOrKeep(results, next);
+    this.#watch.note(watchedSeconds);
     if (isCancelled) throw new SwarmError("TASK_CANCELLED", "The task is being cancelled");
   }
 

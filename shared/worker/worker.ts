@@ -33,7 +33,7 @@ const CLAIM_RETRY_MS = 1_000;
 export class Worker {
   readonly id: string;
   readonly #options: WorkerOptions;
-  readonly #tasks = new HeldTasks();
+  readonly #tasks: HeldTasks;
   readonly #bell: Bell;
   readonly #heartbeat: Heartbeat;
   #isEnding = false;
@@ -44,6 +44,7 @@ export class Worker {
     const { id, ports, settings } = options;
     this.id = id;
     this.#options = options;
+    this.#tasks = new HeldTasks(ports.clock);
     this.#bell = new Bell(ports.clock);
     this.#activeAtMs = ports.clock.nowMs();
     this.#heartbeat = new Heartbeat({ workerId: id, tasks: this.#tasks, ...ports, ...settings });
@@ -140,8 +141,9 @@ export class Worker {
   async #start(task: ClaimedTask): Promise<void> {
     const { ports } = this.#options;
     const beganAtMs = this.#now();
-    await this.#tasks.hold(task, async (signal) => {
-      const end = await runTask(task, ports, { signal, isClosing: () => this.#isClosing() });
+    await this.#tasks.hold(task, async (signal, watch) => {
+      const isClosing = () => this.#isClosing();
+      const end = await runTask(task, ports, { signal, isClosing, watch });
       ports.log("info", "task.run_ended", {
         worker_id: this.id,
         task_id: task.taskId,

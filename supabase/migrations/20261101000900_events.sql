@@ -24,7 +24,7 @@ $$;
 comment on function private.emit_event(uuid, uuid, text, jsonb) is 'Appends an event to a task''s trace.';
 revoke all on function private.emit_event(uuid, uuid, text, jsonb) from public;
 
-create function private.broadcast(p_task_ids uuid[], p_master_task_ids uuid[], p_events text[], p_payloads jsonb[])
+create function private.send_messages(p_topics text[], p_events text[], p_payloads jsonb[])
 returns void
 language plpgsql
 volatile
@@ -34,28 +34,54 @@ as $$
 begin
   -- What realtime.send() writes for one message of one channel, each in a savepoint of its own.
   with message as materialized (
-    select gen_random_uuid() as id, channel.topic, sent.event, sent.payload
-    from unnest(p_task_ids, p_master_task_ids, p_events, p_payloads)
-      with ordinality as sent (task_id, master_task_id, event, payload, place)
-    cross join lateral (
-      values (1, 'supaswarm:task:' || sent.task_id), (2, 'supaswarm:master:' || sent.master_task_id)
-    ) as channel (place, topic)
-    order by sent.place, channel.place
+    select gen_random_uuid() as id, sent.topic, sent.event, sent.payload
+    from unnest(p_topics, p_events, p_payloads) with ordinality as sent (topic, event, payload, place)
+    order by sent.place
   )
   insert into realtime.messages (id, topic, event, payload, private, extension)
   select message.id, message.topic, message.event,
     message.payload || jsonb_build_object('id', message.id), true, 'broadcast'
   from message;
+  perform private.count_messages(cardinality(p_topics));
 exception when others then
   -- Realtime's table is the platform's to change. Its function knows how, and at worst warns.
-  perform realtime.send(sent.payload, sent.event, 'supaswarm:task:' || sent.task_id, true),
-    realtime.send(sent.payload, sent.event, 'supaswarm:master:' || sent.master_task_id, true)
+  perform realtime.send(sent.payload, sent.event, sent.topic, true)
+  from unnest(p_topics, p_events, p_payloads) as sent (topic, event, payload);
+end;
+$$;
+comment on function private.send_messages(text[], text[], jsonb[]) is
+  'Sends to private channels, in the order of the arrays. Never fails: a broadcast is no reason to lose a change.';
+revoke all on function private.send_messages(text[], text[], jsonb[]) from public;
+
+create function private.broadcast(p_task_ids uuid[], p_master_task_ids uuid[], p_events text[], p_payloads jsonb[])
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_has_task_channels boolean;
+  v_topics text[];
+  v_events text[];
+  v_payloads jsonb[];
+begin
+  v_has_task_channels := private.has_task_channels();
+  select array_agg(channel.topic order by sent.place, channel.place),
+    array_agg(sent.event order by sent.place, channel.place),
+    array_agg(sent.payload order by sent.place, channel.place)
+  into v_topics, v_events, v_payloads
   from unnest(p_task_ids, p_master_task_ids, p_events, p_payloads)
-    as sent (task_id, master_task_id, event, payload);
+    with ordinality as sent (task_id, master_task_id, event, payload, place)
+  cross join lateral (
+    values (1, 'supaswarm:task:' || sent.task_id), (2, 'supaswarm:master:' || sent.master_task_id)
+  ) as channel (place, topic)
+  where channel.place = 2 or v_has_task_channels;
+  perform private.send_messages(v_topics, v_events, v_payloads);
 end;
 $$;
 comment on function private.broadcast(uuid[], uuid[], text[], jsonb[]) is
-  'Sends to the private channels of tasks and of their masters, in the order of the arrays. Never fails: a broadcast is no reason to lose a change.';
+  'Sends to the channels of jobs and, where some client has joined one, to those of their tasks. The caller has asked can_broadcast().';
 revoke all on function private.broadcast(uuid[], uuid[], text[], jsonb[]) from public;
 
 create function private.broadcast_task_events()
@@ -73,6 +99,9 @@ declare
   v_types text[];
   v_payloads jsonb[];
 begin
+  if not private.can_broadcast() then
+    return null;
+  end if;
   select array_agg(event.task_id order by event.id),
     array_agg(event.master_task_id order by event.id),
     array_agg(event.type order by event.id),
@@ -122,13 +151,35 @@ as $$
   );
 $$;
 comment on function private.is_own_channel(text) is
-  'True when the topic is the channel of a task, or of a master task, that the caller owns. Called by policies on realtime.messages.';
+  'True when the topic is the channel of a task, or of a master task, that the caller owns.';
 revoke all on function private.is_own_channel(text) from public;
 grant execute on function private.is_own_channel(text) to authenticated;
 
+create function private.join_channel(p_topic text)
+returns boolean
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+begin
+  if not private.is_own_channel(p_topic) then
+    return false;
+  end if;
+  if p_topic like 'supaswarm:task:%' then
+    perform private.expect_task_channels();
+  end if;
+  return true;
+end;
+$$;
+comment on function private.join_channel(text) is
+  'True when the caller may join the channel. Of a task''s own channel it notes that somebody is on it, so that it is sent to. Realtime asks when a client joins, and again with each new token. Definer, since clients have no right to the note.';
+revoke all on function private.join_channel(text) from public;
+grant execute on function private.join_channel(text) to authenticated;
+
 create policy "owners receive the broadcasts of their tasks" on realtime.messages
   for select to authenticated
-  using (extension = 'broadcast' and private.is_own_channel((select realtime.topic())));
+  using (extension = 'broadcast' and private.join_channel((select realtime.topic())));
 
 -- For clients that prefer postgres_changes; RLS decides who receives a row.
 alter publication supabase_realtime add table public.tasks, public.human_reviews;

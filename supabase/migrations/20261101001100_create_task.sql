@@ -141,6 +141,12 @@ begin
       detail = 'TASK_PRIORITY_INVALID',
       hint = 'Priorities are high, normal and low.';
   end if;
+  if p_run_after > clock_timestamp() + interval '1 year' then
+    raise sqlstate 'PT400' using
+      message = format('Cannot create the task: its run_after %s is more than a year away', p_run_after),
+      detail = 'TASK_RUN_AFTER_INVALID',
+      hint = 'Choose a time within the next year.';
+  end if;
   if p_created_by is not null and not exists (select from auth.users where id = p_created_by) then
     raise sqlstate 'PT403' using
       message = 'Cannot create the task: its owner''s account does not exist',
@@ -149,8 +155,10 @@ begin
   end if;
   if p_budget is not null then
     perform private.assert_budget_is_valid(p_budget);
+    perform private.assert_budget_within_ceilings(p_budget, p_created_by);
   end if;
   v_agent := private.active_agent(p_agent);
+  perform private.take_task_creation(p_created_by, 'create the task');
 
   insert into public.tasks (
     id, master_task_id, agent_id, agent_slug, input, created_by, idempotency_key, run_after,
@@ -158,7 +166,8 @@ begin
   )
   values (
     v_id, v_id, v_agent.id, v_agent.slug, p_input, p_created_by, p_idempotency_key, p_run_after,
-    p_priority, p_concurrency_key, coalesce(p_metadata, '{}'), p_budget, p_traceparent, p_tracestate,
+    p_priority, p_concurrency_key, coalesce(p_metadata, '{}'),
+    private.capped_budget(p_budget, p_created_by), p_traceparent, p_tracestate,
     case when v_visible_at is not null then private.send_message(v_id, p_priority, v_visible_at) end,
     array[private.log_line('created for agent ' || v_agent.slug)]
   )
@@ -183,5 +192,5 @@ begin
 end;
 $$;
 comment on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text) is
-  'Creates a master task. The same idempotency key of the same owner returns the task it made before. Raises AGENT_NOT_FOUND, AGENT_INACTIVE, TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, TASK_BUDGET_INVALID, FORBIDDEN. Called by supaswarm-create-task.';
+  'Creates a master task. The same idempotency key of the same owner returns the task it made before. Raises AGENT_NOT_FOUND, AGENT_INACTIVE, TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, TASK_RUN_AFTER_INVALID, TASK_BUDGET_INVALID, QUOTA_EXCEEDED, FORBIDDEN. Called by supaswarm-create-task.';
 revoke all on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text) from public;

@@ -1,4 +1,4 @@
--- Whose turn it is: owners share the workers, and no more of a user or of a key runs than it may.
+-- Whose turn it is: owners share the workers, and no more tasks of a user or of a key run than may.
 --
 -- A claim asks here before it reads the queue, so a tenant with ten thousand waiting tasks does
 -- not stand in front of one with ten, however urgent it calls them: priority orders the line of one
@@ -6,15 +6,12 @@
 -- and not on how many tasks.
 
 create table private.concurrency_limits (
-  scope text not null check (scope in ('user', 'key')),
-  name text not null,
-  max_running int not null check (max_running >= 0),
-  primary key (scope, name)
+  concurrency_key text primary key,
+  max_running int not null check (max_running >= 0)
 );
 comment on table private.concurrency_limits is
-  'How many tasks may run at the same time, of one user or with one concurrency_key of one owner. No row, no limit. Written by the operator.';
-comment on column private.concurrency_limits.name is
-  'A user''s id or a concurrency_key; * is every one without a row of its own.';
+  'How many tasks with one concurrency_key of one owner may run at the same time. No row, no limit. Written by the operator; for limits by user see quotas.';
+comment on column private.concurrency_limits.concurrency_key is '* is every key without a row of its own.';
 comment on column private.concurrency_limits.max_running is 'Zero holds them back altogether.';
 alter table private.concurrency_limits enable row level security;
 grant select on private.concurrency_limits to service_role;
@@ -30,25 +27,44 @@ create index tasks_key_line_idx on public.tasks (
   array_position(array['high', 'normal', 'low'], priority), message_id
 ) where status = 'pending' and message_id is not null;
 
-create function private.is_limited(p_created_by uuid, p_concurrency_key text)
+create function private.running_count(p_user_id uuid)
+returns int
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+set enable_seqscan = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+begin
+  return (
+    select count(*) from public.tasks as task where task.status = 'running' and task.created_by = p_user_id
+  );
+end;
+$$;
+comment on function private.running_count(uuid) is 'How many tasks of a user run.';
+revoke all on function private.running_count(uuid) from public;
+
+create function private.is_limited(p_created_by uuid, p_concurrency_key text, p_claim_count int)
 returns boolean
 language plpgsql
-stable
+volatile
 security invoker
 set search_path = ''
 as $$
 begin
-  return exists (
-    select from private.concurrency_limits as stated
-    where (stated.scope = 'user' and stated.name = p_created_by::text)
-      or (stated.scope = 'user' and stated.name = '*' and p_created_by is not null)
-      or (stated.scope = 'key' and stated.name = p_concurrency_key)
-      or (stated.scope = 'key' and stated.name = '*' and p_concurrency_key is not null)
-  );
+  return private.running_count(p_created_by) + p_claim_count > private.quota('running_tasks', p_created_by)
+    or exists (
+      select from private.concurrency_limits as stated
+      where stated.concurrency_key = p_concurrency_key
+        or (stated.concurrency_key = '*' and p_concurrency_key is not null)
+    );
 end;
 $$;
-comment on function private.is_limited(uuid, text) is 'True when a limit applies to a task of that owner and key.';
-revoke all on function private.is_limited(uuid, text) from public;
+comment on function private.is_limited(uuid, text, int) is
+  'True when a limit may hold back a task of that owner and key that is claimed together with others, p_claim_count in all; null is not true.';
+revoke all on function private.is_limited(uuid, text, int) from public;
 
 create function private.owners_waiting(p_limit int)
 returns table (owner_id uuid)
@@ -207,9 +223,9 @@ begin
       from private.key_lines_of(p_owner_id, v_max_lines) as waiting
       left join busy on busy.line = waiting.line
       left join private.concurrency_limits as own
-        on own.scope = 'key' and md5(own.name) = waiting.line and own.name <> '*'
+        on md5(own.concurrency_key) = waiting.line and own.concurrency_key <> '*'
       left join private.concurrency_limits as usual
-        on usual.scope = 'key' and usual.name = '*' and waiting.line <> ''
+        on usual.concurrency_key = '*' and waiting.line <> ''
     )
     select candidate.id, candidate.rank
     from room
@@ -246,7 +262,7 @@ as $$
 declare
   v_max_owners constant int := 200;
   v_nobody constant uuid := '00000000-0000-0000-0000-000000000000'::uuid;
-  v_has_key_limits boolean := exists (select from private.concurrency_limits where scope = 'key');
+  v_has_key_limits boolean := exists (select from private.concurrency_limits);
 begin
   return query
     with busy as materialized (
@@ -259,15 +275,11 @@ begin
       -- As many owners as tasks are enough: each of them has one that stands before any other's second.
       select waiting.owner_id,
         coalesce(busy.running_count, 0) as running_count,
-        coalesce(own.max_running, usual.max_running) as max_running
+        private.quota('running_tasks', nullif(waiting.owner_id, v_nobody)) as max_running
       from private.owners_waiting(v_max_owners) as waiting
       left join busy on busy.owner_id = waiting.owner_id
-      left join private.concurrency_limits as own
-        on own.scope = 'user' and own.name = waiting.owner_id::text
-      left join private.concurrency_limits as usual
-        on usual.scope = 'user' and usual.name = '*' and waiting.owner_id <> v_nobody
       where coalesce(busy.running_count, 0)
-        < coalesce(own.max_running, usual.max_running, 2147483647)
+        < coalesce(private.quota('running_tasks', nullif(waiting.owner_id, v_nobody)), 2147483647)
       order by running_count, random()
       limit p_limit
     )
@@ -280,13 +292,13 @@ begin
     cross join lateral (
       select first.task_id, first.rank, first.place
       from private.first_of_owner(
-        owner.owner_id, least(p_limit, owner.max_running - owner.running_count)
+        owner.owner_id, least(p_limit, owner.max_running - owner.running_count)::int
       ) with ordinality as first (task_id, rank, place)
       where not v_has_key_limits
       union all
       select first.task_id, first.rank, first.place
       from private.first_of_keys(
-        owner.owner_id, least(p_limit, owner.max_running - owner.running_count)
+        owner.owner_id, least(p_limit, owner.max_running - owner.running_count)::int
       ) with ordinality as first (task_id, rank, place)
       where v_has_key_limits
     ) as candidate

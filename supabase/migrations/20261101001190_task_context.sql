@@ -87,6 +87,7 @@ begin
         'traceparent', task.traceparent,
         'tracestate', task.tracestate,
         'budget', master.budget,
+        'stored_bytes_left', private.stored_bytes_left(task.created_by),
         'master_input', master.input
       ),
       'agent', staff.agent,

@@ -102,6 +102,7 @@ declare
   v_now constant timestamptz := clock_timestamp();
   v_first uuid;
   v_last uuid;
+  v_max_running bigint;
 begin
   select coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) into v_first
   from public.tasks as task
@@ -118,6 +119,9 @@ begin
   then
     return;
   end if;
+  v_max_running := private.quota(
+    'running_tasks', nullif(v_first, '00000000-0000-0000-0000-000000000000'::uuid)
+  );
   return query
     select task.id, task.message_id, task.priority
     from public.tasks as task
@@ -127,12 +131,15 @@ begin
       and task.cancel_requested_at is null
       and task.deliveries < task.max_deliveries
     order by array_position(array['high', 'normal', 'low'], task.priority), task.message_id
-    limit p_limit
+    limit case
+      when v_max_running is null then p_limit
+      else greatest(0, least(p_limit, v_max_running - private.running_count(v_first)))
+    end
     for no key update skip locked;
 end;
 $$;
 comment on function private.pick_of_only_owner(int) is
-  'pick_in_turn() for the usual case, in a quarter of its time: where one owner alone waits and no lease has run out, whose turn it is needs no counting. Picks nothing in any other case. The caller knows that there are no limits.';
+  'pick_in_turn() for the usual case, in a quarter of its time: where one owner alone waits and no lease has expired, turns need no counting. Picks nothing in any other case. The caller knows that no concurrency key has a limit.';
 revoke all on function private.pick_of_only_owner(int) from public;
 
 create function private.start_claimed(
@@ -210,7 +217,7 @@ begin
       and task.deliveries < task.max_deliveries
       and (
         -- What a limit holds back waits for its turn.
-        (task.status = 'pending' and not private.is_limited(task.created_by, task.concurrency_key))
+        (task.status = 'pending' and not private.is_limited(task.created_by, task.concurrency_key, jsonb_array_length(v_messages)))
         or (task.status = 'running' and task.lease_expires_at <= clock_timestamp())
       )
     -- Whoever has locked the task may be waiting for the message that we hold: pass on.
@@ -233,7 +240,7 @@ comment on function private.claim_strays(text, text, int, int) is
   'Claims up to p_limit tasks by reading the queue itself, and settles the messages of those that it cannot.';
 revoke all on function private.claim_strays(text, text, int, int) from public;
 
-create function private.pick_tasks(p_limit int, p_has_limits boolean)
+create function private.pick_tasks(p_limit int, p_has_key_limits boolean)
 returns table (task_id uuid, message_id bigint, priority text)
 language plpgsql
 volatile
@@ -241,7 +248,7 @@ security invoker
 set search_path = ''
 as $$
 begin
-  if not p_has_limits then
+  if not p_has_key_limits then
     return query select * from private.pick_of_only_owner(p_limit);
     if found then
       return;
@@ -253,7 +260,9 @@ $$;
 comment on function private.pick_tasks(int, boolean) is 'Locks up to p_limit tasks to be claimed.';
 revoke all on function private.pick_tasks(int, boolean) from public;
 
-create function private.claim_in_turn(p_worker_id text, p_limit int, p_lease_seconds int, p_has_limits boolean)
+create function private.claim_in_turn(
+  p_worker_id text, p_limit int, p_lease_seconds int, p_has_key_limits boolean
+)
 returns uuid[]
 language plpgsql
 volatile
@@ -268,7 +277,7 @@ begin
   -- A message's id is known to the queue of its priority alone.
   for v_part in
     select picked.priority, array_agg(picked.task_id) as task_ids, array_agg(picked.message_id) as message_ids
-    from private.pick_tasks(p_limit, p_has_limits) as picked
+    from private.pick_tasks(p_limit, p_has_key_limits) as picked
     group by picked.priority
     order by array_position(array['high', 'normal', 'low'], picked.priority)
   loop
@@ -334,6 +343,30 @@ comment on function private.trace_claims(uuid[], text, boolean) is
   'The events of claimed tasks. With p_begins_first_steps it writes the first step of those that have none, which always is a call of the model, and so saves each of them a round trip. The caller has just claimed the tasks.';
 revoke all on function private.trace_claims(uuid[], text, boolean) from public;
 
+create function private.is_user_waiting()
+returns boolean
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+set enable_seqscan = off
+set enable_bitmapscan = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+begin
+  return exists (
+    select from public.tasks as task
+    where task.status = 'pending' and task.message_id is not null
+      and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid)
+        > '00000000-0000-0000-0000-000000000000'::uuid
+  );
+end;
+$$;
+comment on function private.is_user_waiting() is
+  'True when a task of a user is in line, to which quotas apply; tasks of the service have none.';
+revoke all on function private.is_user_waiting() from public;
+
 create function private.claim_tasks(
   p_worker_id text, p_limit int, p_lease_seconds int, p_begins_first_steps boolean default false
 )
@@ -347,11 +380,11 @@ set jit = off
 set plan_cache_mode = force_generic_plan
 as $$
 declare
-  v_has_limits constant boolean := exists (select from private.concurrency_limits);
+  v_has_key_limits constant boolean := exists (select from private.concurrency_limits);
   v_priority text;
   v_claimed uuid[] := array[]::uuid[];
 begin
-  if v_has_limits then
+  if v_has_key_limits or private.is_user_waiting() then
     -- One claim at a time, before it locks anything else: two that count at once would both start
     -- the last task allowed.
     perform pg_advisory_xact_lock(hashtextextended('supaswarm:concurrency_limits', 0));
@@ -361,7 +394,7 @@ begin
   if exists (select from public.tasks where status = 'pending' and message_id is not null)
     or cardinality(private.priorities_with_messages()) > 0
   then
-    v_claimed := private.claim_in_turn(p_worker_id, p_limit, p_lease_seconds, v_has_limits);
+    v_claimed := private.claim_in_turn(p_worker_id, p_limit, p_lease_seconds, v_has_key_limits);
   end if;
   if cardinality(v_claimed) < p_limit then
     -- What the lines do not show is still in a queue. Read after every turn was given: who reads
@@ -389,5 +422,5 @@ begin
 end;
 $$;
 comment on function private.claim_tasks(text, int, int, boolean) is
-  'Claims up to p_limit tasks, in turn among owners, an owner''s of high priority first, and within concurrency_limits, each with a lease of p_lease_seconds and a new epoch. Called by workers.';
+  'Claims up to p_limit tasks, in turn among owners, an owner''s of high priority first, and within quotas and concurrency_limits, each with a lease of p_lease_seconds and a new epoch. Called by workers.';
 revoke all on function private.claim_tasks(text, int, int, boolean) from public;

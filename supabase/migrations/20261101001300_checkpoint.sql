@@ -118,6 +118,11 @@ begin
             else storage_paths || v_step.storage_path
           end
       where id = p_task.id;
+      perform private.note_stored(p_task, 'data:' || entry.key, octet_length(entry.value::text))
+      from jsonb_each(coalesce(v_step.data, '{}')) as entry;
+      if v_step.storage_path is not null then
+        perform private.note_stored(p_task, v_step.storage_path, (v_step.output ->> 'bytes')::bigint);
+      end if;
     end if;
     v_event := private.step_ended_event(v_step.kind, v_step.name, v_step.state);
     if v_event is not null then
@@ -226,31 +231,3 @@ $$;
 comment on function private.record_steps(uuid, bigint, int, jsonb, jsonb) is
   'The checkpoint: stores results and the next intents in one transaction; true when the task is to be cancelled. Raises LEASE_LOST and the codes of start_steps(). Called by workers.';
 revoke all on function private.record_steps(uuid, bigint, int, jsonb, jsonb) from public;
-
-create function private.broadcast_delta(p_task_id uuid, p_epoch bigint, p_seq int, p_text text)
-returns void
-language sql
-volatile
-security invoker
-set search_path = ''
-as $$
-  select private.broadcast(
-    array[task.id],
-    array[task.master_task_id],
-    array['model.delta'],
-    array[jsonb_build_object(
-      'task_id', task.id,
-      'master_task_id', task.master_task_id,
-      'seq', null,
-      'at', clock_timestamp(),
-      'data', jsonb_build_object('step_seq', broadcast_delta.p_seq, 'text', broadcast_delta.p_text)
-    )]
-  )
-  from public.tasks as task
-  where task.id = broadcast_delta.p_task_id
-    and task.epoch = broadcast_delta.p_epoch
-    and task.status = 'running';
-$$;
-comment on function private.broadcast_delta(uuid, bigint, int, text) is
-  'Sends streamed model text to the channels; never stored. Called by workers.';
-revoke all on function private.broadcast_delta(uuid, bigint, int, text) from public;

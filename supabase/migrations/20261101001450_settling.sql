@@ -9,10 +9,15 @@ volatile
 security invoker
 set search_path = ''
 as $$
+declare
+  v_task constant public.tasks := private.hold_or_cancel(p_task_id, p_epoch);
 begin
-  if (private.hold_or_cancel(p_task_id, p_epoch)).id is null then
+  if v_task.id is null then
     return 'cancelled';
   end if;
+  perform private.note_stored(
+    v_task, p_output_reference ->> 'storage_path', (p_output_reference ->> 'bytes')::bigint
+  );
   update public.tasks
   set storage_paths = storage_paths || (p_output_reference ->> 'storage_path')
   where id = p_task_id

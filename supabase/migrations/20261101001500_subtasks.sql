@@ -3,7 +3,7 @@
 create function private.assert_subtask_caps(p_task public.tasks, p_new_children int)
 returns void
 language plpgsql
-stable
+volatile
 security invoker
 set search_path = ''
 as $$
@@ -33,10 +33,11 @@ begin
       detail = 'TASKS_EXCEEDED',
       hint = 'Create the job with a larger max_tasks, or with null for no cap.';
   end if;
+  perform private.assert_may_wait(p_task.created_by, p_new_children, format('create %s more subtasks', p_new_children));
 end;
 $$;
 comment on function private.assert_subtask_caps(public.tasks, int) is
-  'Raises DEPTH_EXCEEDED, CHILDREN_EXCEEDED or TASKS_EXCEEDED. The caller holds the job''s lock.';
+  'Raises DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED or QUOTA_EXCEEDED. The caller holds the job''s lock.';
 revoke all on function private.assert_subtask_caps(public.tasks, int) from public;
 
 create function private.handoff_error(p_agent_id uuid, p_target_slug text)
@@ -175,7 +176,7 @@ begin
 end;
 $$;
 comment on function private.spawn_subtasks(uuid, bigint, int, jsonb) is
-  'Creates the subtasks [{seq, agent, input, traceparent}] of create_subtask steps; a repeated call finds those that exist. A handoff that is not allowed ends its step with the error. Raises LEASE_LOST, TASK_CANCELLED, DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED. Called by workers.';
+  'Creates the subtasks [{seq, agent, input, traceparent}] of create_subtask steps; a repeated call finds those that exist. A handoff that is not allowed ends its step with the error. Raises LEASE_LOST, TASK_CANCELLED, DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED, QUOTA_EXCEEDED. Called by workers.';
 revoke all on function private.spawn_subtasks(uuid, bigint, int, jsonb) from public;
 
 create function private.park(p_task public.tasks, p_status text)

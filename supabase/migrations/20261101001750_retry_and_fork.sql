@@ -253,6 +253,7 @@ begin
   v_source := private.own_task(p_task_id);
   perform private.assert_fork_point(p_task_id, p_from_seq);
   v_agent := private.active_agent(v_source.agent_slug);
+  perform private.take_task_creation(v_source.created_by, 'fork the task');
 
   insert into public.tasks (
     id, master_task_id, agent_id, agent_slug, input, created_by, priority, concurrency_key,
@@ -260,7 +261,7 @@ begin
   )
   select
     v_id, v_id, v_agent.id, v_agent.slug, v_source.input, v_source.created_by, v_source.priority,
-    v_source.concurrency_key, v_source.metadata, master.budget,
+    v_source.concurrency_key, v_source.metadata, private.capped_budget(master.budget, v_source.created_by),
     v_source.traceparent, v_source.tracestate,
     private.saved_data_before(v_source, p_from_seq), v_source.storage_paths,
     private.send_message(v_id, v_source.priority),
@@ -299,7 +300,7 @@ as $$
   select private.fork_task(p_task_id, p_from_seq);
 $$;
 comment on function public.fork_task(uuid, int) is
-  'Creates a new job that goes on from the steps of a task before p_from_seq, with its input, agent, owner and the whole budget, and returns the new master''s id. For the owner and the service. Raises TASK_NOT_FOUND, FORK_POINT_INVALID, AGENT_NOT_FOUND, AGENT_INACTIVE.';
+  'Creates a new job that goes on from the steps of a task before p_from_seq, with its input, agent, owner and the whole budget, and returns the new master''s id. For the owner and the service. Raises TASK_NOT_FOUND, FORK_POINT_INVALID, AGENT_NOT_FOUND, AGENT_INACTIVE, QUOTA_EXCEEDED.';
 revoke all on function public.fork_task(uuid, int) from public;
 grant execute on function public.fork_task(uuid, int) to authenticated;
 grant execute on function public.fork_task(uuid, int) to service_role;

@@ -192,6 +192,35 @@ as $$
   where backlog.project_id = p_project_id;
 $$;
 
+-- Realtime as it is when nobody has joined a task's own channel and nothing was sent for a while.
+-- What sequences say outlives a rollback, so a test that counts messages says it first.
+create or replace function tests.quiet_realtime()
+returns void
+language sql
+as $$
+  select setval('private.task_channels_until', 1), setval('private.realtime_messages', 1);
+$$;
+
+-- Joins a channel as Realtime asks for it; what the policy decides is undone with everything else.
+create or replace function tests.join_channel(p_user text, p_topic text)
+returns boolean
+language plpgsql
+as $$
+declare
+  v_may_read boolean;
+begin
+  begin
+    insert into realtime.messages (topic, extension) values (p_topic, 'broadcast');
+    perform tests.act_as_user(p_user), set_config('realtime.topic', p_topic, true);
+    v_may_read := exists (select from realtime.messages where topic = p_topic and event is null);
+    raise exception using errcode = 'SWUND';
+  exception
+    when sqlstate 'SWUND' then null;
+  end;
+  return v_may_read;
+end;
+$$;
+
 -- Runs a statement and returns the stable code that it raises, or 'none'.
 create or replace function tests.code_of(p_statement text)
 returns text

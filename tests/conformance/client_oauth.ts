@@ -1,10 +1,9 @@
 import {
-  auth,
-  extractWWWAuthenticateParams,
+  loadMcpClient,
   type OAuthClientInformationMixed,
   type OAuthClientProvider,
   type OAuthTokens,
-} from "@modelcontextprotocol/client";
+} from "../deps.ts";
 
 /** Whom the suite's authorization server is told that we are. */
 export interface OAuthIdentity {
@@ -27,6 +26,7 @@ export function withOAuth(send: typeof fetch, identity: OAuthIdentity): typeof f
   const { serverUrl } = identity;
 
   return async (input, init) => {
+    const { auth, extractWWWAuthenticateParams } = await loadMcpClient();
     for (let authorizations = 0;; authorizations++) {
       const headers = new Headers(init?.headers);
       const tokens = await provider.tokens();

@@ -155,7 +155,7 @@ Deno.test("the functions over HTTP keep to their contract", async (t) => {
   await t.step("a task runs after its time, not before", async () => {
     const soon = new Date(Date.now() + 1_500);
     const [past, near, far] = await Promise.all(
-      [new Date(0), soon, new Date("2999-01-01T00:00:00Z")].map(async (time) => {
+      [new Date(0), soon, new Date(Date.now() + 300 * 86_400_000)].map(async (time) => {
         const body = { ...TASK, run_after: time.toISOString() };
         return created(await knock(project, { body, headers: service })).task_id;
       }),

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { loadJose } from "../../scripts/deps.ts";
-import { authenticate, type Caller } from "../../shared/http/authenticate.ts";
+import { authenticate } from "../../shared/http/authenticate.ts";
 
 Deno.test("authenticate() tells for which OAuth client a token was made", async () => {
   const { exportJWK, generateKeyPair, SignJWT } = await loadJose();
   const { privateKey, publicKey } = await generateKeyPair("ES256");
   const key = { ...await exportJWK(publicKey), kty: "EC", kid: "one", alg: "ES256" };
-  const callerWith = async (claims: Readonly<Record<string, unknown>>): Promise<Caller> => {
+  const callerWith = async (claims: Readonly<Record<string, unknown>>) => {
     const token = await new SignJWT({ role: "authenticated", ...claims })
       .setProtectedHeader({ alg: "ES256", kid: "one" })
       .setSubject("00000000-0000-4000-8000-000000000001")
@@ -21,16 +21,17 @@ Deno.test("authenticate() tells for which OAuth client a token was made", async 
       secretKeys: {},
       jwks: { keys: [key] },
     };
-    return await authenticate(request, keys, ["user"]);
+    const caller = await authenticate(request, keys, ["user"]);
+    assert.ok(caller.kind === "user");
+    return { userId: caller.userId, clientId: caller.clientId };
   };
 
   const userId = "00000000-0000-4000-8000-000000000001";
   assert.deepEqual(await callerWith({ client_id: "editor" }), {
-    kind: "user",
     userId,
     clientId: "editor",
   });
   for (const claims of [{}, { client_id: "" }, { client_id: 7 }]) {
-    assert.deepEqual(await callerWith(claims), { kind: "user", userId, clientId: null });
+    assert.deepEqual(await callerWith(claims), { userId, clientId: null });
   }
 });

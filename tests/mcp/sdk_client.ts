@@ -1,4 +1,4 @@
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { Client, StreamableHTTPClientTransport } from "../../shared/vendor/mcp_client.js";
 
 /** A connected client of the official SDK. */
 export interface SdkClient extends AsyncDisposable {

@@ -155,7 +155,7 @@ Deno.test("the swarm is driven from an MCP client", async (t) => {
       await use(ada, "create_task", {
         agent: "writer",
         input: "Later",
-        run_after: "2999-01-01T00:00:00Z",
+        run_after: new Date(Date.now() + 300 * 86_400_000).toISOString(),
       }),
     );
     const startedAt = performance.now();

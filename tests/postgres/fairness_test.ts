@@ -59,7 +59,7 @@ Deno.test("A claim costs the same however long the line is", async () => {
 Deno.test("Workers that claim at the same moment start no more than a limit allows", async () => {
   await using track = await openRaceTrack();
   const { sql, store } = track;
-  await sql`insert into private.concurrency_limits values ('user', '*', 3)`;
+  await sql`update private.quotas set amount = 3 where name = 'running_tasks'`;
   const owner = await addUser(sql, "owner");
   await createTasksOf(sql, owner, 60);
   await createTasks(sql, 20);

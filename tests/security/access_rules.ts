@@ -172,6 +172,10 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     ...OWNER_AND_SERVICE,
     arguments: async (world) => ({ p_master_task_id: await world.waitingTask() }),
   },
+  "watch_task(uuid)": {
+    ...OWNER_AND_SERVICE,
+    arguments: async (world) => ({ p_task_id: await world.waitingTask() }),
+  },
   "respond_to_review(uuid, boolean, jsonb, text)": {
     ...OWNER_AND_SERVICE,
     arguments: async (world) => ({ p_task_id: await world.taskInReview(), p_approved: true }),
@@ -255,11 +259,13 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
 
 /** The functions of `private` that signed-in users execute: behind policies and public functions. */
 export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
+  "call_as_caller(text, jsonb)",
   "cancel_task(uuid)",
   "check_head(uuid)",
   "fork_task(uuid, integer)",
   "is_own_channel(text)",
   "is_own_job_file(text)",
+  "join_channel(text)",
   "match_documents(extensions.vector, double precision, integer, uuid)",
   "project_freshness(uuid)",
   "respond_to_review(uuid, boolean, jsonb, text)",
@@ -267,4 +273,5 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "search_documents(uuid, text, extensions.vector, text, integer, text, integer)",
   "set_provider_key(text, text)",
   "set_tool_credential(text, text)",
+  "watch_task(uuid)",
 ];

@@ -99,7 +99,7 @@ Deno.test("a job's channels are its owner's, and nobody sends into them", async 
 
 async function createWaitingJob(sql: Sql, ownerId: string): Promise<string> {
   const [task] = await sql<{ task_id: string }[]>`
-    select task_id from private.create_task('quiet', '{}', ${ownerId}, p_run_after => '2999-01-01')`;
+    select task_id from private.create_task('quiet', '{}', ${ownerId}, p_run_after => now() + interval '300 days')`;
   if (task === undefined) throw new Error("No task was created");
   return task.task_id;
 }

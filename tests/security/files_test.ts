@@ -15,7 +15,7 @@ Deno.test("a job's files are read by its owner and written by the service", asyn
   const folders = await Promise.all([cast.owner.id, cast.stranger.id].map(async (id) => {
     const [task] = await sql<{ id: string }[]>`
       select task_id as id from private.create_task('quiet', '{}', ${id},
-        p_run_after => '2999-01-01')`;
+        p_run_after => now() + interval '300 days')`;
     return `${task?.id}/${task?.id}`;
   }));
   const [ownFolder = "", strangersFolder = ""] = folders;

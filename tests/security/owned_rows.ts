@@ -28,7 +28,7 @@ function taskFactories(sql: Sql, ownerId: string) {
   const waitingTask = async () => {
     const [task] = await sql<{ task_id: string }[]>`
       select task_id from private.create_task(${AGENT}, '{}', ${ownerId},
-        p_run_after => '2999-01-01')`;
+        p_run_after => now() + interval '300 days')`;
     if (task === undefined) throw new Error("No task was created");
     return task.task_id;
   };

@@ -220,7 +220,9 @@ async function addStrangersJob(sql: Sql, strangerId: string): Promise<string> {
   await addAgent(sql, { slug: "foreign" });
   const [task] = await sql<{ id: string }[]>`
     select task_id as id from private.create_task('foreign',
-      ${sql.json({ words: STRANGERS_WORDS })}, ${strangerId}, p_run_after => '2999-01-01')`;
+      ${
+    sql.json({ words: STRANGERS_WORDS })
+  }, ${strangerId}, p_run_after => now() + interval '300 days')`;
   if (task === undefined) throw new Error("No task was created");
   await sql`
     update public.tasks

@@ -9,6 +9,7 @@ import type {
   ToolGateway,
 } from "../../shared/tools/tool_port.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
+import { applyMigrations } from "../../scripts/stack/migrations/apply_migrations.ts";
 import { openDatabase } from "../../scripts/stack/database/open_database.ts";
 
 /** What a registry row is made of; the rest has defaults. */
@@ -39,6 +40,8 @@ export interface ToolFixtureOptions {
   readonly supabaseUrl?: string;
   /** @default true */
   readonly allowLoopback?: boolean;
+  /** @default "pglite" */
+  readonly db?: "pglite" | "native";
 }
 
 /** The project's key in these tests; it must turn up nowhere. */
@@ -51,12 +54,13 @@ export async function openToolFixture(options: ToolFixtureOptions = {}): Promise
     logged.push(JSON.stringify({ level, event, ...fields }));
   };
   const database = await openDatabase({
-    db: "pglite",
+    db: options.db ?? "pglite",
     dataDir: "",
     ephemeral: true,
     projectRoot: PROJECT_ROOT,
     log,
   });
+  if (options.db === "native") await applyMigrations(database, PROJECT_ROOT);
   const sql = createSql(database.url, { maxConnections: 4, applicationName: "tool-tests" });
   const gateway = createToolGateway({
     sql,

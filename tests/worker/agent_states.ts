@@ -34,6 +34,7 @@ export function stateOf(parts: StateParts = {}): AgentState {
         agent_slug: "writer",
         input: parts.input ?? "Write a poem",
         depth: 0,
+        stored_bytes_left: null,
         attempts: 0,
         deliveries: 1,
         traceparent: null,

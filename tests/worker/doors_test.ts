@@ -70,6 +70,19 @@ Deno.test("the doors let in whom they should and answer as documented", async (t
       assert.deepEqual({ ...row }, { created_by: null, traceparent: TRACEPARENT });
     });
 
+    await t.step("with watch the job is watched before any worker can have it", async () => {
+      const watched = await create({ ...task, watch: true }, service);
+      const unwatched = await create({ ...task, watch: false }, service);
+
+      assert.equal(watched.status, 201);
+      const rows = await swarm.sql`
+        select master_task_id from private.watched_jobs
+        where watched_until > clock_timestamp() + interval '50 seconds'`;
+      assert.deepEqual(rows.map((row) => row.master_task_id), [watched.body.task_id]);
+      assert.equal(unwatched.status, 201);
+      assert.equal((await create({ ...task, watch: "yes" }, service)).status, 400);
+    });
+
     await t.step("a user's token creates a task of that user", async () => {
       const authorization = `Bearer ${await tokenFor(keys)}`;
 
@@ -118,7 +131,7 @@ Deno.test("the doors let in whom they should and answer as documented", async (t
       const { status, body } = await create({
         agent: "test-planner",
         input: { topic: "tides\0" },
-        run_after: "2999-01-01T00:00:00Z",
+        run_after: new Date(Date.now() + 300 * 86_400_000).toISOString(),
         priority: "high",
         concurrency_key: "tenant-1\0",
         metadata: { source: "test" },

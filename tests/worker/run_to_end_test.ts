@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { SwarmError } from "../../shared/errors/swarm_error.ts";
 import type { ModelMessage } from "../../shared/llm/model_port.ts";
+import { waitFor } from "../../scripts/wait_for.ts";
 import { toolNamed } from "./agent_states.ts";
 import { answered, ask, type ModelScript, Swarm, turnNumber } from "./swarm_fixture.ts";
 
+const SAVE = ask("save_intermediate_data", { key: "note", value: 1 });
 const complete = (output: string) => ({ calls: [ask("complete_task", { output })] });
 
 /** Answers turn by turn; the last answer completes the task. */
@@ -293,9 +295,13 @@ Deno.test("a worker runs tasks to their end", async (t) => {
       await worker.stop();
     });
 
-    await t.step("streamed text is broadcast and never stored", async () => {
+    await t.step("watched text is broadcast and never stored", async () => {
+      const taskId = await swarm.createTask();
+      await swarm.watch(taskId);
+      const modes: boolean[] = [];
       const worker = swarm.startWorker({
-        model: async ({ onDelta }) => {
+        model: async ({ stream, onDelta }) => {
+          modes.push(stream);
           for (const word of ["Ro", "ses ", "are"]) {
             onDelta(word);
             await new Promise((resolve) => setTimeout(resolve, 30));
@@ -303,15 +309,79 @@ Deno.test("a worker runs tasks to their end", async (t) => {
           return complete("Roses are red");
         },
       });
+      await swarm.until(taskId, "completed");
+
+      const deltas = await swarm.deltas(taskId);
+      assert.deepEqual(modes, [true]);
+      assert.equal(deltas.map(({ text }) => text).join(""), "Roses are");
+      assert.ok(deltas.length < 3, "deltas are gathered");
+      assert.ok(deltas.every(({ topic }) => topic === `supaswarm:master:${taskId}`));
+      assert.ok(!(await swarm.events(taskId)).includes("model.delta"));
+      await worker.stop();
+    });
+
+    await t.step("nobody watches: models answer whole, and no text is broadcast", async () => {
+      const modes: boolean[] = [];
+      const worker = swarm.startWorker({
+        model: (call) => {
+          modes.push(call.stream);
+          call.onDelta("never seen");
+          return turnNumber(call) === 0 ? { calls: [SAVE] } : complete("Done");
+        },
+      });
 
       const taskId = await swarm.createTask();
       await swarm.until(taskId, "completed");
 
-      const rows = await swarm.sql`
-        select payload -> 'data' ->> 'text' as text from realtime.messages
-        where topic = ${`supaswarm:task:${taskId}`} and event = 'model.delta' order by inserted_at`;
-      assert.equal(rows.map(({ text }) => text).join(""), "Roses are");
-      assert.ok(rows.length < 3, "deltas are gathered");
+      assert.deepEqual(modes, [false, false]);
+      assert.deepEqual(await swarm.deltas(taskId), []);
+      await worker.stop();
+    });
+
+    await t.step("a watch that begins or ends is known at the next call", async () => {
+      const modes: boolean[] = [];
+      const worker = swarm.startWorker({
+        model: async (call) => {
+          modes.push(call.stream);
+          const turn = turnNumber(call);
+          if (turn === 0) await swarm.watch(taskId);
+          if (turn === 1) {
+            await swarm.sql`
+              update private.watched_jobs set watched_until = now()
+              where master_task_id = ${taskId}::uuid`;
+          }
+          return turn < 2 ? { calls: [SAVE] } : complete("Done");
+        },
+      });
+
+      const taskId = await swarm.createTask();
+      await swarm.until(taskId, "completed");
+
+      assert.deepEqual(modes, [false, true, false]);
+      await worker.stop();
+    });
+
+    await t.step("a watch that begins in a long call is known by its next heartbeat", async () => {
+      const watch = Promise.withResolvers<void>();
+      const worker = swarm.startWorker({
+        heartbeatSeconds: 1,
+        model: async ({ onDelta }) => {
+          await watch.promise;
+          await waitFor(async () => {
+            onDelta(".");
+            return (await swarm.deltas(taskId)).length > 0;
+          }, { timeoutMs: 10_000, what: "text on the job's channel" });
+          return complete("Done");
+        },
+      });
+
+      const taskId = await swarm.createTask();
+      await swarm.until(taskId, "running");
+      await swarm.watch(taskId);
+      watch.resolve();
+
+      await swarm.until(taskId, "completed", 20_000);
+      assert.equal((await swarm.deltas(taskId))[0]?.offset, 0);
       await worker.stop();
     });
 

@@ -85,6 +85,17 @@ export interface StepRow {
   readonly output: { readonly [key: string]: JsonValue };
 }
 
+/** A broadcast piece of a model's answer. */
+export interface DeltaRow {
+  readonly topic: string;
+  /** ISO 8601. */
+  readonly at: string;
+  /** Of the step. */
+  readonly seq: number;
+  readonly offset: number;
+  readonly text: string;
+}
+
 const PROJECT_ROOT = new URL("../../", import.meta.url).pathname;
 const LEASE_SECONDS = 5;
 
@@ -173,6 +184,22 @@ export class Swarm {
     const rows = await this.sql`
       select type from public.task_events where task_id = ${taskId}::uuid order by id`;
     return rows.map((row) => String(row.type));
+  }
+
+  /** As somebody who watches the task's job. */
+  async watch(taskId: string): Promise<void> {
+    await this.sql`select public.watch_task(${taskId}::uuid)`;
+  }
+
+  /** The streamed text of the task that was broadcast, in order. */
+  async deltas(taskId: string): Promise<readonly DeltaRow[]> {
+    const rows = await this.sql`
+      select topic, payload -> 'at' as at, payload -> 'data' -> 'step_seq' as seq,
+        payload -> 'data' -> 'offset' as offset, payload -> 'data' -> 'text' as text
+      from realtime.messages
+      where event = 'model.delta' and payload ->> 'task_id' = ${taskId}
+      order by payload ->> 'at'`;
+    return [...rows] as unknown as DeltaRow[];
   }
 
   /** Waits until the task has the status. */

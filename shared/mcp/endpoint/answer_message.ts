@@ -5,7 +5,7 @@ import type { Exchange } from "./exchange.ts";
 import type { DescribedServer, FoundTool } from "./tool_directory.ts";
 
 /** Imported when first needed, while the database is asked: who is turned away never needs it. */
-const loadSdk = lazily(() => import("@modelcontextprotocol/server"));
+const loadSdk = lazily(() => import("../../vendor/mcp_server.js"));
 
 /**
  * How often an idle stream carries a comment. Proxies notice that a client has gone only when they

@@ -1,7 +1,7 @@
-import type { McpServer, ServerCapabilities } from "@modelcontextprotocol/server";
 import { SwarmError } from "../../errors/swarm_error.ts";
 import type { JsonObject } from "../../json.ts";
 import type { ServerFeatures } from "../../tools/tool_port.ts";
+import type { McpServer, ServerCapabilities } from "../../vendor/mcp_server.js";
 import { handleCall } from "./call_handler.ts";
 import type { Exchange, McpSdk } from "./exchange.ts";
 import { toListedTool } from "./list_handler.ts";

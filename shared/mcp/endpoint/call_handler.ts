@@ -1,9 +1,3 @@
-import type {
-  CallToolRequest,
-  CallToolResult,
-  InputRequiredResult,
-  ServerContext,
-} from "@modelcontextprotocol/server";
 import { SwarmError } from "../../errors/swarm_error.ts";
 import { asJsonObject, type JsonObject } from "../../json.ts";
 import type {
@@ -14,6 +8,12 @@ import type {
   ToolLogSink,
   ToolProgress,
 } from "../../tools/tool_port.ts";
+import type {
+  CallToolRequest,
+  CallToolResult,
+  InputRequiredResult,
+  ServerContext,
+} from "../../vendor/mcp_server.js";
 import { inputOffer } from "./input_offer.ts";
 import {
   metaOfAsking,

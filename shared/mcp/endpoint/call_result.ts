@@ -1,4 +1,3 @@
-import type { CallToolResult } from "@modelcontextprotocol/server";
 import { textBlock } from "../../content_block.ts";
 import type { SwarmError } from "../../errors/swarm_error.ts";
 import type { JsonObject, JsonValue } from "../../json.ts";
@@ -9,6 +8,7 @@ import type {
   ToolCallOutcome,
   UnknownCall,
 } from "../../tools/tool_port.ts";
+import type { CallToolResult } from "../../vendor/mcp_server.js";
 import { META_PREFIX, underBothNames } from "../meta_keys.ts";
 
 /** A call's result as the Model Context Protocol has it, also of the plain JSON door. */

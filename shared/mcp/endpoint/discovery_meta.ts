@@ -1,5 +1,5 @@
-import type { JSONRPCMessage, Server, Transport } from "@modelcontextprotocol/server";
 import { isJsonObject, type JsonObject } from "../../json.ts";
+import type { JSONRPCMessage, Server, Transport } from "../../vendor/mcp_server.js";
 
 /**
  * Adds entries to the `_meta` with which a server presents itself, in `initialize` and

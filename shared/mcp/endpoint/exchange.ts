@@ -19,4 +19,4 @@ export interface Exchange {
 }
 
 /** The SDK, imported when first needed. */
-export type McpSdk = typeof import("@modelcontextprotocol/server");
+export type McpSdk = typeof import("../../vendor/mcp_server.js");

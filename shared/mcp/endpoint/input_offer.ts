@@ -1,6 +1,6 @@
-import type { ServerContext } from "@modelcontextprotocol/server";
 import { asJsonObject, type JsonObject } from "../../json.ts";
 import type { InputOffer } from "../../tools/tool_port.ts";
+import type { ServerContext } from "../../vendor/mcp_server.js";
 
 const CLIENT_CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities";
 

@@ -1,5 +1,5 @@
-import type { Tool } from "@modelcontextprotocol/server";
 import type { JsonObject } from "../../json.ts";
+import type { Tool } from "../../vendor/mcp_server.js";
 import { META_PREFIX } from "../meta_keys.ts";
 import type { WireTool } from "./tool_directory.ts";
 

@@ -1,7 +1,7 @@
-import type { Server, ServerContext } from "@modelcontextprotocol/server";
 import { SwarmError } from "../../errors/swarm_error.ts";
 import { asJsonObject, type JsonObject } from "../../json.ts";
 import type { RelayMethod, ServerFeatures } from "../../tools/tool_port.ts";
+import type { Server, ServerContext } from "../../vendor/mcp_server.js";
 import type { Exchange, McpSdk } from "./exchange.ts";
 import { inputOffer } from "./input_offer.ts";
 import { toProtocolError } from "./protocol_error.ts";

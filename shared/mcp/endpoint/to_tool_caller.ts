@@ -20,6 +20,7 @@ export function toToolCaller(caller: Caller, details: CallerDetails): ToolCaller
     case "user":
       return {
         userId: caller.userId,
+        tokenClaims: caller.claims,
         clientId: caller.clientId,
         agentId: null,
         taskId: null,

@@ -31,7 +31,7 @@ export async function readFrontMatter(source: string): Promise<FrontMatter> {
 
 /** The mapping as JSON, or null when the text is YAML of another kind. */
 async function parseMapping(yaml: string): Promise<JsonObject | null> {
-  const { parse } = await import("yaml");
+  const { parse } = await import("../../vendor/yaml.js");
   try {
     const json = toJson(parse(yaml, { logLevel: "error" }));
     if (json === null && yaml.trim() === "") return {};

@@ -44,7 +44,7 @@ const CLOSINGS: ReadonlySet<string> = new Set(
  * @param text Normalised text without front matter.
  */
 export async function parseBlocks(text: string): Promise<Block[]> {
-  const { default: MarkdownIt } = await import("markdown-it");
+  const { default: MarkdownIt } = await import("../../vendor/markdown_it.js");
   const parser = new MarkdownIt({ html: true, maxNesting: MAX_NESTING });
   parser.core.ruler.enableOnly(["normalize", "block"]);
   // Definitions of links are text like any other here; the rule would swallow their lines.

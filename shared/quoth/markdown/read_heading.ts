@@ -14,8 +14,8 @@ const CUSTOM_ID = /[ \t]*\{#([^\s{}]+)\}[ \t]*$/;
 /** A reader for one document. */
 export async function createHeadingReader(): Promise<HeadingReader> {
   const [{ default: MarkdownIt }, { default: GithubSlugger }] = await Promise.all([
-    import("markdown-it"),
-    import("github-slugger"),
+    import("../../vendor/markdown_it.js"),
+    import("../../vendor/github_slugger.js"),
   ]);
   const parser = new MarkdownIt({ html: true });
   const slugger = new GithubSlugger();

@@ -1,4 +1,4 @@
-import { Minimatch } from "minimatch";
+import { Minimatch } from "../../vendor/minimatch.js";
 
 /** Longer patterns are no patterns of paths. */
 const MAX_PATTERN_CHARS = 256;

@@ -43,7 +43,7 @@ export async function findAuthority(
   serverUrl: string,
   guardedFetch: typeof fetch,
 ): Promise<Authority> {
-  const sdk = await import("@modelcontextprotocol/client");
+  const sdk = await import("../../vendor/mcp_client.js");
   const fetchFn = createOAuthFetch(guardedFetch);
   const challenge = await askChallenge(serverUrl, fetchFn).catch((error) => {
     throw error instanceof SwarmError ? error : authorizationServerUnavailable(slug);
@@ -83,7 +83,7 @@ export function oauthUnavailable(slug: string, reason: string): SwarmError {
 
 /** What the server answers a request without a token. */
 async function askChallenge(serverUrl: string, send: ReturnType<typeof createOAuthFetch>) {
-  const { extractWWWAuthenticateParams } = await import("@modelcontextprotocol/client");
+  const { extractWWWAuthenticateParams } = await import("../../vendor/mcp_client.js");
   const response = await send(serverUrl, {
     method: "POST",
     headers: {

@@ -53,7 +53,7 @@ export async function beginAuthorization(
     { slug, oauth, server: authority.server, addresses },
     ports,
   );
-  const { startAuthorization } = await import("@modelcontextprotocol/client");
+  const { startAuthorization } = await import("../../vendor/mcp_client.js");
   const state = randomState();
   const scope = scopeOf(authority, oauth?.scope);
   const { server, resource } = authority;

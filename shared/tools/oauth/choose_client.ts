@@ -58,7 +58,7 @@ async function register(
   guardedFetch: typeof fetch,
 ) {
   const { registerClient, RegistrationRejectedError, resolveClientMetadata } = await import(
-    "@modelcontextprotocol/client"
+    "../../vendor/mcp_client.js"
   );
   const { redirectUrl } = addresses;
   const clientMetadata = resolveClientMetadata(

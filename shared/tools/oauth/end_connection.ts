@@ -39,7 +39,7 @@ async function revoke(
   const token = refresh_token ?? access_token;
   if (server.revocation_endpoint === undefined || token === null) return false;
   const { assertSecureTokenEndpoint, selectClientAuthMethod } = await import(
-    "@modelcontextprotocol/client"
+    "../../vendor/mcp_client.js"
   );
   const client = clientInformationOf(ended);
   const methods = server.revocation_endpoint_auth_methods_supported ??

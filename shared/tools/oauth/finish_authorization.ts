@@ -39,7 +39,7 @@ async function exchange(
   { store, guardedFetch }: OAuthPorts,
 ): Promise<JsonObject> {
   const { exchangeAuthorization, IssuerMismatchError } = await import(
-    "@modelcontextprotocol/client"
+    "../../vendor/mcp_client.js"
   );
   const { slug, authorization_server: server, resource } = request;
   try {

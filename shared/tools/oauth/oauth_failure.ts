@@ -23,7 +23,7 @@ const CLIENT_IS_UNKNOWN: ReadonlySet<string> = new Set(["invalid_client", "unaut
  * @throws SwarmError the guard's own, and what is no failure of the other side.
  */
 export async function readOAuthFailure(error: unknown): Promise<OAuthFailure> {
-  const { OAuthError } = await import("@modelcontextprotocol/client");
+  const { OAuthError } = await import("../../vendor/mcp_client.js");
   if (error instanceof SwarmError) throw error;
   if (!(error instanceof OAuthError) || PASSING.has(error.code)) return { kind: "unavailable" };
   return { kind: "refused", code: /^[a-z_]{1,60}$/.test(error.code) ? error.code : "unknown" };

@@ -58,7 +58,7 @@ async function refresh(
   turn: Extract<RefreshTurn, { kind: "begun" }>,
   { store, guardedFetch }: OAuthPorts,
 ): Promise<RenewedToken> {
-  const { refreshAuthorization } = await import("@modelcontextprotocol/client");
+  const { refreshAuthorization } = await import("../../vendor/mcp_client.js");
   const { authorization_server: server, resource } = turn;
   const tokens = await refreshAuthorization(server.issuer, {
     metadata: server,

@@ -1,5 +1,5 @@
-import type { OAuthTokens } from "@modelcontextprotocol/client";
 import type { JsonObject } from "../../json.ts";
+import type { OAuthTokens } from "../../vendor/mcp_client.js";
 
 /** The longest life of a token that is believed: ten years. */
 const MAX_LIFETIME_SECONDS = 315_360_000;

@@ -2,7 +2,7 @@ begin;
 set local search_path = public, extensions;
 select plan(5);
 
-insert into private.concurrency_limits values ('key', 'crm', 1);
+insert into private.concurrency_limits values ('crm', 1);
 select tests.create_user('other'), tests.create_task();
 select private.create_task('worker-agent', '{}', tests.user_id('owner'), p_concurrency_key => 'crm') from generate_series(1, 120);
 select private.create_task('worker-agent', '{}', tests.user_id('owner'), p_concurrency_key => 'mail') from generate_series(1, 3);
@@ -26,7 +26,7 @@ select is(
   'the first in line'
 );
 
-insert into private.concurrency_limits values ('key', '*', 0);
+insert into private.concurrency_limits values ('*', 0);
 select private.create_task('worker-agent', '{}', tests.user_id('other'), p_concurrency_key => 'new');
 select is_empty('select * from private.claim_tasks(''w2'', 50, 30)', 'a limit of zero holds back every key without its own');
 

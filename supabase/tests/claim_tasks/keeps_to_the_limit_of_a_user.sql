@@ -2,7 +2,9 @@ begin;
 set local search_path = public, extensions;
 select plan(6);
 
-insert into private.concurrency_limits values ('user', '*', 2), ('user', tests.user_id('big')::text, 3);
+select tests.create_user('big');
+update private.quotas set amount = 2 where name = 'running_tasks';
+insert into private.quotas values ('running_tasks', tests.user_id('big'), 3);
 select tests.create_task(p_owner => 'small') from generate_series(1, 10);
 select tests.create_task(p_owner => 'big') from generate_series(1, 10);
 create temp table first_claim on commit drop as select * from private.claim_tasks('w1', 20, 30);
@@ -23,7 +25,7 @@ select is((select count(*) from private.claim_tasks('w2', 20, 30))::int, 2, 'eac
 select private.create_task('worker-agent', '{}') from generate_series(1, 5);
 select is((select count(*) from private.claim_tasks('w2', 20, 30))::int, 5, 'the service has no limit');
 
-delete from private.concurrency_limits;
+delete from private.quotas;
 select is((select count(*) from private.claim_tasks('w2', 20, 30))::int, 13, 'without a limit the rest starts');
 
 select * from finish();

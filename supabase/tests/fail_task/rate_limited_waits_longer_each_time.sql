@@ -2,6 +2,7 @@ begin;
 set local search_path = public, extensions;
 select plan(4);
 
+update private.quotas set amount = null where name = 'running_tasks';
 create temp table made on commit drop as select tests.create_task() as id, n from generate_series(1, 40) as n;
 select count(*) from private.claim_tasks('w1', 50, 30);
 update public.tasks set rate_limit_waits = 99 where id in (select id from made where n > 20);

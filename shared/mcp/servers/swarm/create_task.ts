@@ -54,6 +54,11 @@ export const createTaskTool = defineTool({
         description: "Tasks of one key share its limit",
       },
       metadata: { type: "object", description: "Notes of your own, kept with the task" },
+      watch: {
+        type: "boolean",
+        default: false,
+        description: "Streams the models' text to the job's channel, for the first minute",
+      },
       budget: {
         type: "object",
         description: "Caps of the whole job; null lifts a cap",

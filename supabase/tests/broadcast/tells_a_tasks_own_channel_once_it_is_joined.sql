@@ -1,8 +1,13 @@
 begin;
 set local search_path = public, extensions;
-select plan(4);
+select plan(5);
 
+select tests.quiet_realtime();
 create temp table made on commit drop as select tests.create_task() as id;
+select ok(
+  tests.join_channel('owner', 'supaswarm:task:' || (select id from made)),
+  'the owner has joined the task''s own channel'
+);
 create temp table claimed on commit drop as select * from private.claim_tasks('w1', 1, 30, true);
 create temp table sent on commit drop as
   select message.*, row_number() over (order by message.ctid) as place
@@ -16,8 +21,8 @@ select results_eq(
 );
 select results_eq(
   $$select event from sent where topic like 'supaswarm:task:%' order by place$$,
-  $$values ('task.created'), ('task.started'), ('model.started')$$,
-  'and so does the task''s'
+  $$values ('task.started'), ('model.started')$$,
+  'and so does the task''s, once somebody is on it'
 );
 select is_empty(
   $$select from sent where not private or extension <> 'broadcast' or payload ->> 'id' <> id::text$$,

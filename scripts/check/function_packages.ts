@@ -1,0 +1,52 @@
+import { type ProjectModule, reachedFrom } from "../deploy/module_graph.ts";
+import { VENDORED_MODULES, VENDORED_PACKAGES } from "../vendor/vendored_modules.ts";
+import { VENDOR_FOLDER } from "../vendor/vendor_files.ts";
+
+/**
+ * What is wrong with how a function loads npm packages: one that is vendored and is imported from
+ * npm all the same, so that its whole folder is embedded, and a vendored module that is loaded with
+ * the function although it may be loaded when it is first needed.
+ *
+ * @param entry Path of the function's `index.ts`.
+ * @param modules Everything that the function reaches.
+ */
+export function functionPackageProblems(
+  entry: string,
+  modules: readonly ProjectModule[],
+): string[] {
+  return [...embeddedPackages(modules), ...eagerModules(entry, modules)];
+}
+
+function embeddedPackages(modules: readonly ProjectModule[]): string[] {
+  return modules.flatMap(({ path, runtimeImports }) =>
+    runtimeImports.flatMap(({ target }) => {
+      const name = packageOf(target);
+      if (name === null || !Object.hasOwn(VENDORED_PACKAGES, name)) return [];
+      return [`${path} imports ${target}: import it from ${VENDOR_FOLDER}/ instead`];
+    })
+  );
+}
+
+function eagerModules(entry: string, modules: readonly ProjectModule[]): string[] {
+  const loaded = reachedFrom(entry, modules, { includeDynamic: false });
+  return VENDORED_MODULES
+    .filter(({ name, isLoadedAtStart }) =>
+      isLoadedAtStart !== true && loaded.has(`${VENDOR_FOLDER}/${name}.js`)
+    )
+    .map(({ name }) => {
+      const importers = modules.filter(({ path, runtimeImports }) =>
+        loaded.has(path) &&
+        runtimeImports.some(({ target, isDynamic }) =>
+          !isDynamic && target === `${VENDOR_FOLDER}/${name}.js`
+        )
+      ).map(({ path }) => path);
+      return `${entry} loads ${VENDOR_FOLDER}/${name}.js when it starts (${
+        importers.join(", ")
+      }): load it with import() when it is first needed`;
+    });
+}
+
+/** `@scope/name` of `npm:@scope/name@1.2.3/entry`; null for what is no npm package. */
+function packageOf(specifier: string): string | null {
+  return /^npm:\/?((?:@[^/]+\/)?[^@/]+)/.exec(specifier)?.[1] ?? null;
+}

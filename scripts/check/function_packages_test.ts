@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import type { ProjectModule } from "../deploy/module_graph.ts";
+import { functionPackageProblems } from "./function_packages.ts";
+
+const ENTRY = "supabase/functions/f/index.ts";
+
+Deno.test("functionPackageProblems() accepts an SDK that is loaded when it is first needed", () => {
+  const problems = functionPackageProblems(ENTRY, [
+    moduleOf(ENTRY, { eager: ["shared/llm/choose.ts", "shared/vendor/zod.js"] }),
+    moduleOf("shared/llm/choose.ts", { lazy: ["shared/llm/openai_adapter.ts"] }),
+    moduleOf("shared/llm/openai_adapter.ts", { eager: ["shared/vendor/openai.js"] }),
+    moduleOf("shared/vendor/openai.js", { eager: ["node:process"] }),
+  ]);
+
+  assert.deepEqual(problems, []);
+});
+
+Deno.test("functionPackageProblems() names an SDK that is loaded with the function", () => {
+  const problems = functionPackageProblems(ENTRY, [
+    moduleOf(ENTRY, { eager: ["shared/llm/openai_adapter.ts"] }),
+    moduleOf("shared/llm/openai_adapter.ts", { eager: ["shared/vendor/openai.js"] }),
+  ]);
+
+  assert.deepEqual(problems, [
+    `${ENTRY} loads shared/vendor/openai.js when it starts (shared/llm/openai_adapter.ts): ` +
+    "load it with import() when it is first needed",
+  ]);
+});
+
+for (const specifier of ["npm:@google/genai@3.1.0/web", "npm:/openai@7.57.0", "npm:zod@4"]) {
+  Deno.test(`functionPackageProblems() names ${specifier}, of which there is a vendored module`, () => {
+    const [problem, ...others] = functionPackageProblems(ENTRY, [
+      moduleOf(ENTRY, { lazy: ["shared/llm/adapter.ts"] }),
+      moduleOf("shared/llm/adapter.ts", { lazy: [specifier] }),
+    ]);
+
+    assert.deepEqual(others, []);
+    assert.match(problem ?? "", /^shared\/llm\/adapter\.ts imports npm:.*import it from/);
+  });
+}
+
+Deno.test("functionPackageProblems() leaves a package alone of which there is none", () => {
+  assert.deepEqual(
+    functionPackageProblems(ENTRY, [moduleOf(ENTRY, { eager: ["npm:left-pad@1.3.0"] })]),
+    [],
+  );
+});
+
+function moduleOf(
+  path: string,
+  { eager = [], lazy = [] }: { readonly eager?: string[]; readonly lazy?: string[] },
+): ProjectModule {
+  const runtimeImports = [
+    ...eager.map((target) => ({ target, isDynamic: false })),
+    ...lazy.map((target) => ({ target, isDynamic: true })),
+  ];
+  return { path, imports: [], runtimeImports };
+}

@@ -1,0 +1,59 @@
+/** What is read of a lock file. Deno writes it; zod itself is among what it helps to generate. */
+interface LockFile {
+  readonly version: string;
+  readonly specifiers: Readonly<Record<string, string>>;
+  readonly npm: Readonly<Record<string, LockedPackage>>;
+}
+
+interface LockedPackage {
+  readonly dependencies?: readonly string[];
+  readonly optionalDependencies?: readonly string[];
+}
+
+/**
+ * The part of a `deno.lock` that these packages need: they and what they depend on, each with its
+ * version and checksum.
+ *
+ * @param specifiers For example `npm:zod@4.6.7`.
+ * @throws Error when the lock file has no entry for one of them.
+ */
+export function lockedClosure(lockText: string, specifiers: readonly string[]): string {
+  const lock: LockFile = JSON.parse(lockText);
+  const kept = new Map<string, LockedPackage>();
+  const waiting = specifiers.map((specifier) => rootOf(lock, specifier));
+  for (let key = waiting.pop(); key !== undefined; key = waiting.pop()) {
+    const found = lock.npm[key];
+    if (kept.has(key) || found === undefined) continue;
+    kept.set(key, found);
+    for (const name of [...found.dependencies ?? [], ...found.optionalDependencies ?? []]) {
+      waiting.push(keyOf(lock, name));
+    }
+  }
+  return JSON.stringify({
+    version: lock.version,
+    specifiers: Object.fromEntries(specifiers.map((name) => [name, lock.specifiers[name]])),
+    npm: Object.fromEntries([...kept].sort(([a], [b]) => a < b ? -1 : 1)),
+  });
+}
+
+function rootOf(lock: LockFile, specifier: string): string {
+  const version = lock.specifiers[specifier];
+  if (version === undefined) {
+    throw new Error(`deno.lock has no entry for ${specifier}; run deno task vendor`);
+  }
+  return `${nameOf(specifier.slice("npm:".length))}@${version}`;
+}
+
+/** Dependencies are listed by name alone when only one version of the package is locked. */
+function keyOf(lock: LockFile, dependency: string): string {
+  if (lock.npm[dependency] !== undefined) return dependency;
+  const prefix = `${dependency}@`;
+  const key = Object.keys(lock.npm).find((candidate) => candidate.startsWith(prefix));
+  if (key === undefined) throw new Error(`deno.lock lists no version of ${dependency}`);
+  return key;
+}
+
+/** `@scope/name` of `@scope/name@1.2.3`. */
+function nameOf(packageWithVersion: string): string {
+  return packageWithVersion.slice(0, packageWithVersion.lastIndexOf("@"));
+}

@@ -1,0 +1,159 @@
+/** The npm packages that functions use, each pinned once. */
+export const VENDORED_PACKAGES = {
+  "@anthropic-ai/sdk": "1.12.0",
+  "@cfworker/json-schema": "4.1.6",
+  "@google/genai": "3.1.0",
+  "@modelcontextprotocol/client": "2.4.0",
+  "@modelcontextprotocol/server": "2.4.0",
+  "@supabase/server": "1.8.1",
+  "github-slugger": "2.0.0",
+  "ipaddr.js": "2.5.0",
+  "markdown-it": "15.0.3",
+  minimatch: "10.2.6",
+  openai: "7.57.0",
+  postgres: "3.4.9",
+  yaml: "2.9.1",
+  zod: "4.6.7",
+} as const;
+
+/** One entry point of a package, and what is exported from it. */
+export interface VendoredEntry {
+  readonly package: keyof typeof VENDORED_PACKAGES;
+  /** The entry point within the package, for example `/web`. @default the package's main one */
+  readonly path?: string;
+  /** Names of values; the code that none of them needs is left out. `*` exports all of them. */
+  readonly values: readonly string[] | "*";
+  /** Names of types. @default `*`, which not every package's declarations allow */
+  readonly types?: readonly string[] | "*";
+}
+
+/** A file `shared/vendor/<name>.js` and the entry points that it bundles. */
+export interface VendoredModule {
+  readonly name: string;
+  readonly entries: readonly VendoredEntry[];
+  /** Every start of a function may load it; the others are for `import()` when they are needed. */
+  readonly isLoadedAtStart?: true;
+}
+
+/** Every module in `shared/vendor/`. */
+export const VENDORED_MODULES: readonly VendoredModule[] = [
+  {
+    name: "anthropic",
+    entries: [
+      // The base client has no resources: only the one that is used is bundled.
+      { package: "@anthropic-ai/sdk", values: ["BaseAnthropic"] },
+      {
+        package: "@anthropic-ai/sdk",
+        path: "/resources/messages",
+        values: ["Messages"],
+        types: [],
+      },
+    ],
+  },
+  {
+    name: "cfworker_json_schema",
+    isLoadedAtStart: true,
+    entries: [{ package: "@cfworker/json-schema", values: ["Validator", "format"] }],
+  },
+  {
+    name: "github_slugger",
+    entries: [{ package: "github-slugger", values: ["default"] }],
+  },
+  {
+    name: "google_genai",
+    entries: [{ package: "@google/genai", path: "/web", values: ["GoogleGenAI"] }],
+  },
+  {
+    name: "ipaddr",
+    isLoadedAtStart: true,
+    entries: [{ package: "ipaddr.js", values: ["default"], types: [] }],
+  },
+  {
+    name: "markdown_it",
+    entries: [{ package: "markdown-it", values: ["default"] }],
+  },
+  {
+    name: "mcp_client",
+    entries: [{
+      package: "@modelcontextprotocol/client",
+      values: [
+        "Client",
+        "IssuerMismatchError",
+        "OAuthError",
+        "RegistrationRejectedError",
+        "StreamableHTTPClientTransport",
+        "assertSecureTokenEndpoint",
+        "checkResourceAllowed",
+        "discoverOAuthServerInfo",
+        "exchangeAuthorization",
+        "extractWWWAuthenticateParams",
+        "refreshAuthorization",
+        "registerClient",
+        "resolveClientMetadata",
+        "resourceUrlFromServerUrl",
+        "selectClientAuthMethod",
+        "startAuthorization",
+      ],
+    }],
+  },
+  {
+    name: "mcp_server",
+    entries: [{
+      package: "@modelcontextprotocol/server",
+      values: [
+        "McpServer",
+        "MissingRequiredClientCapabilityError",
+        "ProtocolError",
+        "ProtocolErrorCode",
+        "ResourceNotFoundError",
+        "createMcpHandler",
+        "isInputRequiredResult",
+      ],
+    }],
+  },
+  {
+    name: "minimatch",
+    isLoadedAtStart: true,
+    entries: [{ package: "minimatch", values: ["Minimatch"] }],
+  },
+  {
+    name: "openai",
+    entries: [{ package: "openai", values: ["OpenAI"] }],
+  },
+  {
+    name: "postgres",
+    isLoadedAtStart: true,
+    entries: [{
+      package: "postgres",
+      values: ["default"],
+      types: ["PendingQuery", "Row", "Sql", "TransactionSql"],
+    }],
+  },
+  {
+    name: "supabase_server",
+    entries: [{ package: "@supabase/server", path: "/core", values: ["verifyAuth"] }],
+  },
+  {
+    name: "supabase_server_oauth",
+    isLoadedAtStart: true,
+    entries: [{
+      package: "@supabase/server",
+      path: "/oauth-protected-resource",
+      values: ["withOAuthProtectedResource"],
+    }],
+  },
+  {
+    name: "yaml",
+    entries: [{ package: "yaml", values: ["parse"] }],
+  },
+  {
+    name: "zod",
+    isLoadedAtStart: true,
+    entries: [{ package: "zod", values: "*" }],
+  },
+];
+
+/** The npm specifier of an entry point, with the pinned version. */
+export function specifierOf({ package: name, path = "" }: VendoredEntry): string {
+  return `npm:${name}@${VENDORED_PACKAGES[name]}${path}`;
+}

@@ -1,0 +1,19 @@
+import type { Artifact } from "./artifact_storage.ts";
+import { byteLength } from "./large_values.ts";
+import type { TaskRun } from "./task_run.ts";
+
+/**
+ * Stores a file of a task, if its owner's quota allows it.
+ *
+ * @throws QUOTA_EXCEEDED, STORAGE_UNAVAILABLE
+ */
+export async function storeArtifact(
+  artifact: Artifact,
+  { context: { task }, ports }: TaskRun,
+): Promise<void> {
+  if (task.stored_bytes_left !== null) {
+    // Asked anew: other tasks of the owner store files, too.
+    await ports.store.assertMayStore(task.id, byteLength(artifact.text));
+  }
+  await ports.artifacts.put(artifact);
+}

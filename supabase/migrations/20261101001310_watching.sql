@@ -1,0 +1,97 @@
+-- Streamed text flows only while somebody watches its job.
+
+-- Unlogged: whoever watches says so again within the minute.
+create unlogged table private.watched_jobs (
+  master_task_id uuid primary key references public.tasks (id) on delete cascade,
+  watched_until timestamptz not null
+);
+comment on table private.watched_jobs is 'Jobs that somebody watches, each until its time.';
+alter table private.watched_jobs enable row level security;
+
+create function private.watched_seconds(p_task_id uuid)
+returns numeric
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return coalesce((
+    select greatest(0, extract(epoch from job.watched_until - clock_timestamp()))
+    from public.tasks as task
+    join private.watched_jobs as job on job.master_task_id = task.master_task_id
+    where task.id = p_task_id
+  ), 0);
+end;
+$$;
+comment on function private.watched_seconds(uuid) is
+  'For how many more seconds somebody watches the task''s job; 0 when nobody does. Workers read it beside every answer they get.';
+revoke all on function private.watched_seconds(uuid) from public;
+
+create function private.watch_job(p_master_task_id uuid)
+returns timestamptz
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_until timestamptz := clock_timestamp() + make_interval(secs => private.setting_number('watch_seconds', 60)::int);
+begin
+  -- Nothing else comes by often enough; a row that somebody renews now is not forgotten.
+  delete from private.watched_jobs
+  where master_task_id in (
+    select master_task_id from private.watched_jobs
+    where watched_until < clock_timestamp() - interval '1 hour'
+    limit 100
+    for update skip locked
+  );
+  insert into private.watched_jobs as job (master_task_id, watched_until)
+  values (p_master_task_id, v_until)
+  on conflict (master_task_id) do update
+  set watched_until = greatest(job.watched_until, excluded.watched_until)
+  returning job.watched_until into v_until;
+  return v_until;
+end;
+$$;
+comment on function private.watch_job(uuid) is
+  'Marks a job as watched for as long as the setting watch_seconds says, 60 by default, and returns until when.';
+revoke all on function private.watch_job(uuid) from public;
+
+create function private.broadcast_delta(p_task_id uuid, p_epoch bigint, p_seq int, p_offset int, p_text text)
+returns boolean
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_master_task_id uuid;
+begin
+  select task.master_task_id into v_master_task_id
+  from public.tasks as task
+  where task.id = p_task_id and task.epoch = p_epoch and task.status = 'running';
+  if not found
+    or private.watched_seconds(p_task_id) = 0
+    or not private.can_broadcast()
+    or not private.has_message_budget()
+  then
+    return false;
+  end if;
+  perform private.send_messages(
+    array['supaswarm:master:' || v_master_task_id],
+    array['model.delta'],
+    array[jsonb_build_object(
+      'task_id', p_task_id,
+      'master_task_id', v_master_task_id,
+      'seq', null,
+      'at', clock_timestamp(),
+      'data', jsonb_build_object('step_seq', p_seq, 'offset', p_offset, 'text', p_text)
+    )]
+  );
+  return true;
+end;
+$$;
+comment on function private.broadcast_delta(uuid, bigint, int, int, text) is
+  'Sends streamed model text to the channel of its job, never stored; p_offset is how many UTF-16 units of the answer come before it. False when it was not sent, since nobody watches or the project has no message to spare: the caller keeps the text for its next try. Called by workers.';
+revoke all on function private.broadcast_delta(uuid, bigint, int, int, text) from public;

@@ -1,0 +1,35 @@
+-- Watching a job: its owner asks for streamed text, for a while.
+
+create function private.watch_task(p_task_id uuid)
+returns timestamptz
+language plpgsql
+volatile
+security definer
+set search_path = ''
+as $$
+declare
+  v_task public.tasks := private.own_task(p_task_id);
+begin
+  return private.watch_job(v_task.master_task_id);
+end;
+$$;
+comment on function private.watch_task(uuid) is
+  'Marks the job of a task as watched. Definer: users may not write to schema private; it checks the caller itself.';
+revoke all on function private.watch_task(uuid) from public;
+grant execute on function private.watch_task(uuid) to authenticated;
+grant execute on function private.watch_task(uuid) to service_role;
+
+create function public.watch_task(p_task_id uuid)
+returns timestamptz
+language sql
+volatile
+security invoker
+set search_path = ''
+as $$
+  select private.watch_task(p_task_id);
+$$;
+comment on function public.watch_task(uuid) is
+  'Lets the models of the task''s whole job stream their text as model.delta on the job''s channel, and returns until when. Call it again before then, for as long as somebody looks. A model call that has begun unwatched does not stream. For the owner and the service. Raises TASK_NOT_FOUND.';
+revoke all on function public.watch_task(uuid) from public;
+grant execute on function public.watch_task(uuid) to authenticated;
+grant execute on function public.watch_task(uuid) to service_role;

@@ -1,0 +1,46 @@
+begin;
+set local search_path = public, extensions;
+select plan(8);
+
+select tests.quiet_realtime();
+insert into private.settings (key, value) values ('realtime_messages_per_second', '40')
+on conflict (key) do update set value = excluded.value;
+
+create function pg_temp.send(p_tries int) returns int language plpgsql as $$
+declare
+  v_sent int := 0;
+begin
+  for n in 1..p_tries loop
+    if private.has_message_budget() then
+      perform private.count_messages(1);
+      v_sent := v_sent + 1;
+    end if;
+  end loop;
+  return v_sent;
+end;
+$$;
+
+create temp table first on commit drop as select clock_timestamp() as begun_at, pg_temp.send(100) as sent;
+select cmp_ok(sent, '>=', 10, 'a quarter of a second goes at once') from first;
+select cmp_ok(
+  first.sent + pg_temp.send(100), '<=', 11 + floor(40 * extract(epoch from clock_timestamp() - begun_at))::int,
+  'and what time adds'
+) from first;
+select pg_sleep(0.5);
+select cmp_ok(pg_temp.send(100), '>=', 10, 'half a second later there is some again');
+
+select private.count_messages(400);
+select pg_sleep(0.3);
+select ok(not private.has_message_budget(), 'events are counted into debt');
+
+update private.settings set value = '20' where key = 'realtime_messages_per_second';
+select ok(private.has_message_budget(), 'a smaller budget begins anew');
+update private.settings set value = '4000' where key = 'realtime_messages_per_second';
+select cmp_ok(pg_temp.send(1200), '>=', 1000, 'and so does a larger one');
+update private.settings set value = 'many' where key = 'realtime_messages_per_second';
+select ok(private.has_message_budget(), 'what is no number is the default');
+update private.settings set value = '0' where key = 'realtime_messages_per_second';
+select ok(not private.has_message_budget(), 'nothing is nothing');
+
+select * from finish();
+rollback;
