@@ -56,6 +56,8 @@ export const WEBHOOK_LIMITS: JsonLimits = {
 
 /** What a tool answers, over HTTP, MCP or from the database. */
 export const ANSWER_LIMITS: JsonLimits = { ...VALUE, bytes: 5 * MIB };
+/** A page of a server's tools, whose schemas have many members. */
+export const LISTING_LIMITS: JsonLimits = { ...VALUE, members: 60_000, bytes: 5 * MIB };
 /** The arguments of one call as a model writes them. */
 export const ARGUMENTS_LIMITS: JsonLimits = { ...VALUE, bytes: 5_000_000 };
 /** One document of a model's answer: the whole of it, or an event of a stream. */

@@ -1,5 +1,5 @@
 import type { SwarmError } from "../errors/swarm_error.ts";
-import { ANSWER_LIMITS } from "../json/json_limits.ts";
+import { ANSWER_LIMITS, type JsonLimits } from "../json/json_limits.ts";
 import { capBody } from "../net/cap_body.ts";
 import { guardJson } from "../net/guard_json.ts";
 import { NO_SESSION } from "./no_session.ts";
@@ -32,6 +32,8 @@ export interface McpFetchOptions {
   readonly secrets: readonly Credential[];
   /** Guarded against private addresses. */
   readonly fetch: typeof fetch;
+  /** Of each answer. @default ANSWER_LIMITS */
+  readonly limits?: JsonLimits;
 }
 
 /** The form of `fetch` that the MCP transport calls. */
@@ -59,7 +61,9 @@ export function createMcpFetch(options: McpFetchOptions, trace: RequestTrace): M
       const refuse = (error: SwarmError) => trace.tooLarge = error;
       const capped = capBody(response, MAX_ANSWER_BYTES, refuse);
       // A page of a proxy that failed is read as text alone.
-      return holdsJson(response) ? guardJson(capped, ANSWER_LIMITS, refuse) : capped;
+      return holdsJson(response)
+        ? guardJson(capped, options.limits ?? ANSWER_LIMITS, refuse)
+        : capped;
     } catch (error) {
       trace.failure = error;
       throw error;
