@@ -1,5 +1,7 @@
 import type { Config } from "../config/env.ts";
 import { createSql } from "../db/sql_client.ts";
+import { createAgentDirectory } from "../db/agent_directory.ts";
+import { actorOf } from "../http/actor.ts";
 import { authenticate } from "../http/authenticate.ts";
 import { createHttpHandler } from "../http/http_handler.ts";
 import { parseBody } from "../http/parse_body.ts";
@@ -12,7 +14,7 @@ import { traceRequests } from "../telemetry/trace_requests.ts";
 import { createProjectAnnouncer } from "./announce_project.ts";
 import { runInBackground } from "./run_in_background.ts";
 
-/** The door through which clients create tasks. */
+/** The endpoint at which tasks are created. */
 export interface CreateTaskApp {
   fetch(request: Request): Promise<Response>;
   /** Sends the last spans and closes the connections to the database. */
@@ -25,14 +27,22 @@ export function createCreateTaskApp(config: Config, log: Logger): CreateTaskApp 
     maxConnections: 2,
     applicationName: "supaswarm-create-task",
   });
+  const agents = createAgentDirectory(sql);
   const announceProject = createProjectAnnouncer(sql, config.apiKeys.url);
 
   const handle = createHttpHandler({ methods: ["POST"], log }, async (request, { requestId }) => {
-    const caller = await authenticate(request, config.apiKeys, ["user", "service"]);
+    const caller = await authenticate(request, config.apiKeys, [
+      "user",
+      "service",
+      "agent",
+    ], agents);
     const body = await parseBody(request, createTaskRequest);
     await announceProject();
     const { answer, isNew } = await createTask(sql, body, {
-      userId: caller.kind === "user" ? caller.userId : null,
+      actor: actorOf(caller),
+      userId: caller.kind === "service" ? null : caller.userId,
+      clientId: caller.kind === "user" ? caller.clientId : null,
+      taskId: caller.kind === "agent" ? caller.taskId : null,
       traceparent: traceparentOf(request),
       tracestate: tracestateOf(request),
     });

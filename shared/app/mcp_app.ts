@@ -1,4 +1,5 @@
 import type { Config } from "../config/env.ts";
+import { createAgentDirectory } from "../db/agent_directory.ts";
 import { createSessionCheck } from "../db/session_check.ts";
 import { createSql } from "../db/sql_client.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
@@ -48,6 +49,7 @@ export function createMcpApp(config: Config, log: Logger): McpApp {
     log,
     keepAlive: runInBackground,
   });
+  const agents = createAgentDirectory(sql);
   const registerServers = createServerRegistrar(sql);
   const checkSession = createSessionCheck(sql, config.databaseUrl);
   const telemetry = createTelemetry({
@@ -60,7 +62,7 @@ export function createMcpApp(config: Config, log: Logger): McpApp {
   async function answer(request: Request): Promise<Response> {
     assertOriginAllowed(request, { projectUrl: apiKeys.url, allowedOrigins });
     const server = serverOfUrl(new URL(request.url), FUNCTION_NAME);
-    const who = await authenticate(request, apiKeys, ["user", "service"]);
+    const who = await authenticate(request, apiKeys, ["user", "service", "agent"], agents);
     const message = await readMessage(request);
     const caller = toToolCaller(who, { clientName: message.clientName });
     await registerServers();

@@ -1,4 +1,5 @@
 import type { Config } from "../config/env.ts";
+import { createAgentDirectory } from "../db/agent_directory.ts";
 import { createSessionCheck } from "../db/session_check.ts";
 import { createSql } from "../db/sql_client.ts";
 import { authenticate, type Caller } from "../http/authenticate.ts";
@@ -40,6 +41,7 @@ export function createMcpExecuteApp(config: Config, log: Logger): McpExecuteApp 
     log,
     keepAlive: runInBackground,
   });
+  const agents = createAgentDirectory(sql);
   const registerServers = createServerRegistrar(sql);
   const checkSession = createSessionCheck(sql, config.databaseUrl);
   const telemetry = createTelemetry({
@@ -50,7 +52,7 @@ export function createMcpExecuteApp(config: Config, log: Logger): McpExecuteApp 
   });
 
   const handle = createHttpHandler({ methods: ["GET", "POST"], log }, async (request) => {
-    const who = await authenticate(request, apiKeys, ["user", "service"]);
+    const who = await authenticate(request, apiKeys, ["user", "service", "agent"], agents);
     return Response.json(
       request.method === "GET" ? await list(request, who) : await execute(request, who),
     );

@@ -1,4 +1,5 @@
 import type { Config } from "../config/env.ts";
+import { assertClientHasScope, SWARM_RUN } from "../db/client_scope.ts";
 import { createSql } from "../db/sql_client.ts";
 import { feedbackRequest } from "../feedback/feedback_request.ts";
 import { gradingUser } from "../feedback/grading_user.ts";
@@ -24,6 +25,7 @@ export function createMcpFeedbackApp(config: Config, log: Logger): McpFeedbackAp
   });
   const fetch = createHttpHandler({ methods: ["POST"], log }, async (request) => {
     const caller = await authenticate(request, config.apiKeys, ["user", "service"]);
+    await assertClientHasScope(sql, caller, "grade the tool call", SWARM_RUN);
     const body = await parseBody(request, feedbackRequest, FORM_LIMITS);
     return Response.json(await recordFeedback(sql, body, gradingUser(body, caller)));
   });

@@ -3,6 +3,7 @@ import type { Config } from "../config/env.ts";
 import { createSql } from "../db/sql_client.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { authenticate } from "../http/authenticate.ts";
+import { assertClientHasScope, CREDENTIALS_WRITE } from "../db/client_scope.ts";
 import { createHttpHandler } from "../http/http_handler.ts";
 import { parseBody } from "../http/parse_body.ts";
 import { FORM_LIMITS } from "../json/json_limits.ts";
@@ -101,7 +102,15 @@ export function createMcpOAuthApp(config: Config, log: Logger): McpOAuthApp {
 
   async function userOf(request: Request): Promise<string> {
     const caller = await authenticate(request, apiKeys, ["user"]);
-    if (caller.kind === "user") return caller.userId;
+    if (caller.kind === "user") {
+      await assertClientHasScope(
+        sql,
+        caller,
+        "connect or disconnect an account",
+        CREDENTIALS_WRITE,
+      );
+      return caller.userId;
+    }
     throw new SwarmError("CALLER_REQUIRED", "Only a signed-in user can connect an account");
   }
 

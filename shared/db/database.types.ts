@@ -205,14 +205,14 @@ isOneToOne: false
                   ]
                 },"human_reviews": {
                   Row: {
-                    "answered_at": string | null,"approved": boolean | null,"comments": string | null,"context": Json | null,"created_at": string,"created_by": string | null,"id": string,"options": Json | null,"question": string,"response": NonNullable<Json>,"seq": number,"task_id": string
+                    "answered_as": string | null,"answered_at": string | null,"answered_through": string | null,"approved": boolean | null,"client_id": string | null,"comments": string | null,"context": Json | null,"created_at": string,"created_by": string | null,"id": string,"options": Json | null,"question": string,"response": NonNullable<Json>,"seq": number,"task_id": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "answered_at"?: string | null,"approved"?: boolean | null,"comments"?: string | null,"context"?: Json | null,"created_at"?: string,"created_by"?: string | null,"id"?: string,"options"?: Json | null,"question": string,"response"?: NonNullable<Json>,"seq": number,"task_id": string
+                    "answered_as"?: string | null,"answered_at"?: string | null,"answered_through"?: string | null,"approved"?: boolean | null,"client_id"?: string | null,"comments"?: string | null,"context"?: Json | null,"created_at"?: string,"created_by"?: string | null,"id"?: string,"options"?: Json | null,"question": string,"response"?: NonNullable<Json>,"seq": number,"task_id": string
                   }
                   Update: {
-                    "answered_at"?: string | null,"approved"?: boolean | null,"comments"?: string | null,"context"?: Json | null,"created_at"?: string,"created_by"?: string | null,"id"?: string,"options"?: Json | null,"question"?: string,"response"?: NonNullable<Json>,"seq"?: number,"task_id"?: string
+                    "answered_as"?: string | null,"answered_at"?: string | null,"answered_through"?: string | null,"approved"?: boolean | null,"client_id"?: string | null,"comments"?: string | null,"context"?: Json | null,"created_at"?: string,"created_by"?: string | null,"id"?: string,"options"?: Json | null,"question"?: string,"response"?: NonNullable<Json>,"seq"?: number,"task_id"?: string
                   }
                   Relationships: [
                     {
@@ -932,6 +932,9 @@ isOneToOne: false
 "set_tool_credential":
 { Args: { "p_secret": string,"p_tool_slug": string }; Returns: undefined
                            },
+"verify_tool_token":
+{ Args: { "p_token": string }; Returns: Json
+                           },
 "watch_task":
 { Args: { "p_task_id": string }; Returns: string
                            }
@@ -1065,6 +1068,10 @@ export const CLOSED_SETS = {
   },
   embedders: {
     api: ["google", "openai", "supabase", "hash"],
+  },
+  human_reviews: {
+    answered_as: ["user", "client", "service"],
+    answered_through: ["rest", "tool", "database"],
   },
   llm_providers: {
     api: ["openai", "anthropic", "google"],

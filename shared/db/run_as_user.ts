@@ -40,11 +40,16 @@ export async function runAsUser<T>(
     "request.jwt.claims": JSON.stringify(claims),
     role: "authenticated",
   };
+  const isAgent = ownClaims.supaswarm_actor === "agent";
   const end = new AbortController();
   const run = async (transaction: TransactionSql) => {
     const [session] = await transaction<Session[]>`
       select pg_backend_pid() as pid, now()::text as started_at,
-        count(set_config(setting.name, setting.value, true))
+        count(set_config(setting.name, setting.value, true)),
+        -- What is called could replace the claims, but not release a lock of its transaction. The
+        -- key is random, so that nobody can keep it from being taken.
+        (select pg_advisory_xact_lock_shared(
+          ${AGENT_LOCK_CLASS}::int, floor(random() * 2147483647)::int)::text where ${isAgent})
       from jsonb_each_text(${transaction.json(settings)}) as setting (name, value)`;
     signal.throwIfAborted();
     const cancel = () => session === undefined ? undefined : cancelSession(sql, session, end);
@@ -64,6 +69,9 @@ export async function runAsUser<T>(
     end.abort();
   }
 }
+
+/** Names the locks that mark a transaction as an agent's; `private.is_agent_call()` looks for one. */
+const AGENT_LOCK_CLASS = 1_398_227_271;
 
 /** What an earlier statement of the session may have set. */
 const NO_SETTINGS = {

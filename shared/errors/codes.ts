@@ -12,6 +12,7 @@ export const ERROR_CODES = {
   METHOD_NOT_ALLOWED: { status: 405, retryable: false },
   UNAUTHORIZED: { status: 401, retryable: false },
   FORBIDDEN: { status: 403, retryable: false },
+  AGENT_NOT_ALLOWED: { status: 403, retryable: false },
   INTERNAL: { status: 500, retryable: true },
   CONFIG_INVALID: { status: 500, retryable: false },
   DATABASE_UNAVAILABLE: { status: 503, retryable: true },

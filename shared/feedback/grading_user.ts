@@ -1,3 +1,4 @@
+import { agentNotAllowed } from "../http/agent_credential.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import type { Caller } from "../http/authenticate.ts";
 import type { FeedbackRequest } from "./feedback_request.ts";
@@ -9,6 +10,9 @@ import type { FeedbackRequest } from "./feedback_request.ts";
  */
 export function gradingUser(request: FeedbackRequest, caller: Caller): string | null {
   if (caller.kind === "service") return request.on_behalf_of ?? null;
+  if (caller.kind === "agent") {
+    throw agentNotAllowed("grade the tool call", "Grades are people's judgement of agents.");
+  }
   if (request.on_behalf_of === undefined) return caller.userId;
   throw new SwarmError(
     "FORBIDDEN",

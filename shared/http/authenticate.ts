@@ -4,6 +4,14 @@ import type { ApiKeys } from "../config/env.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import type { JsonObject } from "../json.ts";
 import { lazily } from "../lazily.ts";
+import {
+  agentBehind,
+  type AgentDirectory,
+  agentNotAllowed,
+  isSentByAgent,
+  toolTokenOf,
+} from "./agent_credential.ts";
+import type { Caller, CallerKind, UserCaller } from "./caller.ts";
 import { VerifiedTokens } from "./verified_tokens.ts";
 
 /** Imported when first needed: who comes with a secret key alone never needs it. */
@@ -11,42 +19,44 @@ const loadServer = lazily(() => import("../vendor/supabase_server.js"));
 
 type VerifyAuth = Awaited<ReturnType<typeof loadServer>>["verifyAuth"];
 
-/** A signed-in user. */
-interface UserCaller {
-  readonly kind: "user";
-  readonly userId: string;
-  /** OAuth client that the token was given to; null for a session of the project's own app. */
-  readonly clientId: string | null;
-  /** All that the token says. */
-  readonly claims: JsonObject;
-}
-
-/** Who sent a request. */
-export type Caller =
-  | UserCaller
-  /** A holder of a secret key: the project itself. */
-  | { readonly kind: "service" };
+export type { AgentCaller, Caller, CallerKind } from "./caller.ts";
 
 /** What was verified with one project's keys. */
 const verifiedTokens = new WeakMap<ApiKeys, VerifiedTokens<UserCaller>>();
 
-/** Kinds of caller that a door lets in. */
-export type CallerKind = Caller["kind"];
-
 /**
  * Finds out who sent the request: a user by the JWT in `Authorization`, the service by a secret
- * key in `apikey`. A publishable key alone is nobody.
+ * key in `apikey`, an agent by the token of a tool call or by the header that all requests of its
+ * tools carry, whatever else they carry. A publishable key alone is nobody.
  *
+ * @param agents Needed where `accepted` names `agent`.
  * @throws UNAUTHORIZED when no accepted credential came, or a wrong one, or the token of a user
  * who cannot own anything here.
  * @throws FORBIDDEN when the token is genuine but not a signed-in user's.
+ * @throws AGENT_NOT_ALLOWED when an agent sent it and `accepted` does not name `agent`.
  * @throws CONFIG_INVALID when the project's keys could not have let anybody in.
  */
 export async function authenticate(
   request: Request,
   keys: ApiKeys,
   accepted: readonly CallerKind[],
+  agents?: AgentDirectory,
 ): Promise<Caller> {
+  if (!isSentByAgent(request)) return await authenticateHolder(request, keys, accepted);
+  if (agents === undefined || !accepted.includes("agent")) {
+    throw agentNotAllowed("call this endpoint", "A person or the service has to call it.");
+  }
+  const token = toolTokenOf(request);
+  if (token !== null) return await agents.agentOfToken(token);
+  return await agentBehind(request, await authenticateHolder(request, keys, accepted), agents);
+}
+
+/** Whose credential a request carries. */
+async function authenticateHolder(
+  request: Request,
+  keys: ApiKeys,
+  accepted: readonly CallerKind[],
+): Promise<UserCaller | { readonly kind: "service" }> {
   if (accepted.includes("service") && bringsSecretKeyAlone(request, keys)) {
     return { kind: "service" };
   }
@@ -59,6 +69,11 @@ export async function authenticate(
   return caller;
 }
 
+interface VerifiedHolder {
+  readonly caller: UserCaller | { readonly kind: "service" };
+  readonly expiresAtSeconds?: unknown;
+}
+
 function tokensOf(keys: ApiKeys): VerifiedTokens<UserCaller> {
   const tokens = verifiedTokens.get(keys) ?? new VerifiedTokens();
   verifiedTokens.set(keys, tokens);
@@ -69,8 +84,9 @@ async function verify(
   request: Request,
   keys: ApiKeys,
   accepted: readonly CallerKind[],
-): Promise<{ readonly caller: Caller; readonly expiresAtSeconds?: unknown }> {
-  const modes = accepted.map((kind) => kind === "user" ? "user" as const : "secret:*" as const);
+): Promise<VerifiedHolder> {
+  const modes = accepted.filter((kind) => kind !== "agent")
+    .map((kind) => kind === "user" ? "user" as const : "secret:*" as const);
   const { verifyAuth } = await loadServer();
   const { data, error } = await verifyAuth(request, { auth: modes, env: environmentOf(keys) });
   if (error !== null) throw refusal(error);
@@ -134,7 +150,7 @@ type AuthFailure = NonNullable<Awaited<ReturnType<VerifyAuth>>["error"]>;
 /** Where the library's own words speak of its settings. */
 const REASONS: Readonly<Record<string, string>> = {
   MISSING_CREDENTIALS: "it carries no credential",
-  INVALID_API_KEY: "the key in `apikey` lets nobody in here",
+  INVALID_API_KEY: "the API key is invalid",
 };
 
 function refusal(error: AuthFailure): SwarmError {

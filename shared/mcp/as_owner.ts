@@ -1,6 +1,8 @@
 import type { TransactionSql } from "postgres";
 import type { ToolContext } from "./internal_server.ts";
 
+const SERVICE_CLAIMS = JSON.stringify({ role: "service_role", supaswarm_actor: "service" });
+
 /**
  * Runs a transaction that sees and changes only what the caller owns. A secret key that calls by
  * itself sees all, as it does elsewhere; an agent without a user sees nothing, since its task's
@@ -20,6 +22,7 @@ export async function asOwner<T>(
   const mode = access === "read" ? "read only" : "read write";
   // postgres.js widens the result to what arrays of queries would give.
   return await context.sql.begin(mode, async (sql) => {
+    await sql`select set_config('request.jwt.claims', ${SERVICE_CLAIMS}, true)`;
     await sql`set local role service_role`;
     return await work(sql);
   }) as T;

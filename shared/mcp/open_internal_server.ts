@@ -5,6 +5,7 @@ import type { Sql } from "../db/sql_client.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import type { Logger } from "../log/logger.ts";
+import { claimsOfCall } from "../tools/actor_of_call.ts";
 import { withDeadline } from "../tools/deadline.ts";
 import { contentText } from "../tools/content_text.ts";
 import type { ServerFeatures, ToolCaller } from "../tools/tool_port.ts";
@@ -226,11 +227,12 @@ function createContext(
 }
 
 function userTransaction(
-  { userId, tokenClaims }: ToolCaller,
+  caller: ToolCaller,
   signal: AbortSignal,
   leftMs: number,
   { isReadOnly = true, statementTimeoutMs = leftMs }: RunAsCallerOptions,
 ) {
+  const { userId } = caller;
   if (userId === null) {
     throw new SwarmError(
       "CALLER_REQUIRED",
@@ -240,7 +242,8 @@ function userTransaction(
   }
   return {
     userId,
-    ...(tokenClaims === undefined ? {} : { tokenClaims }),
+    ...(caller.tokenClaims === undefined ? {} : { tokenClaims: caller.tokenClaims }),
+    claims: claimsOfCall(caller),
     isReadOnly,
     signal,
     statementTimeoutMs: Math.min(statementTimeoutMs, leftMs),

@@ -1,4 +1,5 @@
 import { SwarmError } from "../errors/swarm_error.ts";
+import { ACTOR_HEADER, TASK_HEADER } from "../http/actor_headers.ts";
 import { capBody } from "./cap_body.ts";
 import { assertUrlAllowed, type UrlPolicy } from "./url_policy.ts";
 
@@ -17,7 +18,11 @@ const MAX_REDIRECTS = 5;
 const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /** All that another origin is told about us after a redirect; credentials may have any name. */
-const HEADERS_FOR_OTHER_ORIGINS = ["accept", "accept-language", "content-type", "user-agent"];
+const HEADERS_FOR_OTHER_ORIGINS = [
+  ...["accept", "accept-language", "content-type", "user-agent"],
+  // An address may lead back to this project, which has to know that an agent sends.
+  ...[ACTOR_HEADER, TASK_HEADER],
+];
 
 /**
  * Makes a `fetch` that reaches only what the policy allows: the first address and each redirect

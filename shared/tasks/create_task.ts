@@ -1,12 +1,19 @@
 import { z } from "zod";
 import type { Sql } from "../db/sql_client.ts";
 import { toSwarmError } from "../db/to_swarm_error.ts";
+import type { JsonObject } from "../json.ts";
+import type { Actor } from "../http/actor.ts";
 import type { CreateTaskAnswer, CreateTaskRequest } from "./create_task_request.ts";
 
-/** On whose behalf a task is created, and in which trace. */
+/** Who creates a task, and in which trace. */
 export interface TaskOrigin {
+  readonly actor: Actor;
   /** Owner of the task; null for the service itself. */
   readonly userId: string | null;
+  /** Of a `client`, which needs the scope `swarm:run`. */
+  readonly clientId: string | null;
+  /** Of an `agent`: its task, whose subtask is created. */
+  readonly taskId: string | null;
   /** W3C trace context of the request. */
   readonly traceparent: string | null;
   readonly tracestate: string | null;
@@ -27,9 +34,11 @@ const createdRow = z.object({
 });
 
 /**
- * Creates a master task: its row, its event and its queue message in one transaction.
+ * Creates a task: its row, its event and its queue message in one transaction. An agent's becomes a
+ * subtask of the agent's own task, anybody else's a master task.
  *
- * @throws AGENT_NOT_FOUND, AGENT_INACTIVE, TASK_PRIORITY_INVALID, TASK_BUDGET_INVALID, FORBIDDEN
+ * @throws INSUFFICIENT_SCOPE for an OAuth client without `swarm:run`, AGENT_NOT_ALLOWED for an agent
+ * outside of tasks, the caps of the agent's job, AGENT_NOT_FOUND, AGENT_INACTIVE, TASK_PRIORITY_INVALID, TASK_BUDGET_INVALID, FORBIDDEN
  * when the owner's account is gone, DATABASE_UNAVAILABLE
  */
 export async function createTask(
@@ -52,16 +61,16 @@ async function callCreateTask(sql: Sql, request: CreateTaskRequest, origin: Task
     const [row] = await sql`
       select task_id, master_task_id, status, is_new,
         case when ${request.watch ?? false} then private.watch_job(master_task_id) end
-      from private.create_task(
-        p_agent => ${request.agent},
-        p_input => ${sql.json(request.input)},
-        p_created_by => ${origin.userId}::uuid,
-        p_idempotency_key => ${request.idempotency_key ?? null},
-        p_run_after => ${request.run_after ?? null}::timestamptz,
-        p_priority => ${request.priority ?? "normal"},
-        p_concurrency_key => ${request.concurrency_key ?? null},
-        p_metadata => ${sql.json(request.metadata ?? {})},
-        p_budget => ${request.budget === undefined ? null : sql.json(request.budget)}::jsonb,
+      from private.request_task(
+        p_caller => ${
+      sql.json({
+        actor: origin.actor,
+        user_id: origin.userId,
+        client_id: origin.clientId,
+        task_id: origin.taskId,
+      })
+    },
+        p_request => ${sql.json({ ...request } as JsonObject)},
         p_traceparent => ${origin.traceparent},
         p_tracestate => ${origin.tracestate}
       )`;

@@ -90,6 +90,7 @@ async function answerCall(call: RunningCall, lookedUp?: CallRecord): Promise<Ser
   const { caller, ports } = call;
   const options = {
     userId: caller.userId,
+    caller,
     timeoutMs: record.timeout_ms,
     secrets: record.secrets,
   };

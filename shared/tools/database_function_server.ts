@@ -5,6 +5,7 @@ import { toSwarmError } from "../db/to_swarm_error.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import { jsonObject } from "../json_schema.ts";
+import { claimsOfCall } from "./actor_of_call.ts";
 import { withDeadline } from "./deadline.ts";
 import { runAsUser } from "../db/run_as_user.ts";
 import type { DatabaseFunctionConfig } from "./tool_config.ts";
@@ -73,6 +74,7 @@ async function callFunction(
           {
             userId,
             ...(tokenClaims === undefined ? {} : { tokenClaims }),
+            claims: claimsOfCall(call.caller),
             signal: deadline,
             isReadOnly,
             statementTimeoutMs: call.timeoutMs,

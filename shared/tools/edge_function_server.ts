@@ -1,4 +1,5 @@
 import { SwarmError } from "../errors/swarm_error.ts";
+import { TASK_HEADER, TOOL_TOKEN_HEADER } from "../http/actor_headers.ts";
 import { toTraceHeaders } from "../http/trace_context.ts";
 import type { JsonObject } from "../json.ts";
 import { mayHaveBeenSent } from "../net/fetch_failure.ts";
@@ -13,7 +14,8 @@ export interface EdgeFunctionOptions {
   readonly description: string | null;
   readonly config: EdgeFunctionConfig;
   readonly supabaseUrl: string;
-  readonly secretKey: string;
+  /** The token that the function gets with a call. */
+  readonly issueToken: (call: ServerCall) => Promise<string>;
 }
 
 /** For a function whose config declares no parameters. */
@@ -24,9 +26,9 @@ const ANY_ARGUMENTS: JsonObject = {
 };
 
 /**
- * An edge function of the project as a server of one tool: the arguments are its JSON body, the
- * secret key is in `apikey`, and headers name the caller (`x-supaswarm-user-id`,
- * `x-supaswarm-task-id`, `x-supaswarm-agent-id`) as far as there is one.
+ * An edge function of the project as a server of one tool: the arguments are its JSON body, headers
+ * name the caller (`x-supaswarm-user-id`, `x-supaswarm-task-id`, `x-supaswarm-agent-id`) as far as
+ * there is one, and `x-supaswarm-token` proves the call. It gets no key of the project.
  */
 export function openEdgeFunction(options: EdgeFunctionOptions): ToolServer {
   const { config, description } = options;
@@ -53,13 +55,14 @@ async function send(
   const { config, supabaseUrl } = options;
   const { timeoutMs } = call;
   const name = config.edge_function;
+  const token = await options.issueToken(call);
   let isAnswered = false;
   try {
     const timed = await withDeadline(timeoutMs, signal, async (deadline) => {
       // The project's own address, set by its operator, may be private: it needs no guard.
       const response = await fetch(`${supabaseUrl}/functions/v1/${name}`, {
         method: "POST",
-        headers: headersOf(call, options.secretKey),
+        headers: headersOf(call, token),
         body: JSON.stringify(call.arguments),
         redirect: "error",
         signal: deadline,
@@ -82,17 +85,17 @@ async function send(
   return { kind: "lost", cause: "timeout", message };
 }
 
-function headersOf(call: ServerCall, secretKey: string): Headers {
+function headersOf(call: ServerCall, token: string): Headers {
   const { userId, taskId, agentId } = call.caller;
   const headers = new Headers({
-    apikey: secretKey,
+    [TOOL_TOKEN_HEADER]: token,
     "content-type": "application/json",
     "idempotency-key": call.idempotencyKey,
     ...toTraceHeaders(call),
   });
   const named = {
     "x-supaswarm-user-id": userId,
-    "x-supaswarm-task-id": taskId,
+    [TASK_HEADER]: taskId,
     "x-supaswarm-agent-id": agentId,
   };
   for (const [name, value] of Object.entries(named)) {

@@ -3,16 +3,20 @@ import type { Logger } from "../log/logger.ts";
 import { toStorableState } from "../mcp/connection_state.ts";
 import { openMcpServer } from "../mcp/mcp_server.ts";
 import { openInternalServer } from "../mcp/open_internal_server.ts";
+import { createAgentFetch } from "../net/agent_fetch.ts";
 import { createRedactor, type Redactor } from "../secrets/redact.ts";
+import { actorOfCall } from "./actor_of_call.ts";
 import { allowOnly } from "./allow_only.ts";
 import type { Credential } from "./credential.ts";
 import { openDatabaseFunction } from "./database_function_server.ts";
 import { openEdgeFunction } from "./edge_function_server.ts";
 import { resolveExtraSecrets } from "./extra_secrets.ts";
+import { issueToolToken } from "./issue_tool_token.ts";
 import { openHttpApi } from "./http_api_server.ts";
 import { loadInternalServer } from "./internal_tools.ts";
 import { renewCredential, resolveCredential } from "./resolve_credential.ts";
 import { parseToolConfig, type ToolConfig } from "./tool_config.ts";
+import type { ToolCaller } from "./tool_port.ts";
 import type { ToolServer } from "./tool_server.ts";
 import type { CallRecord, RegisteredServer, SecretSource, ToolStore } from "./tool_store.ts";
 import { withRenewal } from "./with_renewal.ts";
@@ -49,6 +53,8 @@ export interface OpenedServer {
 /** How a server is opened. */
 export interface OpenOptions {
   readonly userId: string | null;
+  /** Who calls; an agent's requests say so. @default nobody: tools are only listed */
+  readonly caller?: ToolCaller;
   /** Overrides the config's timeout. */
   readonly timeoutMs: number | null;
   /** Shortens whichever timeout is longer. */
@@ -79,9 +85,11 @@ export async function openToolServer(
   const extraSecrets = await resolveExtraSecrets(parsed, source);
   const credentials = credential === null ? extraSecrets : [...extraSecrets, credential];
   const secrets = [ports.secretKey, ...credentials.map(({ secret }) => secret)];
-  const opening = { registered, credential, extraSecrets, timeoutMs, secrets };
+  const addSecret = (secret: string) => void secrets.push(secret);
+  const opening = { registered, credential, extraSecrets, timeoutMs, secrets, addSecret };
+  const sending = { ...ports, guardedFetch: fetchFor(options.caller, ports) };
   const open = (credential: Credential | null) =>
-    openParsed(parsed, { ...opening, credential }, ports);
+    openParsed(parsed, { ...opening, credential }, sending);
   const server = withRenewal(await open(credential), credential, async (refused) => {
     const renewed = await renewCredential(tool.slug, refused, ports);
     secrets.push(renewed.secret);
@@ -90,6 +98,18 @@ export async function openToolServer(
   const isRemote = parsed.type === "mcp_server" || parsed.type === "http_api" ||
     parsed.type === "edge_function";
   return { server, redactor: growingRedactor(secrets, ports.redactor), timeoutMs, isRemote };
+}
+
+/** An agent's requests are marked as such, wherever they go. */
+function fetchFor(caller: ToolCaller | undefined, ports: ToolServerPorts): typeof fetch {
+  const { guardedFetch, secretKey, supabaseUrl } = ports;
+  if (caller === undefined || actorOfCall(caller) !== "agent") return guardedFetch;
+  return createAgentFetch({
+    taskId: caller.taskId,
+    secretKeys: [secretKey],
+    projectUrls: [supabaseUrl],
+    fetch: guardedFetch,
+  });
 }
 
 /** Makes a redactor anew only when there are more secrets than the project's key, or than before. */
@@ -116,11 +136,14 @@ interface Opening {
   readonly extraSecrets: readonly Credential[];
   readonly timeoutMs: number;
   readonly secrets: readonly string[];
+  /** Has another secret taken out of what the server says. */
+  readonly addSecret: (secret: string) => void;
 }
 
 async function openParsed(
   parsed: ToolConfig,
-  { registered: { tool, connection }, credential, extraSecrets, timeoutMs, secrets }: Opening,
+  { registered: { tool, connection }, credential, extraSecrets, timeoutMs, secrets, addSecret }:
+    Opening,
   ports: ToolServerPorts,
 ): Promise<ToolServer> {
   const { guardedFetch, sql, supabaseUrl, secretKey, log } = ports;
@@ -150,7 +173,16 @@ async function openParsed(
     case "database_function":
       return openDatabaseFunction({ ...common, config: parsed.config, sql });
     case "edge_function":
-      return openEdgeFunction({ ...common, config: parsed.config, supabaseUrl, secretKey });
+      return openEdgeFunction({
+        ...common,
+        config: parsed.config,
+        supabaseUrl,
+        issueToken: async (call) => {
+          const token = await issueToolToken(sql, tool.slug, call);
+          addSecret(token);
+          return token;
+        },
+      });
     case "internal": {
       const server = await loadInternalServer(tool);
       if (server === null) throw new Error("A row of type internal has no internal server");

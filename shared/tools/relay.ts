@@ -35,7 +35,11 @@ export async function relay(
   const record = await ports.store.beginRelay(server.tool.id, userId);
   assertPolicyAllows(record, method);
   assertNotOpen(record);
-  const opened = await openToolServer(record, { userId, timeoutMs: record.timeout_ms }, ports);
+  const opened = await openToolServer(
+    record,
+    { userId, caller, timeoutMs: record.timeout_ms },
+    ports,
+  );
   if (opened.server.relay === undefined) {
     throw new SwarmError("RESOURCE_NOT_FOUND", `'${request.server}' has nothing beside tools`);
   }

@@ -27,6 +27,8 @@ export interface ToolCaller {
    * Inside a task the owner's scopes hold.
    */
   readonly isService: boolean;
+  /** An agent's tool sent the request, which names no task. @default as agentId and taskId say */
+  readonly isAgent?: boolean;
 }
 
 /** Arguments of a tool that worked before. */

@@ -38,7 +38,7 @@ const deltaRow = z.object({ is_sent: z.boolean() });
 const spawnRow = z.object({ seq: z.int(), error: jsonValue.nullable() });
 const parkRow = z.object({ outcome: z.enum(["parked", "continue", "cancelled"]) });
 const finishedRow = z.object({ task_id: z.string(), epoch: z.string(), status: z.string() });
-const finishRow = z.object({ status: z.enum(["completed", "cancelled"]) });
+const finishRow = z.object({ status: z.enum(["completed", "cancelled", "parked"]) });
 const statusRow = z.object({ status: z.string() });
 const tokenRow = z.object({ is_token: z.boolean() });
 const anyRow = z.unknown();
@@ -157,7 +157,9 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
         output: toStorableJson(output),
         reference,
       }).catch(() => "failed");
-      if (together === "completed" || together === "cancelled") return together;
+      if (together === "completed" || together === "cancelled" || together === "parked") {
+        return together;
+      }
       // Its job is busy, its lease is gone, or the call failed: alone it waits, tries again and says so.
       const rows = await patiently("finish the task", finishRow, () =>
         sql`

@@ -150,7 +150,7 @@ export interface TaskStore {
     lease: Lease,
     output: JsonValue,
     reference: JsonObject | null,
-  ): Promise<"completed" | "cancelled">;
+  ): Promise<"completed" | "cancelled" | "parked">;
   /** @returns the status that the task now has. */
   fail(lease: Lease, error: ErrorBody, policy: RetryPolicy): Promise<string>;
   /**

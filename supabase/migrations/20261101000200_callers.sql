@@ -1,4 +1,4 @@
--- Who is calling: asked by the definer functions, which run as their owner.
+-- Who is calling and in which capacity: asked by every function that changes something, and by policies.
 
 create function private.is_service_caller()
 returns boolean
@@ -13,6 +13,220 @@ $$;
 comment on function private.is_service_caller() is
   'True for the service role and for direct database sessions of who may take it on, false for anon, authenticated and every other role. Reads the role setting, which a definer function leaves as the caller set it.';
 revoke all on function private.is_service_caller() from public;
+
+create function private.request_claims()
+returns jsonb
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return coalesce(nullif(current_setting('request.jwt.claims', true), '')::jsonb, '{}');
+end;
+$$;
+comment on function private.request_claims() is 'The claims of the caller''s token; empty for direct database sessions.';
+revoke all on function private.request_claims() from public;
+grant execute on function private.request_claims() to service_role;
+
+create function private.is_agent_call()
+returns boolean
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return
+    -- A request that an agent's tool sends to this project, whatever credential it carries.
+    coalesce(nullif(current_setting('request.headers', true), '')::jsonb ->> 'x-supaswarm-actor' = 'agent', false)
+    or coalesce(private.request_claims() ->> 'supaswarm_actor' = 'agent', false)
+    -- A called function could replace the claims; it cannot release a lock of its transaction.
+    or exists (
+      select from pg_catalog.pg_locks
+      where locktype = 'advisory' and pid = pg_backend_pid() and granted
+        and objsubid = 2 and classid::bigint = 1398227271
+    );
+end;
+$$;
+comment on function private.is_agent_call() is
+  'True when an agent acts on its owner''s behalf: a database function or an internal server that it called (claims and the transaction''s advisory lock (1398227271, any), both set by the gateway), or a request that its tool sent here (header x-supaswarm-actor). All three only ever take rights away, so nobody gains by forging them.';
+revoke all on function private.is_agent_call() from public;
+grant execute on function private.is_agent_call() to service_role;
+
+create function private.calling_task_id()
+returns uuid
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_id constant text := coalesce(
+    private.request_claims() ->> 'supaswarm_task_id',
+    nullif(current_setting('request.headers', true), '')::jsonb ->> 'x-supaswarm-task-id'
+  );
+begin
+  return case when pg_input_is_valid(v_id, 'uuid') then v_id::uuid end;
+end;
+$$;
+comment on function private.calling_task_id() is
+  'The task of the agent that acts, as its call names it, or null. Compare it with what the caller owns: a header can be made up.';
+revoke all on function private.calling_task_id() from public;
+
+create function private.calling_actor()
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_claims constant jsonb := private.request_claims();
+begin
+  return case
+    when private.is_agent_call() then 'agent'
+    when private.is_service_caller() then 'service'
+    when auth.uid() is null then null
+    -- A secret key that calls a tool on behalf of this user.
+    when v_claims ->> 'supaswarm_actor' = 'service' then 'service'
+    when coalesce(v_claims ->> 'client_id', '') <> '' then 'client'
+    else 'user'
+  end;
+end;
+$$;
+comment on function private.calling_actor() is
+  'Who acts: user (a person''s own session), client (a person''s OAuth client), agent (a task, on its owner''s behalf), service, or null for nobody. The one place that decides it in SQL.';
+revoke all on function private.calling_actor() from public;
+
+create function private.calling_way()
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_claims constant jsonb := private.request_claims();
+begin
+  return case
+    when v_claims ? 'supaswarm_actor' then 'tool'
+    when v_claims = '{}' then 'database'
+    else 'rest'
+  end;
+end;
+$$;
+comment on function private.calling_way() is
+  'By which way a call came: tool (the gateway, over MCP, mcp-execute or in a task), rest (the REST API) or database (a direct session).';
+revoke all on function private.calling_way() from public;
+
+create function private.has_scope(p_scope text)
+returns boolean
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  v_client_id constant text := coalesce(private.request_claims() ->> 'client_id', '');
+begin
+  return v_client_id = ''
+    or private.is_service_caller()
+    or private.granted_scopes(auth.uid(), v_client_id) && array[p_scope, 'admin:*'];
+end;
+$$;
+comment on function private.has_scope(text) is
+  'Whether the caller may do what a scope names: an OAuth client needs it in its grant, all others have the rights of their own session. Called by policies and by functions that check their caller. Definer: clients may not ask for other users'' grants; it asks for the caller''s own.';
+revoke all on function private.has_scope(text) from public;
+grant execute on function private.has_scope(text) to authenticated;
+grant execute on function private.has_scope(text) to service_role;
+
+create function private.raise_missing_scope(p_attempt text, p_scope text)
+returns void
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  raise sqlstate 'PT403' using
+    message = format('Cannot %s: the client lacks the scope %s', p_attempt, p_scope),
+    detail = 'INSUFFICIENT_SCOPE',
+    hint = format('Ask an operator to add %s to the client''s row of mcp_grants.', p_scope);
+end;
+$$;
+comment on function private.raise_missing_scope(text, text) is 'Raises INSUFFICIENT_SCOPE, naming what was attempted and the scope.';
+revoke all on function private.raise_missing_scope(text, text) from public;
+
+create function private.assert_client_has_scope(p_user_id uuid, p_client_id text, p_attempt text, p_scope text)
+returns void
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  if not private.granted_scopes(p_user_id, p_client_id) && array[p_scope, 'admin:*'] then
+    perform private.raise_missing_scope(p_attempt, p_scope);
+  end if;
+end;
+$$;
+comment on function private.assert_client_has_scope(uuid, text, text, text) is
+  'Raises INSUFFICIENT_SCOPE unless the grant of a user''s OAuth client has the scope. Called by the endpoints, which have verified the token.';
+revoke all on function private.assert_client_has_scope(uuid, text, text, text) from public;
+
+create function private.assert_has_scope(p_attempt text, p_scope text)
+returns void
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  if not private.has_scope(p_scope) then
+    perform private.raise_missing_scope(p_attempt, p_scope);
+  end if;
+end;
+$$;
+comment on function private.assert_has_scope(text, text) is 'Raises INSUFFICIENT_SCOPE unless has_scope().';
+revoke all on function private.assert_has_scope(text, text) from public;
+
+create function private.assert_not_agent(p_attempt text)
+returns void
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  if private.is_agent_call() then
+    raise sqlstate 'PT403' using
+      message = format('Cannot %s: an agent may not do that on its owner''s behalf', p_attempt),
+      detail = 'AGENT_NOT_ALLOWED',
+      hint = 'A person or the service has to do it; an agent asks with request_human_review.';
+  end if;
+end;
+$$;
+comment on function private.assert_not_agent(text) is
+  'Raises AGENT_NOT_ALLOWED, naming what was attempted, when an agent acts.';
+revoke all on function private.assert_not_agent(text) from public;
+grant execute on function private.assert_not_agent(text) to service_role;
+
+create function private.assert_person_may(p_attempt text, p_scope text)
+returns void
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  perform private.assert_not_agent(p_attempt);
+  perform private.assert_has_scope(p_attempt, p_scope);
+end;
+$$;
+comment on function private.assert_person_may(text, text) is
+  'Lets people, their OAuth clients with that scope and the service pass. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE. The first statement of functions that change what belongs to a person.';
+revoke all on function private.assert_person_may(text, text) from public;
 
 create function private.touch_updated_at()
 returns trigger

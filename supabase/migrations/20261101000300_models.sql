@@ -42,7 +42,9 @@ comment on column public.user_provider_keys.vault_secret_name is 'Name of the ke
 alter table public.user_provider_keys enable row level security;
 revoke all on public.user_provider_keys from anon, authenticated, service_role;
 create policy "users see for which providers they have a key" on public.user_provider_keys
-  for select to authenticated using (user_id = (select auth.uid()));
+  for select to authenticated using (
+    user_id = (select auth.uid()) and (select private.has_scope('credentials:write'))
+  );
 comment on policy "users see for which providers they have a key" on public.user_provider_keys is
   'That there is one, never what it is.';
 grant select (user_id, provider_id, updated_at) on public.user_provider_keys to authenticated;

@@ -73,7 +73,9 @@ comment on column public.user_tool_credentials.needs_authorization is
 alter table public.user_tool_credentials enable row level security;
 revoke all on public.user_tool_credentials from anon, authenticated, service_role;
 create policy "users see for which tools they have a credential" on public.user_tool_credentials
-  for select to authenticated using (user_id = (select auth.uid()));
+  for select to authenticated using (
+    user_id = (select auth.uid()) and (select private.has_scope('credentials:write'))
+  );
 comment on policy "users see for which tools they have a credential" on public.user_tool_credentials is
   'That there is one, never what it is.';
 grant select (id, user_id, tool_id, type, needs_authorization, overridden_at) on public.user_tool_credentials to authenticated;

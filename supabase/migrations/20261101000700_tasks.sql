@@ -55,7 +55,7 @@ create table public.tasks (
   finished_at timestamptz,
 
   constraint tasks_master_is_root check ((parent_id is null) = (master_task_id = id)),
-  constraint tasks_child_has_step check ((parent_id is null) = (parent_step_seq is null)),
+  constraint tasks_step_of_parent check (parent_id is not null or parent_step_seq is null),
   constraint tasks_terminal_is_finished
     check ((finished_at is not null) = (status in ('completed', 'failed', 'cancelled'))),
   constraint tasks_running_has_lease
@@ -86,7 +86,7 @@ create unique index tasks_child_of_step on public.tasks (parent_id, parent_step_
 
 comment on table public.tasks is
   'A task of a job: the master task and, under it, its subtasks. created_by owns the whole job. Status changes only through functions.';
-comment on column public.tasks.parent_step_seq is 'The parent''s create_subtask step that made this task and receives its result.';
+comment on column public.tasks.parent_step_seq is 'The parent''s create_subtask step that made this task and receives its result. Null for a subtask that the agent created through a tool: its result is handed to nobody.';
 comment on column public.tasks.logs is 'One short line for each change of state.';
 comment on column public.tasks.created_by is 'Owner; null for tasks of the service itself. A subtask has its master''s.';
 comment on column public.tasks.idempotency_key is 'Of master tasks: the same key of the same owner names the same task.';
@@ -108,7 +108,9 @@ create trigger tasks_touch_updated_at before update on public.tasks
 alter table public.tasks enable row level security;
 revoke all on public.tasks from anon, authenticated, service_role;
 create policy "owners read their tasks" on public.tasks
-  for select to authenticated using (created_by = (select auth.uid()));
+  for select to authenticated using (
+    created_by = (select auth.uid()) and (select private.has_scope('swarm:run'))
+  );
 comment on policy "owners read their tasks" on public.tasks is
   'For clients and for postgres_changes. Nobody writes: statuses change in functions alone.';
 grant select on public.tasks to authenticated;
@@ -194,6 +196,9 @@ create table public.human_reviews (
   approved boolean,
   comments text,
   created_by uuid references auth.users (id) on delete set null,
+  answered_as text check (answered_as in ('user', 'client', 'service')),
+  answered_through text check (answered_through in ('rest', 'tool', 'database')),
+  client_id text,
   created_at timestamptz not null default now(),
   answered_at timestamptz,
   unique (task_id, seq)
@@ -204,7 +209,10 @@ comment on table public.human_reviews is
   'Questions to a person. Open while answered_at is null; answered only through respond_to_review().';
 comment on column public.human_reviews.seq is 'The step that asked.';
 comment on column public.human_reviews.approved is 'Null on an answered review: the task ended before an answer came.';
-comment on column public.human_reviews.created_by is 'Who answered.';
+comment on column public.human_reviews.created_by is 'Who answered; null for the service.';
+comment on column public.human_reviews.answered_as is 'user: in a session of their own. client: through an OAuth client, which client_id names. service: a secret key, also on behalf of the user in created_by. Null while open and when the task ended first.';
+comment on column public.human_reviews.answered_through is 'rest: the function was called over the REST API. tool: the swarm server''s answer_review, over MCP or mcp-execute. database: a direct database session.';
+comment on column public.human_reviews.client_id is 'OAuth client of the token that answered.';
 
 alter table public.human_reviews enable row level security;
 revoke all on public.human_reviews from anon, authenticated, service_role;
@@ -247,7 +255,9 @@ alter table public.usage_events enable row level security;
 revoke all on public.usage_events from anon, authenticated, service_role;
 revoke all on sequence public.usage_events_id_seq from anon, authenticated, service_role;
 create policy "users read their usage" on public.usage_events
-  for select to authenticated using (user_id = (select auth.uid()));
+  for select to authenticated using (
+    user_id = (select auth.uid()) and (select private.has_scope('swarm:run'))
+  );
 comment on policy "users read their usage" on public.usage_events is
   'What models have cost a user; agent_usage reads it with the reader''s rights.';
 grant select on public.usage_events to authenticated;

@@ -91,6 +91,37 @@ $$;
 comment on function private.log_line(text) is 'A line for tasks.logs: time and text.';
 revoke all on function private.log_line(text) from public;
 
+create function private.assert_task_is_valid(p_input jsonb, p_priority text, p_run_after timestamptz)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  if p_input is null or jsonb_typeof(p_input) not in ('object', 'string') then
+    raise sqlstate 'PT400' using
+      message = 'Cannot create the task: the input is neither an object nor a string',
+      detail = 'TASK_INPUT_INVALID',
+      hint = 'Send the agent''s input as an object or as text.';
+  end if;
+  if p_priority not in ('high', 'normal', 'low') then
+    raise sqlstate 'PT400' using
+      message = format('Cannot create the task: there is no priority %L', p_priority),
+      detail = 'TASK_PRIORITY_INVALID',
+      hint = 'Priorities are high, normal and low.';
+  end if;
+  if p_run_after > clock_timestamp() + interval '1 year' then
+    raise sqlstate 'PT400' using
+      message = format('Cannot create the task: its run_after %s is more than a year away', p_run_after),
+      detail = 'TASK_RUN_AFTER_INVALID',
+      hint = 'Choose a time within the next year.';
+  end if;
+end;
+$$;
+comment on function private.assert_task_is_valid(jsonb, text, timestamptz) is 'Raises TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, TASK_RUN_AFTER_INVALID.';
+revoke all on function private.assert_task_is_valid(jsonb, text, timestamptz) from public;
+
 create function private.create_task(
   p_agent text,
   p_input jsonb,
@@ -129,24 +160,7 @@ begin
     end if;
   end if;
 
-  if p_input is null or jsonb_typeof(p_input) not in ('object', 'string') then
-    raise sqlstate 'PT400' using
-      message = 'Cannot create the task: the input is neither an object nor a string',
-      detail = 'TASK_INPUT_INVALID',
-      hint = 'Send what the agent shall work on as an object or as text.';
-  end if;
-  if p_priority not in ('high', 'normal', 'low') then
-    raise sqlstate 'PT400' using
-      message = format('Cannot create the task: there is no priority %L', p_priority),
-      detail = 'TASK_PRIORITY_INVALID',
-      hint = 'Priorities are high, normal and low.';
-  end if;
-  if p_run_after > clock_timestamp() + interval '1 year' then
-    raise sqlstate 'PT400' using
-      message = format('Cannot create the task: its run_after %s is more than a year away', p_run_after),
-      detail = 'TASK_RUN_AFTER_INVALID',
-      hint = 'Choose a time within the next year.';
-  end if;
+  perform private.assert_task_is_valid(p_input, p_priority, p_run_after);
   if p_created_by is not null and not exists (select from auth.users where id = p_created_by) then
     raise sqlstate 'PT403' using
       message = 'Cannot create the task: its owner''s account does not exist',

@@ -23,12 +23,17 @@ begin
   where id = p_task_id
     and p_output_reference is not null
     and not p_output_reference ->> 'storage_path' = any (storage_paths);
+  if v_task.pending_children > 0 then
+    -- Tasks that it created through a tool still run: its end would cancel them.
+    perform private.park(v_task, 'pending_subtask');
+    return 'parked';
+  end if;
   perform private.end_task(p_task_id, 'completed', p_output, p_output_reference => p_output_reference);
   return 'completed';
 end;
 $$;
 comment on function private.finish_task(uuid, bigint, jsonb, jsonb) is
-  'Completes a task, or cancels it when that was asked for. A parent receives p_output_reference instead of a large output. Raises LEASE_LOST. Called by workers.';
+  'Completes a task, or cancels it when that was asked for, or parks it (parked) while subtasks of it run, after which its worker finishes it again. A parent receives p_output_reference instead of a large output. Raises LEASE_LOST. Called by workers.';
 revoke all on function private.finish_task(uuid, bigint, jsonb, jsonb) from public;
 
 create function private.finish_undisturbed(p_finishes jsonb)

@@ -1,4 +1,5 @@
--- Handoffs: subtasks of a named agent, in parallel, and the parent that waits for them.
+-- Handoffs: subtasks of a named agent, in parallel, and the parent that waits for them; and the
+-- tasks that agents create through tools, which belong to the same job.
 
 create function private.assert_subtask_caps(p_task public.tasks, p_new_children int)
 returns void
@@ -68,7 +69,8 @@ comment on function private.handoff_error(uuid, text) is 'Why an agent may not h
 revoke all on function private.handoff_error(uuid, text) from public;
 
 create function private.spawn_one(
-  p_parent public.tasks, p_seq int, p_agent_slug text, p_input jsonb, p_traceparent text
+  p_parent public.tasks, p_seq int, p_agent_slug text, p_input jsonb, p_traceparent text,
+  p_options jsonb default '{}'
 )
 returns uuid
 language plpgsql
@@ -79,16 +81,22 @@ as $$
 declare
   v_agent_id uuid := (select id from public.agents where slug = p_agent_slug);
   v_id uuid := gen_random_uuid();
+  v_priority text := coalesce(p_options ->> 'priority', p_parent.priority);
+  v_run_after timestamptz := (p_options ->> 'run_after')::timestamptz;
+  v_visible_at timestamptz := private.message_time(v_run_after);
 begin
   insert into public.tasks (
     id, master_task_id, parent_id, parent_step_seq, agent_id, agent_slug, input, created_by,
-    priority, concurrency_key, traceparent, tracestate, depth, message_id, logs
+    idempotency_key, run_after, priority, concurrency_key, metadata,
+    traceparent, tracestate, depth, message_id, logs
   )
   values (
     v_id, p_parent.master_task_id, p_parent.id, p_seq, v_agent_id, p_agent_slug, p_input,
-    p_parent.created_by, p_parent.priority, p_parent.concurrency_key,
+    p_parent.created_by, p_options ->> 'idempotency_key', v_run_after, v_priority,
+    coalesce(p_options ->> 'concurrency_key', p_parent.concurrency_key),
+    coalesce(p_options -> 'metadata', '{}'),
     coalesce(p_traceparent, p_parent.traceparent), p_parent.tracestate, p_parent.depth + 1,
-    private.send_message(v_id, p_parent.priority),
+    case when v_visible_at is not null then private.send_message(v_id, v_priority, v_visible_at) end,
     array[private.log_line('created for agent ' || p_agent_slug)]
   );
   insert into public.task_events (task_id, master_task_id, type, payload)
@@ -104,9 +112,119 @@ begin
   return v_id;
 end;
 $$;
-comment on function private.spawn_one(public.tasks, int, text, jsonb, text) is
-  'Creates the subtask of one create_subtask step. The caller holds the job''s lock.';
-revoke all on function private.spawn_one(public.tasks, int, text, jsonb, text) from public;
+comment on function private.spawn_one(public.tasks, int, text, jsonb, text, jsonb) is
+  'Creates the subtask of one create_subtask step, or without a step the one that a tool asked for, with its {idempotency_key, run_after, priority, concurrency_key, metadata}. The caller holds the job''s lock.';
+revoke all on function private.spawn_one(public.tasks, int, text, jsonb, text, jsonb) from public;
+
+create function private.create_child_task(p_parent_id uuid, p_request jsonb, p_traceparent text)
+returns table (task_id uuid, master_task_id uuid, status text, is_new boolean)
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+#variable_conflict use_column
+declare
+  v_parent public.tasks;
+  v_error jsonb;
+  v_child_id uuid;
+begin
+  perform private.lock_job_of(p_parent_id);
+  select * into v_parent from public.tasks where id = p_parent_id for no key update;
+  if v_parent.id is null or v_parent.finished_at is not null or v_parent.cancel_requested_at is not null then
+    raise sqlstate 'PT409' using
+      message = format('Cannot create the task: the task %s that asks for it has ended', p_parent_id),
+      detail = 'TASK_CANCELLED',
+      hint = 'Only a task that has not ended creates others.';
+  end if;
+  return query
+    select task.id, task.master_task_id, task.status, false
+    from public.tasks as task
+    where task.master_task_id = v_parent.master_task_id
+      and task.parent_id is not null
+      and task.idempotency_key = p_request ->> 'idempotency_key';
+  if found then
+    return;
+  end if;
+
+  if jsonb_typeof(p_request -> 'budget') = 'object' then
+    raise sqlstate 'PT400' using
+      message = 'Cannot create the task: what an agent creates has no budget of its own',
+      detail = 'TASK_BUDGET_INVALID',
+      hint = 'Leave budget out: the task spends what is left of its job''s budget.';
+  end if;
+  perform private.assert_task_is_valid(
+    p_request -> 'input', coalesce(p_request ->> 'priority', 'normal'), (p_request ->> 'run_after')::timestamptz);
+  v_error := private.handoff_error(v_parent.agent_id, p_request ->> 'agent');
+  if v_error is not null then
+    raise exception using
+      errcode = case v_error ->> 'code' when 'AGENT_NOT_FOUND' then 'PT404' when 'AGENT_INACTIVE' then 'PT409' else 'PT403' end,
+      message = v_error ->> 'message',
+      detail = v_error ->> 'code',
+      hint = 'Name an agent that this task may hand off to.';
+  end if;
+  perform private.assert_subtask_caps(v_parent, 1);
+
+  v_child_id := private.spawn_one(
+    v_parent, null, p_request ->> 'agent', p_request -> 'input', p_traceparent,
+    p_request - array['agent', 'input', 'budget']
+  );
+  update public.tasks set pending_children = pending_children + 1 where id = v_parent.id;
+  update private.job_totals
+  set task_count = task_count + 1
+  where job_totals.master_task_id = v_parent.master_task_id;
+  return query select v_child_id, v_parent.master_task_id, 'pending'::text, true;
+end;
+$$;
+comment on function private.create_child_task(uuid, jsonb, text) is
+  'Creates a task that an agent asked for through a tool: a subtask of the agent''s task, under the caps and the budget of its job, whose result is handed to nobody. The same idempotency key in the same job returns the task it made before. Raises TASK_CANCELLED, TASK_BUDGET_INVALID, TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, AGENT_NOT_FOUND, AGENT_INACTIVE, AGENT_HANDOFF_FORBIDDEN, DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED, QUOTA_EXCEEDED.';
+revoke all on function private.create_child_task(uuid, jsonb, text) from public;
+
+create function private.request_task(p_caller jsonb, p_request jsonb, p_traceparent text, p_tracestate text)
+returns table (task_id uuid, master_task_id uuid, status text, is_new boolean)
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+#variable_conflict use_column
+declare
+  v_user_id uuid := (p_caller ->> 'user_id')::uuid;
+  v_client_id text := p_caller ->> 'client_id';
+  v_parent_id uuid := (p_caller ->> 'task_id')::uuid;
+begin
+  -- A client's token has its scopes also where an agent's tool sends it.
+  if v_client_id is not null then
+    perform private.assert_client_has_scope(v_user_id, v_client_id, 'create the task', 'swarm:run');
+  end if;
+  if p_caller ->> 'actor' = 'agent' then
+    if v_parent_id is null then
+      raise sqlstate 'PT403' using
+        message = 'Cannot create the task: an agent outside of a task creates none',
+        detail = 'AGENT_NOT_ALLOWED',
+        hint = 'Create the task as a user, or with a secret key that names no agent.';
+    end if;
+    return query select * from private.create_child_task(v_parent_id, p_request, p_traceparent);
+    return;
+  end if;
+  return query select * from private.create_task(
+    p_agent => p_request ->> 'agent',
+    p_input => p_request -> 'input',
+    p_created_by => v_user_id,
+    p_idempotency_key => p_request ->> 'idempotency_key',
+    p_run_after => (p_request ->> 'run_after')::timestamptz,
+    p_priority => coalesce(p_request ->> 'priority', 'normal'),
+    p_concurrency_key => p_request ->> 'concurrency_key',
+    p_metadata => coalesce(p_request -> 'metadata', '{}'),
+    p_budget => p_request -> 'budget',
+    p_traceparent => p_traceparent,
+    p_tracestate => p_tracestate
+  );
+end;
+$$;
+comment on function private.request_task(jsonb, jsonb, text, text) is
+  'Creates what a caller {actor, user_id, client_id, task_id} asks for: of an agent a subtask of its task, of anybody else a master task of that user; an OAuth client needs the scope swarm:run. Raises what create_task() and create_child_task() raise, INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED. Called by supaswarm-create-task and the swarm server.';
+revoke all on function private.request_task(jsonb, jsonb, text, text) from public;
 
 create function private.spawn_subtasks(
   p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_subtasks jsonb

@@ -46,6 +46,7 @@ as $$
 declare
   v_task public.tasks;
 begin
+  perform private.assert_has_scope('use the task', 'swarm:run');
   select * into v_task
   from public.tasks
   where id = p_task_id
@@ -60,7 +61,7 @@ begin
 end;
 $$;
 comment on function private.own_task(uuid) is
-  'The task, if the caller owns it or is the service; another''s task is TASK_NOT_FOUND like none.';
+  'The task, if the caller owns it or is the service; another''s task is TASK_NOT_FOUND like none. Raises INSUFFICIENT_SCOPE for an OAuth client without swarm:run.';
 revoke all on function private.own_task(uuid) from public;
 
 create function private.respond_to_review(p_task_id uuid, p_approved boolean, p_response jsonb, p_comments text)
@@ -74,6 +75,7 @@ declare
   v_task public.tasks := private.own_task(p_task_id);
   v_review public.human_reviews;
 begin
+  perform private.assert_person_may('answer the review', 'swarm:run');
   if p_approved is null then
     raise sqlstate 'PT400' using
       message = 'Cannot answer the review: p_approved is null',
@@ -87,6 +89,9 @@ begin
       response = coalesce(p_response, '{}'),
       comments = p_comments,
       created_by = auth.uid(),
+      answered_as = private.calling_actor(),
+      answered_through = private.calling_way(),
+      client_id = private.request_claims() ->> 'client_id',
       answered_at = clock_timestamp()
   where task_id = p_task_id and answered_at is null
   returning * into v_review;
@@ -152,7 +157,7 @@ as $$
   select private.respond_to_review(p_task_id, p_approved, p_response, p_comments);
 $$;
 comment on function public.respond_to_review(uuid, boolean, jsonb, text) is
-  'Answers the open review of a task; approved or not, the agent goes on and reads the answer. Returns the task''s status. For the owner and the service. Raises TASK_NOT_FOUND, REVIEW_NOT_FOUND, REVIEW_ALREADY_ANSWERED.';
+  'Answers the open review of a task; approved or not, the agent goes on and reads the answer. Returns the task''s status. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises TASK_NOT_FOUND, REVIEW_NOT_FOUND, REVIEW_ALREADY_ANSWERED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
 revoke all on function public.respond_to_review(uuid, boolean, jsonb, text) from public;
 grant execute on function public.respond_to_review(uuid, boolean, jsonb, text) to authenticated;
 grant execute on function public.respond_to_review(uuid, boolean, jsonb, text) to service_role;

@@ -11,6 +11,12 @@ declare
   v_task public.tasks := private.own_task(p_master_task_id);
   v_count int;
 begin
+  if private.is_agent_call() and not exists (
+    select from public.tasks where id = private.calling_task_id() and master_task_id = v_task.master_task_id
+  ) then
+    -- Its own job an agent may give up; nobody else's work depends on that.
+    perform private.assert_not_agent('cancel another job');
+  end if;
   if v_task.parent_id is not null then
     raise sqlstate 'PT409' using
       message = format('Cannot cancel task %s: it is a subtask', p_master_task_id),
@@ -26,7 +32,7 @@ begin
   ));
 
   if exists (select from public.tasks where master_task_id = p_master_task_id and status = 'running') then
-    -- A worker that is woken, or hears of this, beats its heart at once and is told which tasks.
+    -- A worker that is woken, or notified, sends a heartbeat immediately and learns which tasks.
     perform private.wake_worker();
     perform pg_notify('supaswarm_tasks', 'cancel');
   end if;
@@ -49,7 +55,7 @@ as $$
   select private.cancel_task(p_master_task_id);
 $$;
 comment on function public.cancel_task(uuid) is
-  'Cancels a job: waiting tasks end at once, running ones within a heartbeat. Returns the number of tasks ended; 0 when the job had ended. For the owner and the service. Raises TASK_NOT_FOUND, TASK_NOT_MASTER.';
+  'Cancels a job: waiting tasks end at once, running ones within a heartbeat. Returns the number of tasks ended; 0 when the job had ended. For the owner, the owner''s OAuth clients with the scope swarm:run and the service; an agent may cancel the job that it is part of. Raises TASK_NOT_FOUND, TASK_NOT_MASTER, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
 revoke all on function public.cancel_task(uuid) from public;
 grant execute on function public.cancel_task(uuid) to authenticated;
 grant execute on function public.cancel_task(uuid) to service_role;

@@ -10,6 +10,7 @@ as $$
 declare
   v_task public.tasks := private.own_task(p_task_id);
 begin
+  perform private.assert_person_may('watch the job', 'swarm:run');
   return private.watch_job(v_task.master_task_id);
 end;
 $$;
@@ -29,7 +30,7 @@ as $$
   select private.watch_task(p_task_id);
 $$;
 comment on function public.watch_task(uuid) is
-  'Lets the models of the task''s whole job stream their text as model.delta on the job''s channel, and returns until when. Call it again before then, for as long as somebody looks. A model call that has begun unwatched does not stream. For the owner and the service. Raises TASK_NOT_FOUND.';
+  'Lets the models of the task''s whole job stream their text as model.delta on the job''s channel, and returns until when. Call it again before then, for as long as somebody looks. A model call that has begun unwatched does not stream. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises TASK_NOT_FOUND, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
 revoke all on function public.watch_task(uuid) from public;
 grant execute on function public.watch_task(uuid) to authenticated;
 grant execute on function public.watch_task(uuid) to service_role;

@@ -33,9 +33,12 @@ begin
     perform private.raise_not_retryable(p_child.id, 'its parent has ended',
       format('Retry the parent %s, or the master task %s.', v_parent.id, v_parent.master_task_id));
   end if;
-  if v_parent.status not in ('pending', 'pending_subtask') or exists (
-    select from public.task_steps
-    where task_id = v_parent.id and kind = 'model' and seq > p_child.parent_step_seq
+  -- Nothing of a subtask without a step is handed to its parent, so nothing has to be taken back.
+  if p_child.parent_step_seq is not null and (
+    v_parent.status not in ('pending', 'pending_subtask') or exists (
+      select from public.task_steps
+      where task_id = v_parent.id and kind = 'model' and seq > p_child.parent_step_seq
+    )
   ) then
     perform private.raise_not_retryable(p_child.id, 'its parent has gone on with its result',
       'Let the parent''s agent decide, or fork the parent from the step that made this subtask.');
@@ -106,15 +109,18 @@ revoke all on function private.reopen_task(uuid) from public;
 
 create function private.retry_task(p_task_id uuid)
 returns text
-language sql
+language plpgsql
 volatile
 security definer
 set search_path = ''
 as $$
-  select private.reopen_task((private.own_task(retry_task.p_task_id)).id);
+begin
+  perform private.assert_person_may('retry the task', 'swarm:run');
+  return private.reopen_task((private.own_task(p_task_id)).id);
+end;
 $$;
 comment on function private.retry_task(uuid) is
-  'Lets a failed or cancelled task go on. Definer: users may not write tasks or queues; own_task() checks the caller.';
+  'Lets a failed or cancelled task go on. Definer: users may not write tasks or queues; assert_person_may() and own_task() check the caller.';
 revoke all on function private.retry_task(uuid) from public;
 grant execute on function private.retry_task(uuid) to authenticated;
 grant execute on function private.retry_task(uuid) to service_role;
@@ -129,7 +135,7 @@ as $$
   select private.retry_task(p_task_id);
 $$;
 comment on function public.retry_task(uuid) is
-  'Lets a task that failed or was cancelled go on from its checkpoint and returns its status. For the owner and the service. Raises TASK_NOT_FOUND, TASK_NOT_RETRYABLE.';
+  'Lets a task that failed or was cancelled go on from its checkpoint and returns its status. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises TASK_NOT_FOUND, TASK_NOT_RETRYABLE, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
 revoke all on function public.retry_task(uuid) from public;
 grant execute on function public.retry_task(uuid) to authenticated;
 grant execute on function public.retry_task(uuid) to service_role;
@@ -146,6 +152,7 @@ as $$
 declare
   v_task_id uuid := (select task_id from private.dead_letters where id = p_dead_letter_id);
 begin
+  perform private.assert_not_agent('redrive the dead letter');
   if v_task_id is null then
     raise sqlstate 'PT404' using
       message = format('Cannot redrive dead letter %s: there is none', coalesce(p_dead_letter_id::text, 'null')),
@@ -171,7 +178,7 @@ as $$
   select private.redrive(p_dead_letter_id);
 $$;
 comment on function public.redrive(bigint) is
-  'Retries the task of a dead letter and returns the task''s id. For the service. Raises DEAD_LETTER_NOT_FOUND, TASK_NOT_RETRYABLE.';
+  'Retries the task of a dead letter and returns the task''s id. For the service. Raises DEAD_LETTER_NOT_FOUND, TASK_NOT_RETRYABLE, AGENT_NOT_ALLOWED.';
 revoke all on function public.redrive(bigint) from public;
 grant execute on function public.redrive(bigint) to service_role;
 
@@ -236,6 +243,45 @@ comment on function private.saved_data_before(public.tasks, int) is
   'The intermediate data of a task as it was before a step.';
 revoke all on function private.saved_data_before(public.tasks, int) from public;
 
+create function private.budget_left(p_master public.tasks)
+returns jsonb
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_totals private.job_totals;
+  v_spent jsonb;
+  v_cap text;
+  v_left numeric;
+  v_budget jsonb := p_master.budget;
+begin
+  select * into v_totals from private.job_totals where master_task_id = p_master.id;
+  v_spent := jsonb_build_object(
+    'max_input_tokens', v_totals.input_tokens,
+    'max_output_tokens', v_totals.output_tokens,
+    'max_cost_micro_usd', coalesce(v_totals.cost_micro_usd, 0),
+    -- The fork takes the place of one of the job's tasks.
+    'max_tasks', greatest(v_totals.task_count - 1, 0)
+  );
+  for v_cap in select cap from jsonb_object_keys(v_spent) as cap where jsonb_typeof(v_budget -> cap) = 'number' loop
+    v_left := (v_budget ->> v_cap)::numeric - (v_spent ->> v_cap)::numeric;
+    if v_left <= 0 then
+      raise sqlstate 'PT422' using
+        message = format('Cannot fork the task: its job has used up its %s of %s', v_cap, v_budget ->> v_cap),
+        detail = 'BUDGET_EXCEEDED',
+        hint = 'Create a new task with a budget of its own.';
+    end if;
+    v_budget := v_budget || jsonb_build_object(v_cap, v_left);
+  end loop;
+  return v_budget;
+end;
+$$;
+comment on function private.budget_left(public.tasks) is
+  'What a job has left of its budget, for a fork of one of its tasks: tokens, cost and tasks less what it has spent; steps, depth and wall time count for each job anew. Raises BUDGET_EXCEEDED when a cap is used up.';
+revoke all on function private.budget_left(public.tasks) from public;
+
 create function private.fork_task(p_task_id uuid, p_from_seq int)
 returns uuid
 language plpgsql
@@ -248,6 +294,7 @@ declare
   v_agent public.agents;
   v_id uuid := gen_random_uuid();
 begin
+  perform private.assert_person_may('fork the task', 'swarm:run');
   -- Retention lists the files of a job that nobody else refers to: not while they are taken over.
   perform private.lock_job(v_source.master_task_id);
   v_source := private.own_task(p_task_id);
@@ -261,7 +308,7 @@ begin
   )
   select
     v_id, v_id, v_agent.id, v_agent.slug, v_source.input, v_source.created_by, v_source.priority,
-    v_source.concurrency_key, v_source.metadata, private.capped_budget(master.budget, v_source.created_by),
+    v_source.concurrency_key, v_source.metadata, private.capped_budget(private.budget_left(master), v_source.created_by),
     v_source.traceparent, v_source.tracestate,
     private.saved_data_before(v_source, p_from_seq), v_source.storage_paths,
     private.send_message(v_id, v_source.priority),
@@ -285,7 +332,7 @@ begin
 end;
 $$;
 comment on function private.fork_task(uuid, int) is
-  'Creates a master task that starts with a copy of another task''s first steps. Definer: users may not write tasks or queues; own_task() checks the caller.';
+  'Creates a master task that starts with a copy of another task''s first steps. Definer: users may not write tasks or queues; assert_person_may() and own_task() check the caller.';
 revoke all on function private.fork_task(uuid, int) from public;
 grant execute on function private.fork_task(uuid, int) to authenticated;
 grant execute on function private.fork_task(uuid, int) to service_role;
@@ -300,7 +347,7 @@ as $$
   select private.fork_task(p_task_id, p_from_seq);
 $$;
 comment on function public.fork_task(uuid, int) is
-  'Creates a new job that goes on from the steps of a task before p_from_seq, with its input, agent, owner and the whole budget, and returns the new master''s id. For the owner and the service. Raises TASK_NOT_FOUND, FORK_POINT_INVALID, AGENT_NOT_FOUND, AGENT_INACTIVE, QUOTA_EXCEEDED.';
+  'Creates a new job that goes on from the steps of a task before p_from_seq, with its input, agent, owner and what is left of its job''s budget, and returns the new master''s id. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises TASK_NOT_FOUND, FORK_POINT_INVALID, AGENT_NOT_FOUND, AGENT_INACTIVE, BUDGET_EXCEEDED, QUOTA_EXCEEDED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
 revoke all on function public.fork_task(uuid, int) from public;
 grant execute on function public.fork_task(uuid, int) to authenticated;
 grant execute on function public.fork_task(uuid, int) to service_role;

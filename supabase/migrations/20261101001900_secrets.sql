@@ -230,6 +230,7 @@ declare
   v_tool_id uuid := (select id from public.tools where slug = p_tool_slug and is_active);
   v_name text;
 begin
+  perform private.assert_person_may('store the credential', 'credentials:write');
   if v_tool_id is null then
     raise sqlstate 'PT404' using
       message = format('Cannot store the credential: there is no active tool %L', p_tool_slug),
@@ -265,7 +266,7 @@ as $$
   select private.set_tool_credential(p_tool_slug, p_secret);
 $$;
 comment on function public.set_tool_credential(text, text) is
-  'Stores your own credential for a tool in Vault, used instead of the tool''s; null deletes it. Raises TOOL_NOT_FOUND, SECRET_INVALID, CALLER_REQUIRED.';
+  'Stores your own credential for a tool in Vault, used instead of the tool''s; null deletes it. An OAuth client needs the scope credentials:write. Raises TOOL_NOT_FOUND, SECRET_INVALID, CALLER_REQUIRED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
 revoke all on function public.set_tool_credential(text, text) from public;
 grant execute on function public.set_tool_credential(text, text) to authenticated;
 
@@ -281,6 +282,7 @@ declare
   v_provider_id uuid := (select id from public.llm_providers where name = p_provider and is_active);
   v_name text;
 begin
+  perform private.assert_person_may('store the key', 'credentials:write');
   if v_provider_id is null then
     raise sqlstate 'PT404' using
       message = format('Cannot store the key: there is no active provider %L', p_provider),
@@ -314,6 +316,6 @@ as $$
   select private.set_provider_key(p_provider, p_secret);
 $$;
 comment on function public.set_provider_key(text, text) is
-  'Stores your own key for a model provider in Vault, used instead of the organisation''s where a policy allows it; null deletes it. Raises PROVIDER_NOT_FOUND, SECRET_INVALID, CALLER_REQUIRED.';
+  'Stores your own key for a model provider in Vault, used instead of the organisation''s where a policy allows it; null deletes it. An OAuth client needs the scope credentials:write. Raises PROVIDER_NOT_FOUND, SECRET_INVALID, CALLER_REQUIRED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
 revoke all on function public.set_provider_key(text, text) from public;
 grant execute on function public.set_provider_key(text, text) to authenticated;

@@ -18,7 +18,9 @@ comment on column public.sessions.client_name is 'What the calling program says 
 alter table public.sessions enable row level security;
 revoke all on public.sessions from anon, authenticated, service_role;
 create policy "users read their own sessions" on public.sessions
-  for select to authenticated using (user_id = (select auth.uid()));
+  for select to authenticated using (
+    user_id = (select auth.uid()) and (select private.has_scope('swarm:run'))
+  );
 comment on policy "users read their own sessions" on public.sessions is
   'What a user''s clients have called in one conversation.';
 grant select on public.sessions to authenticated;

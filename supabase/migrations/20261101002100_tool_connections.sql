@@ -45,7 +45,9 @@ create trigger touch_updated_at before update on public.agent_mcp_connections
 alter table public.agent_mcp_connections enable row level security;
 revoke all on public.agent_mcp_connections from anon, authenticated, service_role;
 create policy "users read their own connections" on public.agent_mcp_connections
-  for select to authenticated using (user_id = (select auth.uid()));
+  for select to authenticated using (
+    user_id = (select auth.uid()) and (select private.has_scope('swarm:run'))
+  );
 comment on policy "users read their own connections" on public.agent_mcp_connections is
   'The state of a user''s own accounts at tool servers; the shared connection is the operator''s.';
 grant select (id, tool_id, user_id, protocol, health, last_success_at, failure_count, retry_at, tools_listed_at, listing_failed_at, dropped_tools, created_at, updated_at)

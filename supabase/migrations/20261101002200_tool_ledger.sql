@@ -48,7 +48,9 @@ comment on column public.mcp_executions.feedback_token is 'Random; whoever holds
 alter table public.mcp_executions enable row level security;
 revoke all on public.mcp_executions from anon, authenticated, service_role;
 create policy "users read their own tool calls" on public.mcp_executions
-  for select to authenticated using (user_id = (select auth.uid()));
+  for select to authenticated using (
+    user_id = (select auth.uid()) and (select private.has_scope('swarm:run'))
+  );
 comment on policy "users read their own tool calls" on public.mcp_executions is
   'The ledger, as far as it is theirs; tool_usage reads it with the reader''s rights.';
 grant select on public.mcp_executions to authenticated;

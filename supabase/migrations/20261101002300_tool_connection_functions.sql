@@ -426,6 +426,7 @@ declare
   v_state text;
   v_service_id uuid;
 begin
+  perform private.assert_not_agent(format('approve the definition of ''%s''', p_tool_name));
   -- Connection before connection without a user, as store_tools() locks them.
   select connection.tool_id into v_tool_id
   from public.agent_mcp_connections connection
@@ -474,7 +475,7 @@ begin
 end;
 $$;
 comment on function public.approve_tool_definition(uuid, text, text) is
-  'Approves the definition with that hash, which a server gives a tool now, for every user, and returns the tool''s state. Raises TOOL_DEFINITION_CHANGED where the server gives another one by now. Service role only.';
+  'Approves the definition with that hash, which a server gives a tool now, for every user, and returns the tool''s state. Raises TOOL_DEFINITION_CHANGED where the server gives another one by now, AGENT_NOT_ALLOWED. Service role only.';
 revoke all on function public.approve_tool_definition(uuid, text, text) from public, anon, authenticated;
 grant execute on function public.approve_tool_definition(uuid, text, text) to service_role;
 

@@ -205,7 +205,7 @@ as $$
 begin
   return case
     when p_user_id is null then null
-    when p_caller ->> 'task_id' is not null then private.granted_scopes(p_user_id, null)
+    when p_caller ->> 'task_id' is not null then private.granted_scopes(p_user_id, p_caller ->> 'client_id')
     when (p_caller ->> 'is_service')::boolean then null
     else private.granted_scopes(p_user_id, p_caller ->> 'client_id')
   end;

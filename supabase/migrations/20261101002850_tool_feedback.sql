@@ -29,7 +29,9 @@ comment on column public.mcp_feedback.updated_at is 'The last change; the export
 alter table public.mcp_feedback enable row level security;
 revoke all on public.mcp_feedback from anon, authenticated, service_role;
 create policy "users read their own grades" on public.mcp_feedback
-  for select to authenticated using (user_id = (select auth.uid()));
+  for select to authenticated using (
+    user_id = (select auth.uid()) and (select private.has_scope('swarm:run'))
+  );
 comment on policy "users read their own grades" on public.mcp_feedback is
   'For clients that show or change a grade.';
 grant select on public.mcp_feedback to authenticated;

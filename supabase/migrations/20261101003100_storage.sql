@@ -16,6 +16,9 @@ declare
     p_object_name from '^([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})/'
   )::uuid;
 begin
+  if not private.has_scope('swarm:run') then
+    return false;
+  end if;
   return exists (
     select from public.tasks where id = v_job_id and parent_id is null and created_by = auth.uid()
   )

@@ -60,7 +60,9 @@ alter table public.projects enable row level security;
 alter table public.project_members enable row level security;
 revoke all on public.projects, public.project_members from anon, authenticated, service_role;
 create policy "users read their own memberships" on public.project_members
-  for select to authenticated using (user_id = (select auth.uid()));
+  for select to authenticated using (
+    user_id = (select auth.uid()) and (select private.has_scope('quoth:read'))
+  );
 comment on policy "users read their own memberships" on public.project_members is
   'Tells a user which projects to ask for; every other policy of Quoth looks here.';
 create policy "members read their projects" on public.projects
@@ -182,6 +184,7 @@ security definer
 set search_path = ''
 as $$
 begin
+  perform private.assert_has_scope('read the project', 'quoth:read');
   -- No user at all is nobody's member: the id of none stands for them.
   return private.find_project(
     p_project_id::text,
@@ -191,5 +194,5 @@ begin
 end;
 $$;
 comment on function private.readable_project(uuid) is
-  'The project, if the caller is the service or a member; else raises PROJECT_NOT_FOUND. Definer: called by definer functions, and reads columns that members may not.';
+  'The project, if the caller is the service or a member; else raises PROJECT_NOT_FOUND, or INSUFFICIENT_SCOPE for an OAuth client without quoth:read. Definer: called by definer functions, and reads columns that members may not.';
 revoke all on function private.readable_project(uuid) from public;

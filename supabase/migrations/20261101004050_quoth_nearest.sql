@@ -146,7 +146,8 @@ begin
         select from public.project_members as membership
         where membership.project_id = project.id and membership.user_id = (select auth.uid())
       )
-    );
+    )
+    and private.has_scope('quoth:read');
   if not found then
     return;
   end if;

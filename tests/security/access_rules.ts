@@ -235,6 +235,12 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
       p_definition_hash: "",
     }),
   },
+  // The token is made up: that the service may ask is the right.
+  "verify_tool_token(text)": {
+    ...SERVICE_ALONE,
+    service: "UNAUTHORIZED",
+    arguments: () => ({ p_token: "swt_unknown" }),
+  },
   "grant_scopes(uuid, text[], text)": {
     ...SERVICE_ALONE,
     arguments: () => ({ p_user_id: null, p_scopes: ["sql:read"] }),
@@ -263,6 +269,7 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "cancel_task(uuid)",
   "check_head(uuid)",
   "fork_task(uuid, integer)",
+  "has_scope(text)",
   "is_own_channel(text)",
   "is_own_job_file(text)",
   "join_channel(text)",

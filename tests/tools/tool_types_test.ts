@@ -337,7 +337,7 @@ async function edgeFunctions(
     return await fixture.createCaller(userId, [toolId]);
   }
 
-  await t.step("an edge function is called with the secret key and told the caller", async () => {
+  await t.step("an edge function gets no key of the project but a token of this call", async () => {
     const caller = await callerOf("summarise");
 
     const { outcome } = await run(fixture, caller, undefined, { text: "summer" });
@@ -345,7 +345,12 @@ async function edgeFunctions(
     assert.ok(outcome.kind === "answered" && !outcome.isError, JSON.stringify(outcome));
     assert.deepEqual(outcome.structured, { summary: "sum" });
     const request = seen.at(-1);
-    assert.equal(request?.headers.get("apikey"), SECRET_KEY);
+    assert.doesNotMatch(JSON.stringify([...request?.headers ?? []]), new RegExp(SECRET_KEY));
+    const token = request?.headers.get("x-supaswarm-token") ?? "";
+    const [row] = await fixture.sql`select public.verify_tool_token(${token}) as call`;
+    assert.equal(row?.call.user_id, userId);
+    assert.equal(row?.call.agent_id, caller.agentId);
+    assert.equal(row?.call.execution_id, outcome.executionId);
     assert.equal(request?.headers.get("x-supaswarm-user-id"), userId);
     assert.equal(request?.headers.get("x-supaswarm-agent-id"), caller.agentId);
   });

@@ -1,5 +1,6 @@
 import { loadKysely, loadSupabaseLitePostgres } from "../../deps.ts";
 import { withPostgrestStatus } from "./postgrest_errors.ts";
+import { currentHeaders } from "./request_headers.ts";
 import { adaptRestPlan } from "./rest_plan.ts";
 
 type LitePostgres = Awaited<ReturnType<typeof loadSupabaseLitePostgres>>;
@@ -78,12 +79,14 @@ function sessionContextSetter({ CompiledQuery }: Kysely) {
               set_config('request.jwt.claim.sub', $3, true),
               set_config('request.jwt.claim.role', $1, true),
               set_config('storage.operation', $4, true),
+              set_config('request.headers', $5, true),
               set_config('search_path', 'public, extensions', true)`,
       [
         role,
         JSON.stringify(claims),
         String(vars.auth?.uid ?? ""),
         vars.storage?.operation ?? "",
+        currentHeaders(),
       ],
     ));
   };

@@ -3,6 +3,7 @@ import { jsonAnswer, restError } from "./answers.ts";
 import { type CallerRefusal, identifyCaller } from "./caller.ts";
 import type { InternalTokens } from "./internal_tokens.ts";
 import type { LiteServer } from "./lite_server.ts";
+import { withRequestHeaders } from "./request_headers.ts";
 import { toServiceRequest } from "./service_request.ts";
 
 /** What the REST, Auth and Storage routes work with. */
@@ -16,7 +17,8 @@ export interface ServiceRouteDeps {
 export async function handleRest(request: Request, deps: ServiceRouteDeps): Promise<Response> {
   const caller = await identifyCaller(request, deps.keys, "key_required");
   if (caller.kind === "refused") return refuseRest(caller.reason);
-  return await deps.lite.fetch(await toServiceRequest(request, caller, deps.tokens));
+  const sent = await toServiceRequest(request, caller, deps.tokens);
+  return await withRequestHeaders(request, () => deps.lite.fetch(sent));
 }
 
 function refuseRest(reason: CallerRefusal): Response {

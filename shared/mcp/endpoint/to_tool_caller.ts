@@ -13,7 +13,7 @@ export interface CallerDetails {
   readonly taskId?: string | null;
 }
 
-/** Who a call through a door acts as. */
+/** As whom a call through an endpoint acts. */
 export function toToolCaller(caller: Caller, details: CallerDetails): ToolCaller {
   const { clientName = null, sessionId = null } = details;
   switch (caller.kind) {
@@ -27,6 +27,17 @@ export function toToolCaller(caller: Caller, details: CallerDetails): ToolCaller
         sessionId,
         clientName,
         isService: false,
+      };
+    case "agent":
+      return {
+        userId: caller.userId,
+        clientId: caller.clientId,
+        agentId: caller.agentId,
+        taskId: caller.taskId,
+        sessionId,
+        clientName,
+        isService: false,
+        isAgent: true,
       };
     case "service":
       return {

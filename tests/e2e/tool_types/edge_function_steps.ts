@@ -21,15 +21,23 @@ export function startRecorder(): EdgeRecorder {
   return { server, fates, [Symbol.asyncDispose]: () => server.stop() };
 }
 
-/** Code of an edge function for heavy work, as a project would write it: for the service alone. */
+/** Code of an edge function for heavy work, as a project would write it: for tool calls alone. */
 export function keepFunction(recorderUrl: string): string {
   return `
     Deno.serve(async (request) => {
       const { default: secretKey } = JSON.parse(Deno.env.get("SUPABASE_SECRET_KEYS"));
-      if (request.headers.get("apikey") !== secretKey) return new Response("no", { status: 401 });
+      if ([...request.headers.values()].join().includes(secretKey)) {
+        return new Response("the secret key was sent", { status: 500 });
+      }
+      const verified = await fetch(Deno.env.get("SUPABASE_URL") + "/rest/v1/rpc/verify_tool_token", {
+        method: "POST",
+        headers: { apikey: secretKey, "content-type": "application/json" },
+        body: JSON.stringify({ p_token: request.headers.get("x-supaswarm-token") ?? "" }),
+      });
+      if (!verified.ok) return new Response("no", { status: 401 });
+      const { user_id: userId } = await verified.json();
       const { text } = await request.json();
       if (text === "forbidden") return Response.json({ error: "NO_CREDIT" }, { status: 402 });
-      const userId = request.headers.get("x-supaswarm-user-id");
       const answer = await fetch("${recorderUrl}", {
         method: "POST",
         body: JSON.stringify({ text, userId }),
@@ -61,7 +69,7 @@ export async function edgeFunctionSteps(
   }
 
   await t.step(
-    "supabase_rpc: an edge function gets the secret key, and whom it serves",
+    "supabase_rpc: an edge function gets a token that names whom it serves, and no key",
     async () => {
       const { task, executions } = await runJob(stage, {
         tools: [writes],

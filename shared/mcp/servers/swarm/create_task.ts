@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { actorOfCall } from "../../../tools/actor_of_call.ts";
 import { createTask } from "../../../tasks/create_task.ts";
 import { createTaskRequest } from "../../../tasks/create_task_request.ts";
 import { defineTool } from "../../internal_server.ts";
@@ -19,7 +20,8 @@ export const createTaskTool = defineTool({
   title: "Create a task",
   description:
     "Gives a task to an agent of the swarm, which works on it in the background and may hand parts " +
-    "to other agents. Returns at once; follow the task with get_task. list_agents names the agents.",
+    "to other agents. Returns at once; follow the task with get_task. list_agents names the agents. " +
+    "Called by an agent, it creates a subtask within the agent's own job and budget.",
   version: "1",
   scopes: SWARM_SCOPES,
   annotations: {
@@ -35,7 +37,7 @@ export const createTaskTool = defineTool({
       agent: { type: "string", description: "Slug of the agent, as list_agents gives it" },
       input: {
         type: ["object", "string"],
-        description: "What the agent shall work on: a text, or an object",
+        description: "The agent's input: a text, or an object",
       },
       idempotency_key: {
         type: "string",
@@ -61,7 +63,7 @@ export const createTaskTool = defineTool({
       },
       budget: {
         type: "object",
-        description: "Caps of the whole job; null lifts a cap",
+        description: "Caps of the whole job; null lifts a cap. Agents leave it out",
         properties: Object.fromEntries(
           [
             "max_input_tokens",
@@ -83,7 +85,7 @@ export const createTaskTool = defineTool({
   async run(request, { sql, caller, traceparent, tracestate, idempotencyKey }) {
     // The key of the call stands in for a missing one, so that a repeated delivery makes one task.
     const withKey = { idempotency_key: `call:${idempotencyKey}`, ...request };
-    const origin = { userId: caller.userId, traceparent, tracestate };
+    const origin = { ...caller, actor: actorOfCall(caller), traceparent, tracestate };
     const { answer, isNew } = await createTask(sql, withKey, origin);
     return { ...answer, is_new: isNew };
   },

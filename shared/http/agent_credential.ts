@@ -1,0 +1,56 @@
+import { SwarmError } from "../errors/swarm_error.ts";
+import type { AgentCaller, Caller } from "./caller.ts";
+import { ACTOR_HEADER, TASK_HEADER, TOOL_TOKEN_HEADER } from "./actor_headers.ts";
+
+/** Answers on whose behalf an agent calls. */
+export interface AgentDirectory {
+  /** @throws SwarmError `UNAUTHORIZED` when the token is unknown or no longer valid. */
+  agentOfToken(token: string): Promise<AgentCaller>;
+  /**
+   * @param userId Who has to own the task; null: whoever does.
+   * @throws SwarmError `TASK_NOT_FOUND`
+   */
+  agentOfTask(taskId: string, userId: string | null): Promise<AgentCaller>;
+}
+
+/** The tool call's token that a request carries, or null. */
+export function toolTokenOf({ headers }: Request): string | null {
+  return headers.get(TOOL_TOKEN_HEADER);
+}
+
+/** Whether a request says that an agent's tool sends it; its credential does not matter then. */
+export function isSentByAgent({ headers }: Request): boolean {
+  return headers.get(ACTOR_HEADER) === "agent" || headers.has(TOOL_TOKEN_HEADER);
+}
+
+/**
+ * The agent behind a request whose credential is a person's or the project's.
+ *
+ * @throws SwarmError `AGENT_NOT_ALLOWED` for a secret key without a task, which would have every
+ * right; `TASK_NOT_FOUND`.
+ */
+export async function agentBehind(
+  request: Request,
+  holder: Caller,
+  agents: AgentDirectory,
+): Promise<AgentCaller> {
+  const taskId = request.headers.get(TASK_HEADER);
+  const userId = holder.kind === "service" ? null : holder.userId;
+  if (taskId !== null) {
+    const agent = await agents.agentOfTask(taskId, userId);
+    return { ...agent, clientId: holder.kind === "user" ? holder.clientId : null };
+  }
+  if (holder.kind !== "user") {
+    throw agentNotAllowed("act with a secret key", "Call with the token of the tool call.");
+  }
+  return { ...holder, kind: "agent", agentId: null, taskId: null };
+}
+
+/** The error for what only a person or the service may do. */
+export function agentNotAllowed(attempt: string, hint: string): SwarmError {
+  return new SwarmError(
+    "AGENT_NOT_ALLOWED",
+    `Cannot ${attempt}: an agent may not do that on its owner's behalf`,
+    { hint },
+  );
+}
