@@ -31,7 +31,7 @@ const MIB = 1_048_576;
  * well below 200 ms. Deeper values also break what walks them: our own recursion and the parser of
  * Postgres.
  */
-const VALUE = { depth: 200, members: 30_000, items: 50_000 };
+const VALUE = { depth: 200, members: 20_000, items: 50_000 };
 
 /** Bodies that carry one value of a caller: the input of a task, the arguments of a tool. */
 export const REQUEST_LIMITS: JsonLimits = { ...VALUE, bytes: MIB };
