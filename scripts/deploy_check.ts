@@ -1,9 +1,10 @@
 /**
  * `deno task deploy:check`: what a deployment to a hosted project would do, tried with the real
  * CLI: the functions against a stand-in of the Management API, the migrations against native
- * Postgres as the role that a hosted project gives.
+ * Postgres as the role that a hosted project gives, and what each function's bundle and start cost.
  */
 import { runCommand } from "./cli/run_command.ts";
+import { bundleProblems, describeCosts, measureFunctions } from "./deploy/check_bundles.ts";
 import { checkDatabase } from "./deploy/check_database.ts";
 import { checkEdgeRuntime } from "./deploy/check_edge_runtime.ts";
 import { checkFunctions } from "./deploy/check_functions.ts";
@@ -17,7 +18,7 @@ await runCommand(
   {
     name: "deno task deploy:check",
     summary: "Checks with the real Supabase CLI that the project deploys.",
-    options: { json: { type: "boolean", help: "Prints one line {ok, problems}." } },
+    options: { json: { type: "boolean", help: "Prints one line {ok, problems, functions}." } },
   },
   async ({ values }) => {
     const names = [...(await findFunctions(PROJECT_ROOT)).keys()];
@@ -26,9 +27,16 @@ await runCommand(
       ...await part("edge runtime", () => checkEdgeRuntime(PROJECT_ROOT, names)),
       ...await part("database", checkOnNativePostgres),
     ];
+    writeProgress("checking bundles …");
+    const functions = await measureFunctions(PROJECT_ROOT, names);
+    problems.push(...bundleProblems(functions));
 
-    if (values.json) writeLine(JSON.stringify({ ok: problems.length === 0, problems }));
-    else for (const problem of problems) writeLine(`${red("problem")}: ${problem}`);
+    if (values.json) {
+      writeLine(JSON.stringify({ ok: problems.length === 0, problems, functions }));
+    } else {
+      for (const line of describeCosts(functions)) writeLine(line);
+      for (const problem of problems) writeLine(`${red("problem")}: ${problem}`);
+    }
     if (problems.length > 0) {
       throw new Error(`${problems.length} problems would break a deployment`);
     }

@@ -51,14 +51,16 @@ export async function provesAuthenticatedMcp(
   return refusesWithoutKey && (row?.is_proven ?? false);
 }
 
-/** The skill's instructions reached the transcript when they were asked for, not before. */
+/** The agent read the skill's instructions when it asked for them; its owner reads only that it did. */
 export async function provesSkillLoading(sql: Sql, jobId: string): Promise<boolean> {
   const [row] = await sql<{ is_proven: boolean }[]>`
     select exists (
       select from public.task_steps as step
+      join private.hidden_step_outputs as hidden using (task_id, seq)
       join public.skills as skill on skill.skill_id = 'report-writing'
       where step.task_id = ${jobId} and step.name = 'load_skill' and step.state = 'done'
-        and strpos(step.output ->> 'text', split_part(skill.instructions, E'\\n', 1)) > 0
+        and strpos(hidden.output ->> 'text', split_part(skill.instructions, E'\\n', 1)) > 0
+        and step.output ->> 'text' is null
     ) as is_proven`;
   return row?.is_proven ?? false;
 }

@@ -22,7 +22,7 @@ export interface FileServer {
 export async function startFileServer(folder: string): Promise<FileServer> {
   const apiKey = `demo-files-${crypto.randomUUID()}`;
   const port = freePort();
-  // Away from the project: there, Deno would first install everything that deno.json names.
+  // Away from the project, whose deno.lock would otherwise gain the packages of this program.
   const cwd = await Deno.makeTempDir({ prefix: "supaswarm-demo-" });
   const deno = [Deno.execPath(), "run", "-A", "--no-lock"];
   const process = new Deno.Command(Deno.execPath(), {

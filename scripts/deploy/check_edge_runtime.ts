@@ -1,8 +1,6 @@
 import { join } from "node:path";
+import { EDGE_DENO, runEdgeDeno } from "./edge_deno.ts";
 import { moduleGraph } from "./module_graph.ts";
-
-/** Supabase's edge runtime is compatible with this version of Deno. */
-const EDGE_DENO = "deno@2.1.4";
 
 /** What the edge runtime lacks or blocks, beside what its older Deno does not know. */
 const BLOCKED: readonly RegExp[] = [
@@ -19,15 +17,9 @@ export async function checkEdgeRuntime(
   functionNames: readonly string[],
 ): Promise<string[]> {
   const entries = functionNames.map((name) => `supabase/functions/${name}/index.ts`);
-  const { success, stderr } = await new Deno.Command("npx", {
-    // The lock file's format is newer than this Deno.
-    args: ["-y", EDGE_DENO, "check", "--no-lock", ...entries],
-    cwd: projectRoot,
-    env: { DENO_TLS_CA_STORE: "system" },
-    stdout: "null",
-    stderr: "piped",
-  }).output();
-  const problems = success ? [] : [`${EDGE_DENO} check:\n${new TextDecoder().decode(stderr)}`];
+  // The lock file's format is newer than this Deno.
+  const { succeeded, stderr } = await runEdgeDeno(projectRoot, ["check", "--no-lock", ...entries]);
+  const problems = succeeded ? [] : [`${EDGE_DENO} check:\n${stderr}`];
 
   const paths = new Set<string>();
   for (const entry of entries) {

@@ -5,7 +5,27 @@ export type Database = {
   
   "public": {
           Tables: {
-            "agent_handoffs": {
+            "agent_audience": {
+                  Row: {
+                    "agent_id": string,"created_at": string,"user_id": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "agent_id": string,"created_at"?: string,"user_id": string
+                  }
+                  Update: {
+                    "agent_id"?: string,"created_at"?: string,"user_id"?: string
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "agent_audience_agent_id_fkey"
+      columns: ["agent_id"]
+isOneToOne: false
+      referencedRelation: "agents"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"agent_handoffs": {
                   Row: {
                     "agent_id": string,"target_agent_id": string
                   }
@@ -105,14 +125,14 @@ isOneToOne: false
                   ]
                 },"agents": {
                   Row: {
-                    "created_at": string,"description": string | null,"id": string,"is_active": boolean,"max_tokens": number | null,"model": string | null,"name": string,"provider_id": string | null,"slug": string,"system_prompt": string,"temperature": number | null,"updated_at": string
+                    "audience": string,"created_at": string,"description": string | null,"id": string,"is_active": boolean,"max_tokens": number | null,"model": string | null,"name": string,"provider_id": string | null,"slug": string,"system_prompt": string,"temperature": number | null,"updated_at": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "created_at"?: string,"description"?: string | null,"id"?: string,"is_active"?: boolean,"max_tokens"?: number | null,"model"?: string | null,"name": string,"provider_id"?: string | null,"slug": string,"system_prompt": string,"temperature"?: number | null,"updated_at"?: string
+                    "audience"?: string,"created_at"?: string,"description"?: string | null,"id"?: string,"is_active"?: boolean,"max_tokens"?: number | null,"model"?: string | null,"name": string,"provider_id"?: string | null,"slug": string,"system_prompt": string,"temperature"?: number | null,"updated_at"?: string
                   }
                   Update: {
-                    "created_at"?: string,"description"?: string | null,"id"?: string,"is_active"?: boolean,"max_tokens"?: number | null,"model"?: string | null,"name"?: string,"provider_id"?: string | null,"slug"?: string,"system_prompt"?: string,"temperature"?: number | null,"updated_at"?: string
+                    "audience"?: string,"created_at"?: string,"description"?: string | null,"id"?: string,"is_active"?: boolean,"max_tokens"?: number | null,"model"?: string | null,"name"?: string,"provider_id"?: string | null,"slug"?: string,"system_prompt"?: string,"temperature"?: number | null,"updated_at"?: string
                   }
                   Relationships: [
                     {
@@ -1065,6 +1085,9 @@ export const Constants = {
 export const CLOSED_SETS = {
   agent_mcp_connections: {
     health: ["unknown", "healthy", "failing"],
+  },
+  agents: {
+    audience: ["everyone", "named"],
   },
   embedders: {
     api: ["google", "openai", "supabase", "hash"],

@@ -4,7 +4,7 @@ import type { TransportOptions } from "./model_transport.ts";
 /**
  * Makes the adapter that speaks the endpoint's wire format.
  *
- * Each SDK costs some 100 ms and 10 to 30 MB, so it is imported with its first call.
+ * Each SDK costs some 20 ms of CPU time and 10 to 16 MB, so it is imported with its first call.
  */
 export async function createModelAdapter(
   endpoint: ModelEndpoint,

@@ -11,26 +11,74 @@ create table public.agents (
   temperature decimal default 0.7,
   max_tokens int check (max_tokens > 0),
   is_active boolean not null default true,
+  audience text not null default 'everyone' check (audience in ('everyone', 'named')),
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now()
 );
 create index idx_agents_slug on public.agents (slug);
 create index agents_provider_id_idx on public.agents (provider_id);
-comment on table public.agents is 'Reusable agents. Written by the service role, readable to signed-in users.';
+comment on table public.agents is 'Reusable agents. Written by the service role; users see those that they may use, without their prompts.';
+comment on column public.agents.system_prompt is 'Not readable to users.';
+comment on column public.agents.audience is 'everyone: every user may give it tasks and be handed to it; named: those of agent_audience alone.';
 comment on column public.agents.model is 'Null: the provider''s default model.';
 comment on column public.agents.max_tokens is 'Most output tokens of one model call; null leaves it to the provider.';
 
 create trigger agents_touch_updated_at before update on public.agents
   for each row execute function private.touch_updated_at();
 
+create table public.agent_audience (
+  agent_id uuid not null references public.agents (id) on delete cascade,
+  user_id uuid not null references auth.users (id) on delete cascade,
+  created_at timestamptz not null default now(),
+  primary key (agent_id, user_id)
+);
+create index agent_audience_user_id_idx on public.agent_audience (user_id);
+comment on table public.agent_audience is
+  'Who may use the agents whose audience is named. Written by the service role.';
+
+alter table public.agent_audience enable row level security;
+revoke all on public.agent_audience from anon, authenticated, service_role;
+create policy "users see which agents name them" on public.agent_audience
+  for select to authenticated using (user_id = (select auth.uid()));
+comment on policy "users see which agents name them" on public.agent_audience is
+  'Their own rows, which the policy of agents reads as them.';
+grant select on public.agent_audience to authenticated;
+grant select, insert, update, delete on public.agent_audience to service_role;
+
 alter table public.agents enable row level security;
 revoke all on public.agents from anon, authenticated, service_role;
-create policy "signed-in users read agents" on public.agents
-  for select to authenticated using (true);
-comment on policy "signed-in users read agents" on public.agents is
-  'Whoever may create tasks chooses an agent.';
-grant select on public.agents to authenticated;
+create policy "users read the agents that they may use" on public.agents
+  for select to authenticated using (
+    audience = 'everyone'
+    or exists (
+      select from public.agent_audience as named
+      where named.agent_id = agents.id and named.user_id = (select auth.uid())
+    )
+  );
+comment on policy "users read the agents that they may use" on public.agents is
+  'Whoever may create tasks chooses an agent. What it is told is not granted.';
+grant select (
+  id, name, slug, description, provider_id, model, temperature, max_tokens, is_active, audience,
+  created_at, updated_at
+) on public.agents to authenticated;
 grant select, insert, update, delete on public.agents to service_role;
+
+create function private.may_use_agent(p_agent_id uuid, p_user_id uuid)
+returns boolean
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return p_user_id is null
+    or exists (select from public.agents where id = p_agent_id and audience = 'everyone')
+    or exists (select from public.agent_audience where agent_id = p_agent_id and user_id = p_user_id);
+end;
+$$;
+comment on function private.may_use_agent(uuid, uuid) is
+  'Whether an agent''s audience has that user in it; tasks without an owner (null) may use every agent.';
+revoke all on function private.may_use_agent(uuid, uuid) from public;
 
 create table public.agent_handoffs (
   agent_id uuid not null references public.agents (id) on delete cascade,
@@ -43,9 +91,12 @@ comment on table public.agent_handoffs is
 
 alter table public.agent_handoffs enable row level security;
 revoke all on public.agent_handoffs from anon, authenticated, service_role;
-create policy "signed-in users read handoffs" on public.agent_handoffs
-  for select to authenticated using (true);
-comment on policy "signed-in users read handoffs" on public.agent_handoffs is
-  'Which agents a job may reach.';
+create policy "users read handoffs between agents that they may use" on public.agent_handoffs
+  for select to authenticated using (
+    exists (select from public.agents as giving where giving.id = agent_id)
+    and exists (select from public.agents as taking where taking.id = target_agent_id)
+  );
+comment on policy "users read handoffs between agents that they may use" on public.agent_handoffs is
+  'Which agents a job may reach; the policy of agents says who may use them.';
 grant select on public.agent_handoffs to authenticated;
 grant select, insert, update, delete on public.agent_handoffs to service_role;

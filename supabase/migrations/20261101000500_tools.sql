@@ -44,10 +44,10 @@ comment on column public.agent_tools.allowed_tools is 'Names of the server''s to
 
 alter table public.agent_tools enable row level security;
 revoke all on public.agent_tools from anon, authenticated, service_role;
-create policy "signed-in users read agent tools" on public.agent_tools
-  for select to authenticated using (true);
-comment on policy "signed-in users read agent tools" on public.agent_tools is
-  'Which tools an agent has.';
+create policy "users read the tools of agents that they may use" on public.agent_tools
+  for select to authenticated using (exists (select from public.agents as agent where agent.id = agent_id));
+comment on policy "users read the tools of agents that they may use" on public.agent_tools is
+  'Which tools an agent has; the policy of agents says who may use it.';
 grant select on public.agent_tools to authenticated;
 grant select, insert, update, delete on public.agent_tools to service_role;
 

@@ -14,18 +14,9 @@ create table public.skills (
 );
 create index idx_skills_skill_id on public.skills (skill_id);
 comment on table public.skills is
-  'Skills in three levels: name and description (always in the prompt), instructions (on load_skill), resources (one at a time). Written by the service role.';
+  'Skills in three levels: name and description (always in the prompt), instructions (on load_skill), resources (one at a time). Written by the service role; users read names and descriptions of their agents'' skills.';
 comment on column public.skills.metadata is 'Unknown front matter, kept as it was, and the list of files that were not imported as text.';
 comment on column public.skills.resources is 'Text resources by relative path.';
-
-alter table public.skills enable row level security;
-revoke all on public.skills from anon, authenticated, service_role;
-create policy "signed-in users read skills" on public.skills
-  for select to authenticated using (true);
-comment on policy "signed-in users read skills" on public.skills is
-  'What agents may be given.';
-grant select on public.skills to authenticated;
-grant select, insert, update, delete on public.skills to service_role;
 
 create table public.agent_skills (
   agent_id uuid not null references public.agents (id) on delete cascade,
@@ -39,9 +30,21 @@ comment on column public.agent_skills.priority is 'Order in the prompt, lower fi
 
 alter table public.agent_skills enable row level security;
 revoke all on public.agent_skills from anon, authenticated, service_role;
-create policy "signed-in users read agent skills" on public.agent_skills
-  for select to authenticated using (true);
-comment on policy "signed-in users read agent skills" on public.agent_skills is
-  'Which skills an agent has.';
+create policy "users read the skills of agents that they may use" on public.agent_skills
+  for select to authenticated using (exists (select from public.agents as agent where agent.id = agent_id));
+comment on policy "users read the skills of agents that they may use" on public.agent_skills is
+  'Which skills an agent has; the policy of agents says who may use it.';
 grant select on public.agent_skills to authenticated;
 grant select, insert, update, delete on public.agent_skills to service_role;
+
+alter table public.skills enable row level security;
+revoke all on public.skills from anon, authenticated, service_role;
+create policy "users read what the agents that they may use can do" on public.skills
+  for select to authenticated using (exists (
+    select from public.agent_skills as given where given.skill_id = skills.id
+  ));
+comment on policy "users read what the agents that they may use can do" on public.skills is
+  'Names and descriptions; instructions and resources are for those who write them, and are not granted.';
+grant select (id, skill_id, name, description, version, is_active, created_at)
+  on public.skills to authenticated;
+grant select, insert, update, delete on public.skills to service_role;

@@ -152,6 +152,18 @@ comment on policy "owners read the steps of their tasks" on public.task_steps is
 grant select on public.task_steps to authenticated;
 grant select on public.task_steps to service_role;
 
+create table private.hidden_step_outputs (
+  task_id uuid not null,
+  seq int not null,
+  output jsonb not null,
+  primary key (task_id, seq),
+  foreign key (task_id, seq) references public.task_steps (task_id, seq) on delete cascade
+);
+comment on table private.hidden_step_outputs is
+  'Whole results of steps whose owner may not read all of them: the text of a skill. Workers alone read them.';
+alter table private.hidden_step_outputs enable row level security;
+revoke all on private.hidden_step_outputs from anon, authenticated, service_role;
+
 create table public.task_events (
   id bigint generated always as identity primary key,
   task_id uuid not null references public.tasks (id) on delete cascade,

@@ -76,21 +76,6 @@ create unlogged sequence private.realtime_messages;
 comment on sequence private.realtime_messages is
   'Messages sent through Realtime, on the scale of what the budget has allowed since 1970: budget times seconds.';
 
-create function private.count_messages(p_count int)
-returns void
-language plpgsql
-volatile
-security invoker
-set search_path = ''
-as $$
-begin
-  perform nextval('private.realtime_messages') from generate_series(1, p_count);
-end;
-$$;
-comment on function private.count_messages(int) is
-  'Charges messages to the budget of the project, into debt if need be.';
-revoke all on function private.count_messages(int) from public;
-
 create function private.has_message_budget()
 returns boolean
 language plpgsql
@@ -152,18 +137,3 @@ $$;
 comment on function private.expect_task_channels() is
   'Notes that a client joins a task''s own channel, for as long as its token lives.';
 revoke all on function private.expect_task_channels() from public;
-
-create function private.has_task_channels()
-returns boolean
-language plpgsql
-volatile
-security invoker
-set search_path = ''
-as $$
-begin
-  return (select last_value from private.task_channels_until) > extract(epoch from clock_timestamp());
-end;
-$$;
-comment on function private.has_task_channels() is
-  'True when some client may be on a task''s own channel. As long as there is none, an event is one message: on the channel of its job.';
-revoke all on function private.has_task_channels() from public;

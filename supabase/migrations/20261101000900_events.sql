@@ -24,35 +24,6 @@ $$;
 comment on function private.emit_event(uuid, uuid, text, jsonb) is 'Appends an event to a task''s trace.';
 revoke all on function private.emit_event(uuid, uuid, text, jsonb) from public;
 
-create function private.send_messages(p_topics text[], p_events text[], p_payloads jsonb[])
-returns void
-language plpgsql
-volatile
-security invoker
-set search_path = ''
-as $$
-begin
-  -- What realtime.send() writes for one message of one channel, each in a savepoint of its own.
-  with message as materialized (
-    select gen_random_uuid() as id, sent.topic, sent.event, sent.payload
-    from unnest(p_topics, p_events, p_payloads) with ordinality as sent (topic, event, payload, place)
-    order by sent.place
-  )
-  insert into realtime.messages (id, topic, event, payload, private, extension)
-  select message.id, message.topic, message.event,
-    message.payload || jsonb_build_object('id', message.id), true, 'broadcast'
-  from message;
-  perform private.count_messages(cardinality(p_topics));
-exception when others then
-  -- Realtime's table is the platform's to change. Its function knows how, and at worst warns.
-  perform realtime.send(sent.payload, sent.event, sent.topic, true)
-  from unnest(p_topics, p_events, p_payloads) as sent (topic, event, payload);
-end;
-$$;
-comment on function private.send_messages(text[], text[], jsonb[]) is
-  'Sends to private channels, in the order of the arrays. Never fails: a broadcast is no reason to lose a change.';
-revoke all on function private.send_messages(text[], text[], jsonb[]) from public;
-
 create function private.broadcast(p_task_ids uuid[], p_master_task_ids uuid[], p_events text[], p_payloads jsonb[])
 returns void
 language plpgsql
@@ -61,27 +32,39 @@ security invoker
 set search_path = ''
 as $$
 declare
-  v_has_task_channels boolean;
-  v_topics text[];
-  v_events text[];
-  v_payloads jsonb[];
+  v_has_task_channels constant boolean :=
+    (select last_value from private.task_channels_until) > extract(epoch from clock_timestamp());
 begin
-  v_has_task_channels := private.has_task_channels();
-  select array_agg(channel.topic order by sent.place, channel.place),
-    array_agg(sent.event order by sent.place, channel.place),
-    array_agg(sent.payload order by sent.place, channel.place)
-  into v_topics, v_events, v_payloads
+  -- What realtime.send() writes for one message of one channel, each in a savepoint of its own.
+  with message as materialized (
+    select gen_random_uuid() as id, channel.topic, sent.event, sent.payload,
+      -- Charged to the budget, into debt if need be.
+      nextval('private.realtime_messages') as place_in_budget
+    from unnest(p_task_ids, p_master_task_ids, p_events, p_payloads)
+      with ordinality as sent (task_id, master_task_id, event, payload, place)
+    cross join lateral (
+      values (1, 'supaswarm:task:' || sent.task_id), (2, 'supaswarm:master:' || sent.master_task_id)
+    ) as channel (place, topic)
+    where channel.place = 2 or (v_has_task_channels and sent.task_id is not null)
+    order by sent.place, channel.place
+  )
+  insert into realtime.messages (id, topic, event, payload, private, extension)
+  select message.id, message.topic, message.event,
+    message.payload || jsonb_build_object('id', message.id), true, 'broadcast'
+  from message;
+exception when others then
+  -- Realtime's table is the platform's to change. Its function knows how, and at worst warns.
+  perform realtime.send(sent.payload, sent.event, channel.topic, true)
   from unnest(p_task_ids, p_master_task_ids, p_events, p_payloads)
-    with ordinality as sent (task_id, master_task_id, event, payload, place)
+    as sent (task_id, master_task_id, event, payload)
   cross join lateral (
     values (1, 'supaswarm:task:' || sent.task_id), (2, 'supaswarm:master:' || sent.master_task_id)
   ) as channel (place, topic)
-  where channel.place = 2 or v_has_task_channels;
-  perform private.send_messages(v_topics, v_events, v_payloads);
+  where channel.place = 2 or (v_has_task_channels and sent.task_id is not null);
 end;
 $$;
 comment on function private.broadcast(uuid[], uuid[], text[], jsonb[]) is
-  'Sends to the channels of jobs and, where some client has joined one, to those of their tasks. The caller has asked can_broadcast().';
+  'Sends to the channels of jobs and, while some client may be on one, to those of tasks, in the order of the arrays; with null for its task, a message goes to its job alone. Never fails: a broadcast is no reason to lose a change. The caller has asked can_broadcast().';
 revoke all on function private.broadcast(uuid[], uuid[], text[], jsonb[]) from public;
 
 create function private.broadcast_task_events()

@@ -48,7 +48,7 @@ $$;
 comment on function private.cap(jsonb, text, numeric) is 'A cap of a job: the budget''s own, null where it lifts the cap, else the default.';
 revoke all on function private.cap(jsonb, text, numeric) from public;
 
-create function private.active_agent(p_slug text)
+create function private.active_agent(p_slug text, p_user_id uuid)
 returns public.agents
 language plpgsql
 stable
@@ -59,11 +59,12 @@ declare
   v_agent public.agents;
 begin
   select * into v_agent from public.agents where slug = p_slug;
-  if not found then
+  -- An agent that a user may not use is none to them: the table agents does not show it either.
+  if not found or not private.may_use_agent(v_agent.id, p_user_id) then
     raise sqlstate 'PT404' using
-      message = format('Cannot create the task: no agent has the slug %L', p_slug),
+      message = format('Cannot create the task: no agent that you may use has the slug %L', p_slug),
       detail = 'AGENT_NOT_FOUND',
-      hint = 'Read the slugs from the table agents.';
+      hint = 'Read the slugs from the table agents, or ask an operator for a row in agent_audience.';
   end if;
   if not v_agent.is_active then
     raise sqlstate 'PT409' using
@@ -74,8 +75,9 @@ begin
   return v_agent;
 end;
 $$;
-comment on function private.active_agent(text) is 'The agent of that slug; raises AGENT_NOT_FOUND or AGENT_INACTIVE.';
-revoke all on function private.active_agent(text) from public;
+comment on function private.active_agent(text, uuid) is
+  'The agent of that slug, for a user (null: the service) of its audience; raises AGENT_NOT_FOUND or AGENT_INACTIVE.';
+revoke all on function private.active_agent(text, uuid) from public;
 
 create function private.log_line(p_text text)
 returns text
@@ -171,7 +173,7 @@ begin
     perform private.assert_budget_is_valid(p_budget);
     perform private.assert_budget_within_ceilings(p_budget, p_created_by);
   end if;
-  v_agent := private.active_agent(p_agent);
+  v_agent := private.active_agent(p_agent, p_created_by);
   perform private.take_task_creation(p_created_by, 'create the task');
 
   insert into public.tasks (

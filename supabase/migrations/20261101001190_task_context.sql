@@ -1,6 +1,6 @@
 -- What a worker is told of a task that it has claimed.
 
-create function private.can_hand_off(p_agent_id uuid, p_target_agent_id uuid)
+create function private.can_hand_off(p_agent_id uuid, p_target_agent_id uuid, p_user_id uuid)
 returns boolean
 language plpgsql
 stable
@@ -12,6 +12,7 @@ begin
     select from public.agents
     where id = p_target_agent_id and is_active
   )
+  and private.may_use_agent(p_target_agent_id, p_user_id)
   and (
     not exists (select from public.agent_handoffs where agent_id = p_agent_id)
     or exists (
@@ -22,9 +23,9 @@ begin
   );
 end;
 $$;
-comment on function private.can_hand_off(uuid, uuid) is
-  'True when the target is active and the agent has no handoff rows or one for the target.';
-revoke all on function private.can_hand_off(uuid, uuid) from public;
+comment on function private.can_hand_off(uuid, uuid, uuid) is
+  'True when the target is active, its audience has the job''s owner in it (null: the service), and the agent has no handoff rows or one for the target.';
+revoke all on function private.can_hand_off(uuid, uuid, uuid) from public;
 
 create function private.task_contexts(p_task_ids uuid[])
 returns table (task_id uuid, epoch bigint, context json)
@@ -45,10 +46,10 @@ begin
       from unnest(p_task_ids) with ordinality as listed (id, place)
       join public.tasks as task on task.id = listed.id
     ),
-    -- Once for each agent, however many of its tasks there are.
+    -- Once for each agent and owner, however many tasks there are.
     staff as materialized (
-      select agent.id,
-        to_jsonb(agent) - 'provider_id' - 'is_active' - 'created_at' - 'updated_at' as agent,
+      select agent.id, working.created_by,
+        to_jsonb(agent) - 'provider_id' - 'is_active' - 'audience' - 'created_at' - 'updated_at' as agent,
         to_jsonb(provider) - 'display_name' - 'is_active' as provider,
         coalesce((
           select json_agg(
@@ -64,11 +65,11 @@ begin
             json_build_object('slug', target.slug, 'description', target.description) order by target.slug
           )
           from public.agents as target
-          where private.can_hand_off(agent.id, target.id)
+          where private.can_hand_off(agent.id, target.id, working.created_by)
         ), '[]') as handoffs
-      from public.agents as agent
+      from (select distinct claimed.agent_id, claimed.created_by from claimed) as working
+      join public.agents as agent on agent.id = working.agent_id
       left join public.llm_providers as provider on provider.id = agent.provider_id and provider.is_active
-      where agent.id = any (array(select distinct claimed.agent_id from claimed))
     )
     select task.id, task.epoch, json_build_object(
       'task', json_build_object(
@@ -98,7 +99,12 @@ begin
         select json_agg(
           json_build_object(
             'seq', step.seq, 'kind', step.kind, 'state', step.state, 'name', step.name,
-            'call_id', step.call_id, 'input', step.input, 'output', step.output, 'usage', step.usage
+            'call_id', step.call_id, 'input', step.input, 'usage', step.usage,
+            'output', case when step.name = 'load_skill' then coalesce(
+              (select hidden.output from private.hidden_step_outputs as hidden
+               where hidden.task_id = step.task_id and hidden.seq = step.seq),
+              step.output
+            ) else step.output end
           )
           order by step.seq
         )
@@ -121,7 +127,7 @@ begin
     )
     from claimed as task
     join public.tasks as master on master.id = task.master_task_id
-    left join staff on staff.id = task.agent_id
+    left join staff on staff.id = task.agent_id and staff.created_by is not distinct from task.created_by
     order by task.place;
 end;
 $$;

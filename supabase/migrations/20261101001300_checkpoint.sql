@@ -79,6 +79,7 @@ as $$
 declare
   v_step record;
   v_event text;
+  v_is_skill boolean;
 begin
   for v_step in
     select *
@@ -88,12 +89,15 @@ begin
     )
     order by seq
   loop
+    v_is_skill := v_step.kind = 'system' and v_step.name = 'load_skill' and v_step.state = 'done';
     insert into public.task_steps as stored (
       task_id, seq, kind, state, name, call_id, input, output, usage, idempotency_key, epoch, ended_at
     )
     values (
       p_task.id, v_step.seq, v_step.kind, v_step.state, v_step.name, v_step.call_id, v_step.input,
-      coalesce(v_step.output, 'null'), v_step.usage, p_task.id || ':' || v_step.seq, p_task.epoch,
+      -- What a skill says is for those who write it, not for the owners of tasks.
+      case when v_is_skill then v_step.output - 'text' else coalesce(v_step.output, 'null') end,
+      v_step.usage, p_task.id || ':' || v_step.seq, p_task.epoch,
       clock_timestamp()
     )
     on conflict (task_id, seq) do update
@@ -105,6 +109,10 @@ begin
     where stored.state = 'started';
     -- A step that has ended keeps its first result.
     continue when not found;
+    if v_is_skill then
+      insert into private.hidden_step_outputs (task_id, seq, output)
+      values (p_task.id, v_step.seq, v_step.output);
+    end if;
 
     if v_step.usage is not null then
       perform private.record_usage(v_step.usage || jsonb_build_object(
@@ -130,7 +138,7 @@ begin
         'step_seq', v_step.seq,
         'name', v_step.name,
         'call_id', v_step.call_id,
-        'text', v_step.output -> 'text',
+        'text', case when not v_is_skill then v_step.output -> 'text' end,
         'tool_calls', v_step.output -> 'tool_calls',
         'error_code', v_step.output -> 'error_code',
         'skill_id', v_step.output -> 'skill_id',
@@ -156,8 +164,9 @@ as $$
 begin
   perform private.start_steps(private.hold_task(p_task_id, p_epoch, p_lease_seconds), p_steps);
   return query
-    select step.seq, step.state, step.output
+    select step.seq, step.state, coalesce(hidden.output, step.output)
     from public.task_steps as step
+    left join private.hidden_step_outputs as hidden on hidden.task_id = step.task_id and hidden.seq = step.seq
     join jsonb_to_recordset(p_steps) as intent (seq int) on intent.seq = step.seq
     where step.task_id = p_task_id
     order by step.seq;

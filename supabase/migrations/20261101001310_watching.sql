@@ -78,8 +78,9 @@ begin
   then
     return false;
   end if;
-  perform private.send_messages(
-    array['supaswarm:master:' || v_master_task_id],
+  perform private.broadcast(
+    array[null]::uuid[],
+    array[v_master_task_id],
     array['model.delta'],
     array[jsonb_build_object(
       'task_id', p_task_id,

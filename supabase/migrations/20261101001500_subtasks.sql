@@ -41,7 +41,7 @@ comment on function private.assert_subtask_caps(public.tasks, int) is
   'Raises DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED or QUOTA_EXCEEDED. The caller holds the job''s lock.';
 revoke all on function private.assert_subtask_caps(public.tasks, int) from public;
 
-create function private.handoff_error(p_agent_id uuid, p_target_slug text)
+create function private.handoff_error(p_agent_id uuid, p_target_slug text, p_user_id uuid)
 returns jsonb
 language plpgsql
 stable
@@ -59,14 +59,18 @@ begin
     when not v_target.is_active then jsonb_build_object(
       'code', 'AGENT_INACTIVE',
       'message', format('Cannot hand off: the agent %L is not active', p_target_slug))
-    when not private.can_hand_off(p_agent_id, v_target.id) then jsonb_build_object(
+    when not private.may_use_agent(v_target.id, p_user_id) then jsonb_build_object(
+      'code', 'AGENT_HANDOFF_FORBIDDEN',
+      'message', format('Cannot hand off: the owner of this job may not use the agent %L', p_target_slug))
+    when not private.can_hand_off(p_agent_id, v_target.id, p_user_id) then jsonb_build_object(
       'code', 'AGENT_HANDOFF_FORBIDDEN',
       'message', format('Cannot hand off: this agent may not hand off to %L', p_target_slug))
   end;
 end;
 $$;
-comment on function private.handoff_error(uuid, text) is 'Why an agent may not hand off to a slug, or null.';
-revoke all on function private.handoff_error(uuid, text) from public;
+comment on function private.handoff_error(uuid, text, uuid) is
+  'Why an agent that works for a user (null: the service) may not hand off to a slug, or null.';
+revoke all on function private.handoff_error(uuid, text, uuid) from public;
 
 create function private.spawn_one(
   p_parent public.tasks, p_seq int, p_agent_slug text, p_input jsonb, p_traceparent text,
@@ -271,7 +275,7 @@ begin
     v_child_id := v_subtask.child_id;
     v_error := null;
     if v_child_id is null then
-      v_error := private.handoff_error(v_task.agent_id, v_subtask.agent);
+      v_error := private.handoff_error(v_task.agent_id, v_subtask.agent, v_task.created_by);
       if v_error is null then
         v_child_id := private.spawn_one(
           v_task, v_subtask.seq, v_subtask.agent, v_subtask.input, v_subtask.traceparent

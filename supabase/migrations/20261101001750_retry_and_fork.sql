@@ -299,7 +299,7 @@ begin
   perform private.lock_job(v_source.master_task_id);
   v_source := private.own_task(p_task_id);
   perform private.assert_fork_point(p_task_id, p_from_seq);
-  v_agent := private.active_agent(v_source.agent_slug);
+  v_agent := private.active_agent(v_source.agent_slug, v_source.created_by);
   perform private.take_task_creation(v_source.created_by, 'fork the task');
 
   insert into public.tasks (
@@ -323,6 +323,10 @@ begin
   )
   select v_id, seq, kind, state, name, call_id, input, output, v_id || ':' || seq, 0, started_at, ended_at
   from public.task_steps
+  where task_id = p_task_id and seq < p_from_seq;
+  insert into private.hidden_step_outputs (task_id, seq, output)
+  select v_id, seq, output
+  from private.hidden_step_outputs
   where task_id = p_task_id and seq < p_from_seq;
   perform private.emit_event(v_id, v_id, 'task.created', jsonb_build_object(
     'agent', v_agent.slug,

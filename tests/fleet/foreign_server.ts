@@ -25,7 +25,7 @@ export const DENO_RUN = [Deno.execPath(), "run", "-A", "--no-lock", "--quiet"];
 /** Starts the program and waits until it answers. */
 export async function startForeignServer(program: ForeignProgram): Promise<ForeignServer> {
   const port = freePort();
-  // Away from the project: there, Deno would first install everything that deno.json names.
+  // Away from the project, whose deno.lock would otherwise gain the packages of this program.
   const cwd = await Deno.makeTempDir({ prefix: "supaswarm-fleet-" });
   let process: Deno.ChildProcess | null = null;
   const url = `http://127.0.0.1:${port}/mcp`;

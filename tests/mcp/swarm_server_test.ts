@@ -227,6 +227,25 @@ Deno.test("the swarm is driven from an MCP client", async (t) => {
     }
   });
 
+  await t.step("an agent for named users is listed to them and works for them alone", async () => {
+    await addAgent(sql, { slug: "payroll" });
+    await sql`
+      with named as (
+        update public.agents set audience = 'named' where slug = 'payroll' returning id
+      )
+      insert into public.agent_audience (agent_id, user_id) select id, ${ada.id}::uuid from named`;
+    const request = { agent: "payroll", input: "Pay", run_after: "2999-01-01T00:00:00Z" };
+    const listed = async (user: McpUser) =>
+      z.object({ agents: z.array(z.object({ slug: z.string() })) })
+        .parse(await use(user, "list_agents", {})).agents.map(({ slug }) => slug);
+
+    assert.ok((await listed(ada)).includes("payroll"));
+    assert.ok(!(await listed(eve)).includes("payroll"));
+    assert.ok((await listed(eve)).includes("writer"));
+    createdSchema.parse(await use(ada, "create_task", request));
+    assert.match(JSON.stringify(await attempt(eve, "create_task", request)), /AGENT_NOT_FOUND/);
+  });
+
   await t.step("a secret key sees all, an unknown agent is told with its code", async () => {
     const { last } = await platform.service({
       path: "/swarm",

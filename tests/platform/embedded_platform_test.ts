@@ -77,7 +77,7 @@ Deno.test("the platform stands on the embedded server too", (t) =>
             (select decrypted_secret from vault.decrypted_secrets) as secret,
             (select schedule from cron.job) as schedule,
             (select url from net.http_request_queue) as url`),
-        [{ secret: "value", schedule: "15 seconds", url: "http://host?a=b%20c" }],
+        [{ secret: "value", schedule: "15 seconds", url: "http://host/?a=b%20c" }],
       );
     });
 

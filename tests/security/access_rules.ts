@@ -28,6 +28,10 @@ export interface TableRule {
   readonly service: "reads" | "writes";
 }
 
+/** Those whose audience has the user in it. */
+const USABLE_AGENTS = `select id from public.agents where audience = 'everyone'
+  union all select agent_id from public.agent_audience where user_id = $1`;
+
 const REGISTRY = { usersRead: "true", service: "writes" } as const;
 const OPERATORS_VIEW = { usersRead: null, service: "reads" } as const;
 const OF_OWN_TASK = {
@@ -49,14 +53,27 @@ const OF_OWN_CALLS = {
 } as const;
 
 export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
-  agents: REGISTRY,
-  agent_handoffs: REGISTRY,
-  agent_skills: REGISTRY,
-  agent_tools: REGISTRY,
+  agents: {
+    usersRead: `id in (${USABLE_AGENTS})`,
+    hidden: ["system_prompt"],
+    service: "writes",
+  },
+  agent_audience: { usersRead: "user_id = $1", service: "writes" },
+  agent_handoffs: {
+    usersRead: `agent_id in (${USABLE_AGENTS}) and target_agent_id in (${USABLE_AGENTS})`,
+    service: "writes",
+  },
+  agent_skills: { usersRead: `agent_id in (${USABLE_AGENTS})`, service: "writes" },
+  agent_tools: { usersRead: `agent_id in (${USABLE_AGENTS})`, service: "writes" },
   embedders: { ...REGISTRY, hidden: ["api_key_secret_name", "base_url"] },
   llm_providers: { ...REGISTRY, hidden: ["api_key_secret_name", "base_url"] },
   model_prices: REGISTRY,
-  skills: REGISTRY,
+  skills: {
+    usersRead:
+      `id in (select skill_id from public.agent_skills where agent_id in (${USABLE_AGENTS}))`,
+    hidden: ["instructions", "metadata", "resources"],
+    service: "writes",
+  },
   tools: { ...REGISTRY, hidden: ["config", "credential_secret_name"] },
 
   tasks: { usersRead: "created_by = $1", service: "reads" },

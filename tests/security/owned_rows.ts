@@ -15,6 +15,7 @@ export async function fillEveryTable(sql: Sql, ownerId: string): Promise<CallWor
     secret: { name: "MATRIX_TOOL_KEY", value: "the tool's own" },
   });
   await addAgent(sql, { slug: AGENT, tools: [{ id: toolId }] });
+  await addNamedAgent(sql, { ownerId, toolId });
   const tasks = taskFactories(sql, ownerId);
   await addTaskRows(sql, { ownerId, taskId: await tasks.taskInReview() });
   const connectionId = await addToolRows(sql, { ownerId, toolId });
@@ -22,6 +23,30 @@ export async function fillEveryTable(sql: Sql, ownerId: string): Promise<CallWor
   await addSyncRows(sql, ownerId);
   const agentId = await idOf(sql, AGENT);
   return { agentId, connectionId, toolSlug: TOOL, providerName: PROVIDER, ...tasks };
+}
+
+/** An agent for the owner alone, which the other one may hand off to. */
+async function addNamedAgent(
+  sql: Sql,
+  { ownerId, toolId }: { readonly ownerId: string; readonly toolId: string },
+): Promise<void> {
+  await addAgent(sql, { slug: "matrix-named", tools: [{ id: toolId }] });
+  await sql`
+    with named as (
+      update public.agents set audience = 'named' where slug = 'matrix-named' returning id
+    ),
+    skill as (
+      insert into public.skills (skill_id, name, description, instructions)
+      values ('matrix-skill', 'matrix-skill', 'For the owner', 'Secret steps') returning id
+    ),
+    given as (
+      insert into public.agent_skills (agent_id, skill_id) select named.id, skill.id from named, skill
+    ),
+    handoff as (
+      insert into public.agent_handoffs (agent_id, target_agent_id)
+      select agent.id, named.id from named, public.agents as agent where agent.slug = ${AGENT}
+    )
+    insert into public.agent_audience (agent_id, user_id) select id, ${ownerId}::uuid from named`;
 }
 
 function taskFactories(sql: Sql, ownerId: string) {

@@ -12,7 +12,7 @@ declare
 begin
   for n in 1..p_tries loop
     if private.has_message_budget() then
-      perform private.count_messages(1);
+      perform nextval('private.realtime_messages');
       v_sent := v_sent + 1;
     end if;
   end loop;
@@ -29,7 +29,7 @@ select cmp_ok(
 select pg_sleep(0.5);
 select cmp_ok(pg_temp.send(100), '>=', 10, 'half a second later there is some again');
 
-select private.count_messages(400);
+select count(nextval('private.realtime_messages')) from generate_series(1, 400);
 select pg_sleep(0.3);
 select ok(not private.has_message_budget(), 'events are counted into debt');
 

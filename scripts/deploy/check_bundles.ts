@@ -1,0 +1,68 @@
+import { measureBundle } from "./bundle_size.ts";
+import { costOf, measureColdImport } from "./cold_import.ts";
+
+/** What one function costs to deploy and to start. */
+export interface FunctionCost {
+  readonly name: string;
+  readonly bundleBytes: number;
+  readonly compressedBytes: number;
+  readonly importWallMs: number;
+  readonly importCpuMs: number | null;
+}
+
+/** Half of what the platform takes when it makes the bundle itself, which is 5 MB. */
+const MAX_COMPRESSED_BYTES = 2_500_000;
+
+/** A part of the second of CPU time after which an isolate gets no further requests. */
+const MAX_IMPORT_MS = 300;
+
+/** Measures each function's bundle and cold import, one after the other. */
+export async function measureFunctions(
+  projectRoot: string,
+  functionNames: readonly string[],
+): Promise<FunctionCost[]> {
+  const costs: FunctionCost[] = [];
+  for (const name of functionNames) {
+    const entry = `supabase/functions/${name}/index.ts`;
+    const { bytes, compressedBytes } = await measureBundle(projectRoot, entry);
+    const cold = await measureColdImport(projectRoot, entry, MAX_IMPORT_MS);
+    costs.push({
+      name,
+      bundleBytes: bytes,
+      compressedBytes,
+      importWallMs: Math.round(cold.wallMs),
+      importCpuMs: cold.cpuMs === null ? null : Math.round(cold.cpuMs),
+    });
+  }
+  return costs;
+}
+
+/** The functions that are too large to deploy without Docker, or too slow to start. */
+export function bundleProblems(costs: readonly FunctionCost[]): string[] {
+  return costs.flatMap((cost) => {
+    const { name, compressedBytes, importWallMs: wallMs, importCpuMs: cpuMs } = cost;
+    const importMs = costOf({ wallMs, cpuMs });
+    return [
+      ...compressedBytes < MAX_COMPRESSED_BYTES ? [] : [
+        `${name}: the bundle has ${megabytes(compressedBytes)} MB compressed, the limit is ` +
+        `${megabytes(MAX_COMPRESSED_BYTES)} MB; see scripts/vendor/vendored_modules.ts`,
+      ],
+      ...importMs < MAX_IMPORT_MS ? [] : [
+        `${name}: the import takes ${importMs} ms of CPU time, the limit is ${MAX_IMPORT_MS} ms; ` +
+        "load what the first request does not need with import()",
+      ],
+    ];
+  });
+}
+
+/** One line for each function. */
+export function describeCosts(costs: readonly FunctionCost[]): string[] {
+  return costs.map(({ name, compressedBytes, importCpuMs, importWallMs }) =>
+    `${name}: ${megabytes(compressedBytes)} MB compressed, cold import ` +
+    `${importCpuMs ?? "?"} ms of CPU, ${importWallMs} ms`
+  );
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(2);
+}
