@@ -12,6 +12,7 @@ import {
   toolTokenOf,
 } from "./agent_credential.ts";
 import type { Caller, CallerKind, UserCaller } from "./caller.ts";
+import { isForThisEndpoint } from "./token_audience.ts";
 import { VerifiedTokens } from "./verified_tokens.ts";
 
 /** Imported when first needed: who comes with a secret key alone never needs it. */
@@ -63,10 +64,22 @@ async function authenticateHolder(
   const tokens = tokensOf(keys);
   const authorization = request.headers.get("authorization") ?? "";
   const known = accepted[0] === "user" ? tokens.find(authorization, Date.now()) : null;
-  if (known !== null) return known;
+  if (known !== null) return forThisEndpoint(known, request, keys);
   const { caller, expiresAtSeconds } = await verify(request, keys, accepted);
   if (caller.kind === "user") tokens.add(authorization, caller, expiresAtSeconds, Date.now());
-  return caller;
+  return caller.kind === "user" ? forThisEndpoint(caller, request, keys) : caller;
+}
+
+/** @throws UNAUTHORIZED for a token that was issued for another resource. */
+function forThisEndpoint(caller: UserCaller, request: Request, keys: ApiKeys): UserCaller {
+  const { aud: audience = null } = caller.claims;
+  const use = { audience, requestUrl: request.url, projectUrl: keys.url };
+  if (isForThisEndpoint(use)) return caller;
+  throw new SwarmError(
+    "UNAUTHORIZED",
+    "Cannot authenticate the request: the token was issued for another resource",
+    { hint: "Ask for a token whose resource is the address of this endpoint." },
+  );
 }
 
 interface VerifiedHolder {
@@ -89,7 +102,9 @@ async function verify(
     .map((kind) => kind === "user" ? "user" as const : "secret:*" as const);
   const { verifyAuth } = await loadServer();
   const { data, error } = await verifyAuth(request, { auth: modes, env: environmentOf(keys) });
-  if (error !== null) throw refusal(error);
+  if (error !== null) {
+    throw isSignedWithSecret(request) ? legacyToken(error) : refusal(error);
+  }
   if (data.userClaims === null) return { caller: { kind: "service" } };
   if (data.userClaims.role !== "authenticated") {
     throw new SwarmError("FORBIDDEN", "Cannot act: the token does not belong to a signed-in user", {
@@ -142,6 +157,38 @@ function foreignUser(): SwarmError {
     "UNAUTHORIZED",
     "Cannot authenticate the request: the token's user id is no UUID",
     { hint: "Sign in with this project's Auth and send the session's access token." },
+  );
+}
+
+/**
+ * Whether the token is signed with a secret that it shares with its verifier, as user tokens of
+ * projects without signing keys are. Functions do not get that secret.
+ */
+function isSignedWithSecret({ headers }: Request): boolean {
+  const [, header] = /^Bearer ([\w-]+)\./i.exec(headers.get("authorization") ?? "") ?? [];
+  if (header === undefined) return false;
+  try {
+    const text = atob(header.replaceAll("-", "+").replaceAll("_", "/"));
+    return tokenHeader.safeParse(JSON.parse(text)).success;
+  } catch {
+    return false;
+  }
+}
+
+const tokenHeader = z.object({ alg: z.literal("HS256") });
+
+function legacyToken(error: AuthFailure): SwarmError {
+  return new SwarmError(
+    "PROJECT_KEYS_UNSUPPORTED",
+    "Cannot authenticate the request: its token is signed with the project's legacy JWT secret " +
+      "(HS256), which functions cannot verify",
+    {
+      cause: error,
+      hint:
+        "Switch the project to JWT signing keys in the dashboard (Settings, JWT Keys), rotate " +
+        "to an asymmetric key, and sign in again.",
+      details: { reason: error.code },
+    },
   );
 }
 

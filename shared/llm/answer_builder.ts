@@ -12,7 +12,7 @@ export const MAX_ANSWER_CHARS = 5_000_000;
 const MAX_CALLS = 128;
 
 /** How much of arguments that did not parse is kept. */
-const MAX_MALFORMED_CHARS = 2_000;
+export const MAX_MALFORMED_CHARS = 2_000;
 
 /** A piece of a tool call, as it streams in or whole. */
 export interface ToolCallPiece {
