@@ -1,6 +1,7 @@
 import type { ErrorCode } from "../errors/codes.ts";
 import { asJsonObject, type JsonObject } from "../json.ts";
 import { describeProblems, findArgumentProblems } from "./argument_problems.ts";
+import { knownGoodText } from "./known_good.ts";
 import { inferMissingValue } from "./inferred_value.ts";
 import { nearestNames } from "../nearest_names.ts";
 import type { AgentTool, KnownGoodParameters } from "./tool_port.ts";
@@ -113,7 +114,7 @@ function knownGoodSection(known: KnownGoodParameters | undefined): string | unde
   const kind = known.isShape ? ", their shape" : "";
   return [
     `✅ PREVIOUSLY SUCCESSFUL PARAMETERS (${known.successCount} successful executions${kind}):`,
-    JSON.stringify(known.parameters, null, 2),
+    knownGoodText(known),
     "",
     "These parameters have worked before. Use them as a reference for the correct format and " +
     "structure.",
