@@ -55,6 +55,7 @@ export function stateOf(parts: StateParts = {}): AgentState {
       handoffs: [],
       steps: [],
       reviews: [...reviews],
+      job_data_flows: [],
     },
     steps,
     toolset: { tools, unavailable: [] },
@@ -127,6 +128,8 @@ export function toolNamed(toolName: string, parts: Partial<AgentTool> = {}): Age
     inputSchema: { type: "object" },
     isReadOnly: false,
     isIdempotent: false,
+    dataFlows: [],
+    destination: null,
     ...parts,
   };
 }
