@@ -143,7 +143,7 @@ class ModelTransport {
     }
   }
 
-  #watchedBody({ body, headers }: Response): ReadableStream<Uint8Array> | null {
+  #watchedBody({ body, headers }: Response): ReadableStream<Uint8Array<ArrayBuffer>> | null {
     if (body === null) return null;
     const maxBytes = this.#options.maxResponseBytes ?? 33_554_432;
     const isStream = headers.get("content-type")?.startsWith("text/event-stream") ?? false;

@@ -1,3 +1,5 @@
+type Bytes = Uint8Array<ArrayBuffer>;
+
 /** How the body of an answer is read. */
 export interface PacedBodyOptions {
   /** Waits for the server: gives up on a long silence, and puts a failure into words. */
@@ -28,15 +30,15 @@ const GAP_MS = 2;
  * meanwhile is passed on together. A body that comes without a gap is read without a pause.
  */
 export function pacedBody(
-  body: ReadableStream<Uint8Array>,
+  body: ReadableStream<Bytes>,
   { watch, onReceived, onLook, pauseMs, signal }: PacedBodyOptions,
-): ReadableStream<Uint8Array> {
+): ReadableStream<Bytes> {
   const { read, cancel } = openReader(body);
   let pending: Promise<Piece> | null = null;
   let receivedBytes = 0;
   let nextLookAtMs = 0;
 
-  return new ReadableStream<Uint8Array>({
+  return new ReadableStream<Bytes>({
     async pull(controller) {
       await pause(nextLookAtMs - performance.now(), signal);
       const { pieces, isEnd } = await gather();
@@ -55,8 +57,8 @@ export function pacedBody(
   }
 
   /** Waits for one piece, and takes those that come at once behind it. */
-  async function gather(): Promise<{ readonly pieces: Uint8Array[]; readonly isEnd: boolean }> {
-    const pieces: Uint8Array[] = [];
+  async function gather(): Promise<{ readonly pieces: Bytes[]; readonly isEnd: boolean }> {
+    const pieces: Bytes[] = [];
     const look = new AbortController();
     const ended = { isLookOver: true } as const;
     let over: Promise<typeof ended> | undefined;
@@ -90,19 +92,19 @@ export function pacedBody(
 }
 
 /** Null at the end of the body. */
-type Piece = Uint8Array | null;
+type Piece = Bytes | null;
 
 interface BodyReader {
   readonly read: () => Promise<Piece>;
   readonly cancel: (reason?: unknown) => Promise<void>;
 }
 
-function openReader(body: ReadableStream<Uint8Array>): BodyReader {
+function openReader(body: ReadableStream<Bytes>): BodyReader {
   return openByteReader(body) ?? openPlainReader(body);
 }
 
 /** Undefined for a stream that is not read from a connection. */
-function openByteReader(body: ReadableStream<Uint8Array>): BodyReader | undefined {
+function openByteReader(body: ReadableStream<Bytes>): BodyReader | undefined {
   let reader: ReadableStreamBYOBReader;
   try {
     reader = body.getReader({ mode: "byob" });
@@ -121,7 +123,7 @@ function openByteReader(body: ReadableStream<Uint8Array>): BodyReader | undefine
   };
 }
 
-function openPlainReader(body: ReadableStream<Uint8Array>): BodyReader {
+function openPlainReader(body: ReadableStream<Bytes>): BodyReader {
   const reader = body.getReader();
   return {
     async read() {
@@ -145,7 +147,7 @@ function pause(durationMs: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-function joined(pieces: readonly Uint8Array[]): Uint8Array {
+function joined(pieces: readonly Bytes[]): Bytes {
   const [first] = pieces;
   if (pieces.length === 1 && first !== undefined) return first;
   const whole = new Uint8Array(pieces.reduce((bytes, piece) => bytes + piece.byteLength, 0));

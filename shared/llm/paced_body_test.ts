@@ -5,8 +5,10 @@ const encoder = new TextEncoder();
 
 /** A stream whose pieces the test hands out. */
 function scripted() {
-  let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
-  const body = new ReadableStream<Uint8Array>({ start: (given) => void (controller = given) });
+  let controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | undefined;
+  const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    start: (given) => void (controller = given),
+  });
   return {
     body,
     send: (text: string) => controller?.enqueue(encoder.encode(text)),
@@ -15,7 +17,11 @@ function scripted() {
   };
 }
 
-function paced(body: ReadableStream<Uint8Array>, pauseMs: number, signal?: AbortSignal) {
+function paced(
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  pauseMs: number,
+  signal?: AbortSignal,
+) {
   const received: number[] = [];
   const stream = pacedBody(body, {
     watch: (waiting) => waiting,
