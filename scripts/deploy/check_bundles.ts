@@ -25,7 +25,7 @@ export async function measureFunctions(
   for (const name of functionNames) {
     const entry = `supabase/functions/${name}/index.ts`;
     const { bytes, compressedBytes } = await measureBundle(projectRoot, entry);
-    const cold = await measureColdImport(projectRoot, entry);
+    const cold = await measureColdImport(projectRoot, entry, MAX_IMPORT_MS);
     costs.push({
       name,
       bundleBytes: bytes,

@@ -1,3 +1,5 @@
+import { lazily } from "../../shared/lazily.ts";
+
 /** Supabase's edge runtime is compatible with this version of Deno. */
 export const EDGE_DENO = "deno@2.1.4";
 
@@ -14,8 +16,35 @@ export async function runEdgeDeno(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<EdgeDenoRun> {
-  const { success, stdout, stderr } = await new Deno.Command("npx", {
-    args: ["-y", EDGE_DENO, ...args],
+  return await run(await findExecutable(), args, cwd, env);
+}
+
+/** Where npm put it; found once, since starting it by npx takes longer than most of its runs. */
+const findExecutable = lazily(async (): Promise<string> => {
+  const { succeeded, stdout, stderr } = await run(
+    "npx",
+    [
+      "-y",
+      EDGE_DENO,
+      "eval",
+      "--no-lock",
+      "await Deno.stdout.write(new TextEncoder().encode(Deno.execPath()))",
+    ],
+    Deno.cwd(),
+    {},
+  );
+  if (!succeeded) throw new Error(`Cannot get ${EDGE_DENO} from npm:\n${stderr}`);
+  return stdout;
+});
+
+async function run(
+  command: string,
+  args: readonly string[],
+  cwd: string,
+  env: Readonly<Record<string, string>>,
+): Promise<EdgeDenoRun> {
+  const { success, stdout, stderr } = await new Deno.Command(command, {
+    args: [...args],
     cwd,
     env: { DENO_TLS_CA_STORE: "system", ...env },
     stdin: "null",

@@ -1,3 +1,5 @@
+import { z } from "zod";
+
 /** What the CLI uploaded for one function. */
 export interface Deployment {
   readonly slug: string;
@@ -11,14 +13,19 @@ export interface ManagementApi {
   /** The project that it knows: twenty lower-case letters, as the CLI demands. */
   readonly projectRef: string;
   readonly deployments: readonly Deployment[];
+  /** Secrets that were set, by name. */
+  readonly secrets: ReadonlyMap<string, string>;
   stop(): Promise<void>;
 }
+
+const SECRETS = z.array(z.object({ name: z.string(), value: z.string() }));
 
 const PROJECT_REF = "abcdefghijklmnopqrst";
 
 /** Starts the stand-in on a free port of 127.0.0.1. */
 export function startManagementApi(): ManagementApi {
   const deployments: Deployment[] = [];
+  const secrets = new Map<string, string>();
   const server = Deno.serve(
     { port: 0, hostname: "127.0.0.1", onListen() {} },
     async (request) => {
@@ -36,6 +43,11 @@ export function startManagementApi(): ManagementApi {
           deployments.push({ slug, files: uploadedFiles(await request.formData()) });
           return Response.json(deployedFunction(slug), { status: 201 });
         }
+        case "POST /secrets":
+          for (const { name, value } of SECRETS.parse(await request.json())) {
+            secrets.set(name, value);
+          }
+          return Response.json([], { status: 201 });
         default:
           return Response.json({ message: `No such route: ${route}` }, { status: 404 });
       }
@@ -45,6 +57,7 @@ export function startManagementApi(): ManagementApi {
     url: `http://127.0.0.1:${server.addr.port}`,
     projectRef: PROJECT_REF,
     deployments,
+    secrets,
     stop: () => server.shutdown(),
   };
 }

@@ -12,6 +12,7 @@ import { createGuardedFetch } from "../net/guarded_fetch.ts";
 import { beginAuthorization } from "../tools/oauth/begin_authorization.ts";
 import {
   clientMetadataOf,
+  ISSUER_PATH,
   OAUTH_FUNCTION,
   oauthAddresses,
 } from "../tools/oauth/client_metadata.ts";
@@ -38,33 +39,27 @@ const confirmRequest = z.strictObject({ confirmation: z.string().min(1).max(10_0
 const endRequest = beginRequest.pick({ server: true });
 
 /**
- * Composes `mcp-oauth`: POST begins, the browser comes back to `/callback`, POST `/confirm` by the
- * same user connects, DELETE disconnects. `/client-metadata` tells authorization servers who we are.
+ * Composes `mcp-oauth`: POST begins, the browser comes back to the issuer's `/callback/<id>`, POST
+ * `/confirm` by the same user connects, DELETE disconnects. `/client-metadata/<id>` tells an
+ * authorization server who we are.
  */
 export function createMcpOAuthApp(config: Config, log: Logger): McpOAuthApp {
   const { apiKeys, publicUrl, allowLoopback, allowedOrigins } = config;
   const sql = createSql(config.databaseUrl, { maxConnections: 2, applicationName: OAUTH_FUNCTION });
   const store = createConnectionStore(sql);
   const ports = { store, guardedFetch: createGuardedFetch({ allowLoopback }) };
-  const addresses = oauthAddresses(publicUrl);
 
   const fetch = createHttpHandler({ methods: ["GET", "POST", "DELETE"], log }, async (request) => {
     const path = new URL(request.url).pathname.split(`/${OAUTH_FUNCTION}`).at(-1) ?? "";
+    const ofIssuer = request.method === "GET" ? answerForIssuer(request, path) : null;
+    if (ofIssuer !== null) return await ofIssuer;
     switch (`${request.method} ${path.replace(/\/+$/, "")}`) {
       case "POST ":
         return await begin(request);
-      case "GET /callback":
-        return await answerBrowser(new URL(request.url).searchParams, store);
       case "POST /confirm":
         return await confirm(request);
       case "DELETE ":
         return await end(request);
-      case "GET /client-metadata":
-        return Response.json({
-          client_id: addresses.documentUrl,
-          ...clientMetadataOf(addresses),
-          token_endpoint_auth_method: "none",
-        });
       default:
         throw new SwarmError("METHOD_NOT_ALLOWED", `Cannot answer ${request.method} at '${path}'`, {
           hint: "POST {server} here, POST {confirmation} to /confirm, or DELETE {server}.",
@@ -73,13 +68,31 @@ export function createMcpOAuthApp(config: Config, log: Logger): McpOAuthApp {
   });
   return { fetch, close: () => sql.end({ timeout: 1 }) };
 
+  function answerForIssuer(request: Request, path: string): Promise<Response> | null {
+    const [, what, issuerId] = ISSUER_PATH.exec(path.replace(/\/+$/, "")) ?? [];
+    if (issuerId === undefined) return null;
+    if (what === "callback") {
+      return answerBrowser(issuerId, new URL(request.url).searchParams, store);
+    }
+    const addresses = oauthAddresses(publicUrl, issuerId);
+    return Promise.resolve(Response.json({
+      client_id: addresses.documentUrl,
+      ...clientMetadataOf(addresses),
+      token_endpoint_auth_method: "none",
+    }));
+  }
+
   async function begin(request: Request): Promise<Response> {
     const userId = await userOf(request);
     const { server: slug, return_to: returnTo = null } = await parseBody(request, beginRequest);
     if (returnTo !== null) assertMayReturnTo(returnTo);
-    const order = { slug, userId, returnTo, addresses };
-    const { authorizationUrl, expiresAt } = await beginAuthorization(order, ports);
-    return Response.json({ authorization_url: authorizationUrl, expires_at: expiresAt });
+    const order = { slug, userId, returnTo, publicUrl };
+    const { authorizationUrl, redirectUrl, expiresAt } = await beginAuthorization(order, ports);
+    return Response.json({
+      authorization_url: authorizationUrl,
+      redirect_url: redirectUrl,
+      expires_at: expiresAt,
+    });
   }
 
   async function confirm(request: Request): Promise<Response> {

@@ -12,6 +12,7 @@ import {
   toolTokenOf,
 } from "./agent_credential.ts";
 import type { Caller, CallerKind, UserCaller } from "./caller.ts";
+import { isForThisEndpoint } from "./token_audience.ts";
 import { VerifiedTokens } from "./verified_tokens.ts";
 
 /** Imported when first needed: who comes with a secret key alone never needs it. */
@@ -63,10 +64,22 @@ async function authenticateHolder(
   const tokens = tokensOf(keys);
   const authorization = request.headers.get("authorization") ?? "";
   const known = accepted[0] === "user" ? tokens.find(authorization, Date.now()) : null;
-  if (known !== null) return known;
+  if (known !== null) return forThisEndpoint(known, request, keys);
   const { caller, expiresAtSeconds } = await verify(request, keys, accepted);
   if (caller.kind === "user") tokens.add(authorization, caller, expiresAtSeconds, Date.now());
-  return caller;
+  return caller.kind === "user" ? forThisEndpoint(caller, request, keys) : caller;
+}
+
+/** @throws UNAUTHORIZED for a token that was issued for another resource. */
+function forThisEndpoint(caller: UserCaller, request: Request, keys: ApiKeys): UserCaller {
+  const { aud: audience = null } = caller.claims;
+  const use = { audience, requestUrl: request.url, projectUrl: keys.url };
+  if (isForThisEndpoint(use)) return caller;
+  throw new SwarmError(
+    "UNAUTHORIZED",
+    "Cannot authenticate the request: the token was issued for another resource",
+    { hint: "Ask for a token whose resource is the address of this endpoint." },
+  );
 }
 
 interface VerifiedHolder {

@@ -38,6 +38,11 @@ const oauthSchema = z.strictObject({
     /** Its name in Vault. */
     secret: z.string().min(1),
   }).optional(),
+  /**
+   * The authorization server that the client is registered with.
+   * @default the first that the tool server names
+   */
+  issuer: httpUrlSchema.optional(),
   /** Scopes to ask for, separated by spaces. @default those the server names */
   scope: z.string().min(1).optional(),
 }).refine(

@@ -1,5 +1,13 @@
 -- What the platform brings: queues, outgoing HTTP, schedules, secrets.
-create extension if not exists pgmq;
+-- Not "if not exists": in a project whose queues are in use already, the platform's own script
+-- before `create extension pgmq` fails.
+do $$
+begin
+  if not exists (select from pg_catalog.pg_extension where extname = 'pgmq') then
+    create extension pgmq;
+  end if;
+end;
+$$;
 create extension if not exists pg_net with schema extensions;
 create extension if not exists pg_cron;
 create extension if not exists supabase_vault;

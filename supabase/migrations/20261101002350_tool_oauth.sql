@@ -14,6 +14,16 @@ comment on table private.oauth_clients is
 comment on column private.oauth_clients.expires_at is 'When the client''s secret ends, after which it registers anew; null: never.';
 alter table private.oauth_clients enable row level security;
 
+create table private.oauth_issuers (
+  tool_id uuid primary key references public.tools (id) on delete cascade,
+  client_id text not null,
+  issuer text not null,
+  pinned_at timestamptz not null default now()
+);
+comment on table private.oauth_issuers is
+  'With which issuer a client that an operator registered was first used: its secret goes to no other one that the tool server may name later.';
+alter table private.oauth_issuers enable row level security;
+
 create table private.oauth_requests (
   state_hash text primary key,
   user_id uuid not null references auth.users (id) on delete cascade,

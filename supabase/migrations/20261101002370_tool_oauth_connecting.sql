@@ -61,6 +61,28 @@ comment on function private.forget_oauth_client(text, text) is
   'Forgets a registered client that its authorization server no longer knows. Called by the gateway.';
 revoke all on function private.forget_oauth_client(text, text) from public;
 
+create function private.pin_oauth_issuer(p_tool_id uuid, p_client_id text, p_issuer text)
+returns boolean
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  insert into private.oauth_issuers as pinned (tool_id, client_id, issuer)
+  values (p_tool_id, p_client_id, p_issuer)
+  on conflict (tool_id) do update
+  set client_id = excluded.client_id, issuer = excluded.issuer, pinned_at = now()
+  where pinned.client_id <> excluded.client_id;
+  return exists (
+    select from private.oauth_issuers where tool_id = p_tool_id and issuer = p_issuer
+  );
+end;
+$$;
+comment on function private.pin_oauth_issuer(uuid, text, text) is
+  'Whether a tool''s client, which an operator registered, belongs to that issuer: the first one that it is used with, until the operator names another client. Called by mcp-oauth.';
+revoke all on function private.pin_oauth_issuer(uuid, text, text) from public;
+
 -- From the beginning to the end --------------------------------------------------------------------
 
 create function private.begin_oauth(p_request jsonb)
@@ -107,12 +129,12 @@ stable
 security invoker
 set search_path = ''
 as $$
-  select jsonb_build_object('return_to', request.return_to)
+  select jsonb_build_object('return_to', request.return_to, 'redirect_url', request.redirect_url)
   from private.oauth_requests as request
   where request.state_hash = find_oauth_request.p_state_hash and request.expires_at > clock_timestamp();
 $$;
 comment on function private.find_oauth_request(text) is
-  'Where a browser that comes back goes on to: {return_to}; null when no such authorisation is under way. Called by mcp-oauth.';
+  'Where a browser comes back and goes on to: {redirect_url, return_to}; null when no such authorisation is under way. Called by mcp-oauth.';
 revoke all on function private.find_oauth_request(text) from public;
 
 create function private.take_oauth_request(p_state_hash text, p_user_id uuid)

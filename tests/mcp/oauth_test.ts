@@ -270,6 +270,67 @@ Deno.test("users connect their own accounts by OAuth", async (t) => {
     ]);
   });
 
+  await t.step(
+    "each issuer has a callback of its own, where no other's answer counts",
+    async () => {
+      await using otherAuthority = await startAuthorizationServer();
+      await using other = await startProtectedServer(otherAuthority);
+      await addTool(sql, {
+        slug: "other-diary",
+        type: "mcp_server",
+        config: { mcp_url: other.url },
+      });
+      const callbackOf = (address: string) =>
+        new URL(new URL(address).searchParams.get("redirect_uri") ?? "");
+      const [own, again, foreign] = [
+        await begin(ada, { return_to: APP }),
+        await begin(bob),
+        await begin(ada, { server: "other-diary", return_to: APP }),
+      ].map(callbackOf);
+      const { back } = await authorize(ada, "ada@diary");
+
+      assert.match(own?.pathname ?? "", /\/mcp-oauth\/callback\/[0-9a-f]{32}$/);
+      assert.equal(own?.href, again?.href);
+      assert.notEqual(own?.href, foreign?.href);
+      assert.equal(`${back.origin}${back.pathname}`, own?.href);
+      // A code that an honest server gave comes back at the address of a malicious one.
+      const mixedUp = new URL(back.search, foreign);
+      const answer = await fetch(mixedUp, { redirect: "manual" });
+      const text = await answer.text();
+      assert.equal(answer.status, 400);
+      assert.equal(answer.headers.get("location"), null);
+      assert.ok(!text.includes(back.searchParams.get("code") ?? "?"));
+      const shared = await fetch(
+        `${stack.apiUrl}/functions/v1/mcp-oauth/callback${back.search}`,
+        { redirect: "manual" },
+      );
+      await shared.body?.cancel();
+      assert.equal(shared.status, 405);
+    },
+  );
+
+  await t.step("the secret of an operator's client goes to no other issuer", async () => {
+    await using otherAuthority = await startAuthorizationServer();
+    await using malicious = await startProtectedServer(otherAuthority);
+    const oauth = { client_id: "by-hand", client_secret: { secret: "DIARY_CLIENT_SECRET" } };
+    const configure = (config: Record<string, unknown>) =>
+      sql`update public.tools set config = ${sql.json(config as never)} where slug = 'diary'`;
+    await configure({ mcp_url: diary.url, oauth });
+    await begin(ada);
+
+    await configure({ mcp_url: malicious.url, oauth });
+    const changed = await send(ada, { server: "diary" });
+    await configure({ mcp_url: malicious.url, oauth: { ...oauth, issuer: authority.issuer } });
+    const named = await send(ada, { server: "diary" });
+    await configure({ mcp_url: malicious.url, oauth: { ...oauth, client_id: "another" } });
+    const anew = await send(ada, { server: "diary" });
+    await configure({ mcp_url: diary.url });
+
+    assert.equal(refused(changed).code, "OAUTH_UNAVAILABLE");
+    assert.equal(refused(named).code, "OAUTH_UNAVAILABLE");
+    assert.equal(anew.status, 200, "a client that the operator registered with the new one");
+  });
+
   await t.step("an answer of another issuer, or of none, is refused", async () => {
     for (const iss of ["https://evil.example", undefined]) {
       const { confirmation } = await authorize(ada, "ada@diary");

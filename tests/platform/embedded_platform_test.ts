@@ -77,7 +77,7 @@ Deno.test("the platform stands on the embedded server too", (t) =>
             (select decrypted_secret from vault.decrypted_secrets) as secret,
             (select schedule from cron.job) as schedule,
             (select url from net.http_request_queue) as url`),
-        [{ secret: "value", schedule: "15 seconds", url: "http://host?a=b%20c" }],
+        [{ secret: "value", schedule: "15 seconds", url: "http://host/?a=b%20c" }],
       );
     });
 
@@ -94,6 +94,22 @@ Deno.test("the platform stands on the embedded server too", (t) =>
         { operation: "INSERT", record: { id: 1, size: 2 } },
       ]);
     });
+
+    await t.step(
+      "storage rows cannot be deleted without the setting, by a superuser either",
+      async () => {
+        await database.exec("insert into storage.buckets (id, name) values ('files', 'files')");
+
+        await assert.rejects(database.exec("delete from storage.buckets"), { code: "42501" });
+        await database.transaction(async (tx) => {
+          await tx.exec(`
+          set local storage.allow_delete_query = 'true';
+          delete from storage.buckets;
+        `);
+        });
+        assert.deepEqual(await rows("select from storage.buckets"), []);
+      },
+    );
 
     await t.step("API roles have nothing, and the platform's schemas are closed", async () => {
       const denied = { code: "42501" };

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { Sql } from "../../shared/db/sql_client.ts";
 import { asRole, startNativeServer } from "./native_server.ts";
 
 const DENIED = { code: "42501" };
@@ -8,7 +9,7 @@ Deno.test("postgres creates every extension that migrations name", async () => {
 
   await server.sql.unsafe(`
     create extension if not exists pgmq;
-    create extension if not exists pg_net;
+    create extension if not exists pg_net with schema extensions;
     create extension if not exists pg_cron;
     create extension if not exists supabase_vault;
     create extension if not exists vector with schema extensions;
@@ -25,6 +26,25 @@ Deno.test("postgres creates every extension that migrations name", async () => {
     "pgmq 1.5.1",
     "supabase_vault 0.3.1",
   ]);
+});
+
+Deno.test("search_path is empty after create extension pgmq, until its transaction ends", async () => {
+  await using server = await startNativeServer();
+  const { sql } = server;
+  const path = async (on: Pick<Sql, "unsafe">) =>
+    (await on.unsafe("select current_setting('search_path') as path"))[0]?.path;
+
+  await sql.begin(async (tx) => {
+    await tx`create extension pgmq`;
+
+    assert.equal(await path(tx), '""');
+    await assert.rejects(tx.savepoint((nested) => nested`create table unqualified (id int)`), {
+      code: "3F000",
+    });
+    await tx`create table public.qualified (id int)`;
+  });
+
+  assert.equal(await path(sql), '"\\$user", public, extensions');
 });
 
 Deno.test("pgmq behaves as 1.5.1", async (t) => {
@@ -68,6 +88,20 @@ Deno.test("pgmq behaves as 1.5.1", async (t) => {
     const ids = reads.flatMap((rows) => rows.map((row) => row.msg_id));
 
     assert.equal(ids.length, new Set(ids).size);
+  });
+
+  await t.step("read_with_poll(…, 0) returns nothing", async () => {
+    await sql`select pgmq.purge_queue('jobs')`;
+    await sql`select pgmq.send('jobs', '{"n": 1}')`;
+
+    assert.deepEqual([...await sql`select * from pgmq.read_with_poll('jobs', 0, 5, 0)`], []);
+    assert.equal((await sql`select * from pgmq.read_with_poll('jobs', 0, 5, 1)`).length, 1);
+  });
+
+  await t.step("read(…, conditional => null) returns all", async () => {
+    const all = await sql`select * from pgmq.read('jobs', 0, 5, conditional => null)`;
+
+    assert.equal(all.length, 1);
   });
 
   await t.step("archive() and delete() answer which messages they removed", async () => {

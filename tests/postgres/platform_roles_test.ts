@@ -57,6 +57,19 @@ Deno.test("roles and grants are those of a hosted project", async (t) => {
     assert.equal(row?.may, false);
   });
 
+  await t.step("set role to an owner of the platform's schemas is denied", async () => {
+    for (
+      const role of [
+        "supabase_admin",
+        "supabase_auth_admin",
+        "supabase_storage_admin",
+        "supabase_realtime_admin",
+      ]
+    ) {
+      await assert.rejects(asRole(sql, role, () => Promise.resolve()), DENIED);
+    }
+  });
+
   await t.step("a server runs in UTC with logical decoding", async () => {
     const [row] = await sql`
       select current_setting('timezone') as timezone, current_setting('wal_level') as wal_level,
@@ -65,7 +78,8 @@ Deno.test("roles and grants are those of a hosted project", async (t) => {
     assert.deepEqual({ ...row }, {
       timezone: "UTC",
       wal_level: "logical",
-      search_path: '"$user", public, extensions',
+      // The backslash is a hosted project's own.
+      search_path: '"\\$user", public, extensions',
     });
   });
 });
@@ -122,14 +136,15 @@ Deno.test("the platform's schemas are closed to migrations", async (t) => {
     assert.deepEqual({ ...both }, { id, role: "authenticated", email: "a@b.c" });
   });
 
-  await t.step("rows of storage are deleted by the Storage server alone", async () => {
+  await t.step("storage rows cannot be deleted without the setting", async () => {
     await sql`insert into storage.buckets (id, name) values ('files', 'files')`;
     await assert.rejects(sql`delete from storage.buckets where id = 'files'`, DENIED);
     await sql.begin(async (tx) => {
       await tx`select set_config('storage.allow_delete_query', 'true', true)`;
       await tx`delete from storage.buckets where id = 'files'`;
     });
-    await server.admin`delete from storage.objects`;
+    await assert.rejects(server.admin`delete from storage.objects`, DENIED);
+    assert.deepEqual([...await sql`select from storage.buckets where id = 'files'`], []);
   });
 
   await t.step("a path has a folder, a file name and an extension", async () => {

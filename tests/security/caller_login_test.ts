@@ -146,6 +146,7 @@ async function steps(t: Deno.TestContext, db: "pglite" | "native"): Promise<void
         role: "authenticated",
         aal: "aal2",
         app_metadata: { tenant: "north" },
+        supaswarm_actor: "user",
       });
     });
 

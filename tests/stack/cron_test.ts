@@ -32,7 +32,7 @@ Deno.test("a job runs on its schedule and each run is recorded", () =>
     assert.deepEqual(rows[0], {
       jobname: "tick",
       status: "succeeded",
-      return_message: "INSERT 1",
+      return_message: "INSERT 0 1",
       username: "postgres",
       is_timed: true,
     });
@@ -67,6 +67,26 @@ Deno.test("a job runs as the role that scheduled it, and its failure is recorded
       { jobname: "who", status: "succeeded", return_message: "1 row" },
     ]);
   }));
+
+Deno.test("a job of '@reboot' runs once when the scheduler starts", async () => {
+  await using fixture = await openDatabaseFixture();
+  const { sql } = fixture;
+  await sql`create extension if not exists pg_cron`;
+  await sql`select cron.schedule('first', '@reboot', 'select 1')`;
+  await sql`select cron.schedule('second', '1 second', 'select 2')`;
+
+  const cron = startCron(fixture.database, () => {});
+  const count = async (name: string) => {
+    const [row] = await sql<{ count: string }[]>`
+      select count(*) from cron.job_run_details join cron.job using (jobid)
+      where jobname = ${name}`;
+    return Number(row?.count);
+  };
+  await waitFor(async () => await count("second") >= 2, { what: "two runs of the other job" });
+  await cron.stop();
+
+  assert.equal(await count("first"), 1);
+});
 
 Deno.test("jobs go on after a restart of the database, and the run it cut short is closed", () =>
   withCron(async (fixture) => {

@@ -45,6 +45,78 @@ const NOTES_SQL = `
   $$;
 `;
 
+const RELATIVES_SQL = `
+  create table public.authors (id int primary key, name text);
+  create table public.books (
+    id int primary key, title text, author_id int references public.authors (id)
+  );
+  create table public.drafts (
+    id int primary key, author_id int references public.authors (id), is_open boolean
+  );
+  create unique index on public.drafts (author_id) where is_open;
+  create table public.profiles (author_id int primary key references public.authors (id), bio text);
+  create table public.desks (
+    id int primary key, author_id int not null unique references public.authors (id)
+  );
+  create table public.badges (id int primary key, author_id int references public.authors (id));
+  create unique index on public.badges (author_id);
+  create table public.tags (id int primary key);
+  create table public.book_tags (
+    book_id int references public.books (id), tag_id int references public.tags (id),
+    primary key (book_id, tag_id)
+  );
+  grant select on all tables in schema public to service_role;
+  insert into public.authors values (1, 'ann'), (2, 'bob');
+  insert into public.books values (1, 'x', 1), (2, 'y', 1);
+  insert into public.drafts values (1, 1, true), (2, 1, false), (3, 1, false);
+  insert into public.profiles values (1, 'writes');
+  insert into public.desks values (1, 1);
+  insert into public.badges values (1, 1);
+  insert into public.tags values (1), (2);
+  insert into public.book_tags values (1, 1), (1, 2);
+`;
+
+Deno.test("REST embeds to-many relations as arrays", async (t) => {
+  await using fixture = await startGatewayFixture(RELATIVES_SQL);
+  const embedded = async (table: string, relation: string) => {
+    const { data, error } = await fixture.service().from(table).select(relation).order("id");
+    assert.equal(error, null);
+    return data;
+  };
+
+  for (
+    const [relation, first, second] of [
+      ["books(title)", { books: [{ title: "x" }, { title: "y" }] }, { books: [] }],
+      // A partial unique index says nothing about all rows.
+      ["drafts(id)", { drafts: [{ id: 1 }, { id: 2 }, { id: 3 }] }, { drafts: [] }],
+      // Only constraints count, and an index is none.
+      ["badges(id)", { badges: [{ id: 1 }] }, { badges: [] }],
+    ] as const
+  ) {
+    await t.step(`authors with ${relation}`, async () => {
+      assert.deepEqual(await embedded("authors", relation), [first, second]);
+    });
+  }
+
+  await t.step("through a table of pairs", async () => {
+    assert.deepEqual(await embedded("books", "tags(id)"), [
+      { tags: [{ id: 1 }, { id: 2 }] },
+      { tags: [] },
+    ]);
+  });
+
+  await t.step("to-one relations as objects", async () => {
+    assert.deepEqual(await embedded("books", "authors(name)"), [
+      { authors: { name: "ann" } },
+      { authors: { name: "ann" } },
+    ]);
+    assert.deepEqual(await embedded("authors", "profiles(bio), desks(id)"), [
+      { profiles: { bio: "writes" }, desks: { id: 1 } },
+      { profiles: null, desks: null },
+    ]);
+  });
+});
+
 Deno.test("the first REST request changes no grant", async () => {
   await using fixture = await startGatewayFixture(NOTES_SQL);
   const before = await readGrants(fixture.sql);

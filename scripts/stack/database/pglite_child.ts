@@ -24,6 +24,8 @@ import { SharedSession } from "./shared_session.ts";
 
 const MAX_CONNECTIONS = 500;
 const SHUTDOWN_LIMIT_MS = 5_000;
+/** What a session of `postgres` starts with on a hosted project; PGlite starts with `public`. */
+const SEARCH_PATH = String.raw`"\$user", public, extensions`;
 
 async function main(): Promise<void> {
   ignoreSignals();
@@ -106,6 +108,7 @@ async function serve(
   parentEnd: Promise<void>,
 ): Promise<void> {
   const pglite = await openPglite(options);
+  await pglite.exec(`set search_path = ${SEARCH_PATH}`);
   // Before the server starts: afterwards a statement of ours could run in a client's transaction.
   for (const channel of task.channels) await pglite.exec(`listen "${channel}"`);
   const pulse = createPulse(task.beatIntervalMs);

@@ -2,6 +2,8 @@ import { loadKysely, loadSupabaseLitePostgres } from "../../deps.ts";
 import { withPostgrestStatus } from "./postgrest_errors.ts";
 import { currentHeaders } from "./request_headers.ts";
 import { adaptRestPlan } from "./rest_plan.ts";
+import { allowStorageDeletes } from "./storage_deletes.ts";
+import { keepToOneKeys } from "./to_one_keys.ts";
 
 type LitePostgres = Awaited<ReturnType<typeof loadSupabaseLitePostgres>>;
 type Kysely = Awaited<ReturnType<typeof loadKysely>>;
@@ -30,7 +32,7 @@ const TYPE_ID = {
 
 /**
  * Opens the connection that the REST, Auth and Storage service works on and bends it to a hosted
- * project's ways: no grants handed out, PostgREST's HTTP statuses and its JSON forms of values.
+ * project's ways: no grants handed out, PostgREST's HTTP statuses, relationships and JSON values.
  *
  * @param url Of a role that may become every other (the platform's superuser).
  */
@@ -49,8 +51,10 @@ export async function openLiteConnection(url: string): Promise<LiteConnection> {
       types: restValueTypes(),
     },
   });
+  allowStorageDeletes(connection.driver);
   const normalizeDbError = connection.normalizeDbError.bind(connection);
   const onPostgrestAST = connection.onPostgrestAST.bind(connection);
+  const introspect = connection.introspect.bind(connection);
   Object.assign(connection, {
     // Left "unknown", the first request grants all rights on every schema to every API role.
     rlsState: "active",
@@ -60,6 +64,8 @@ export async function openLiteConnection(url: string): Promise<LiteConnection> {
         await onPostgrestAST(...request),
         await connection.introspect({ useCache: true }),
       ),
+    introspect: async (...options: Parameters<typeof introspect>) =>
+      keepToOneKeys(await introspect(...options)),
     normalizeDbError: (error: unknown) => withPostgrestStatus(normalizeDbError(error)),
   });
   return connection;

@@ -1,6 +1,7 @@
 import { createSql, type Sql } from "../../../shared/db/sql_client.ts";
 import type { Logger, StackDatabase } from "../database/database_port.ts";
 import { createCronRunner, type CronJob, type CronRunner } from "./cron_run.ts";
+import { parseCronSchedule } from "./cron_schedule.ts";
 import { CronTimings } from "./cron_timing.ts";
 
 /** New and changed jobs are noticed within this time. */
@@ -28,18 +29,17 @@ export function startCron(database: StackDatabase, log: Logger): Ticker {
   const runner = createCronRunner({ admin, owner, log });
   const start = oneAtATime(runner);
   const timings = new CronTimings(LONGEST_WAIT_MS);
-  let hasInterruptedRuns = true;
+  let hasJustStarted = true;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isStopped = false;
 
   const tick = async () => {
     try {
       const isOurs = await hasOurExtension(admin);
-      if (isOurs && hasInterruptedRuns) {
-        await runner.closeInterrupted();
-        hasInterruptedRuns = false;
-      }
+      if (isOurs && hasJustStarted) await runner.closeInterrupted();
       const jobs = isOurs ? await readJobs(admin) : [];
+      if (hasJustStarted) jobs.filter(isDueAtStart).forEach(start);
+      hasJustStarted = false;
       for (const job of timings.takeDue(jobs, Date.now())) start(job);
     } catch (error) {
       // The database is away; the next tick finds it again.
@@ -50,7 +50,7 @@ export function startCron(database: StackDatabase, log: Logger): Ticker {
     timer = setTimeout(tick, waitMs);
   };
 
-  const unsubscribe = database.onRestart(() => hasInterruptedRuns = true);
+  const unsubscribe = database.onRestart(() => hasJustStarted = true);
   tick();
   return {
     stop: async () => {
@@ -60,6 +60,10 @@ export function startCron(database: StackDatabase, log: Logger): Ticker {
       await Promise.all([admin, owner].map((sql) => sql.end({ timeout: END_LIMIT_SECONDS })));
     },
   };
+}
+
+function isDueAtStart(job: CronJob): boolean {
+  return parseCronSchedule(job.schedule)?.kind === "start";
 }
 
 /** The real pg_cron is written in C. */

@@ -75,11 +75,21 @@ async function execute(
   }
 }
 
-/** What pg_cron writes: the number of rows, or the command and how many rows it concerned. */
-function toMessage(result: { readonly command?: string; readonly count?: number }): string {
-  const { command = "", count = 0 } = result;
-  if (command === "SELECT") return count === 1 ? "1 row" : `${count} rows`;
-  return command === "" ? "done" : `${command} ${count ?? 0}`;
+/** The end of one statement, as postgres.js has it. */
+interface StatementEnd {
+  readonly command?: string;
+  /** Null for statements that count no rows. */
+  readonly count?: number | null;
+}
+
+/** What pg_cron writes of the last statement: the number of rows read, or its command tag. */
+export function toMessage(result: StatementEnd | readonly StatementEnd[]): string {
+  // Several statements come as a list of plain results; a result that was read is a list of rows.
+  const last = Array.isArray(result) && !("command" in result) ? result.at(-1) : result;
+  const { command = "", count = null } = (last ?? {}) as StatementEnd;
+  if (command === "SELECT") return count === 1 ? "1 row" : `${count ?? 0} rows`;
+  if (command === "INSERT") return `INSERT 0 ${count ?? 0}`;
+  return count === null ? command : `${command} ${count}`;
 }
 
 async function recordStart(sql: Sql, job: CronJob): Promise<string> {

@@ -1,11 +1,17 @@
-/** When a job is due: every so many seconds, or at the minutes that all five fields allow. */
+/** When a job is due. */
 export type CronSchedule =
+  /** Every so many seconds. */
   | { readonly kind: "interval"; readonly seconds: number }
+  /** Once, whenever the scheduler starts. */
+  | { readonly kind: "start" }
+  /** At the minutes that all five fields allow. */
   | {
     readonly kind: "fields";
     readonly minutes: ReadonlySet<number>;
     readonly hours: ReadonlySet<number>;
     readonly daysOfMonth: ReadonlySet<number>;
+    /** Whether the last day of each month counts among `daysOfMonth`. */
+    readonly isLastDayOfMonth: boolean;
     readonly months: ReadonlySet<number>;
     /** 0 is Sunday. */
     readonly daysOfWeek: ReadonlySet<number>;
@@ -19,32 +25,74 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 /** The 29th of February comes at least once in eight years. */
 const SEARCH_LIMIT_DAYS = 8 * 366;
+const LENGTH_LIMIT = 1_000;
 
-/** Reads a schedule of pg_cron: `[1-59] seconds`, or five cron fields; null when it is neither. */
+const NAMED_SCHEDULES: Readonly<Record<string, string>> = {
+  "@yearly": "0 0 1 1 *",
+  "@annually": "0 0 1 1 *",
+  "@monthly": "0 0 1 * *",
+  "@weekly": "0 0 * * 0",
+  "@daily": "0 0 * * *",
+  "@midnight": "0 0 * * *",
+  "@hourly": "0 * * * *",
+};
+
+/**
+ * Reads a schedule of pg_cron: `[1-59] seconds`, a name such as `@hourly`, or five cron fields;
+ * null when it is none of them.
+ *
+ * As pg_cron does, it ignores what follows a complete item or the fifth field. The SQL of our
+ * `pg_cron` extension decides by the same rules what may be scheduled.
+ */
 export function parseCronSchedule(text: string): CronSchedule | null {
-  const interval = /^\s*([1-9]|[1-5][0-9])\s+seconds?\s*$/i.exec(text);
+  const interval = /^\s*\+?0*([1-9]|[1-5][0-9])\s*seconds?\s*$/i.exec(text);
   if (interval !== null) return { kind: "interval", seconds: Number(interval[1]) };
-  const fields = text.trim().split(/\s+/);
+  if (text.length >= LENGTH_LIMIT) return null;
+  // Blank lines and comments may come first; one line counts.
+  const [line = ""] = text.replace(/^([ \t]*(#[^\n]*)?\n)*[ \t]*/, "").split("\n");
+  const fields = line.split(/[ \t]+/);
+  const [name = ""] = fields;
+  if (name === "@reboot" || name === "@restart") return { kind: "start" };
+  if (name.startsWith("@")) {
+    const named = NAMED_SCHEDULES[name];
+    return named === undefined ? null : parseFields(named.split(" "));
+  }
+  return parseFields(fields);
+}
+
+function parseFields(fields: readonly string[]): CronSchedule | null {
   const [minute = "", hour = "", dayOfMonth = "", month = "", dayOfWeek = ""] = fields;
+  const isLastDayOfMonth = dayOfMonth === "$";
   const minutes = parseField(minute, { lowest: 0, highest: 59 });
   const hours = parseField(hour, { lowest: 0, highest: 23 });
-  const daysOfMonth = parseField(dayOfMonth, { lowest: 1, highest: 31 });
+  const daysOfMonth = isLastDayOfMonth
+    ? new Set<number>()
+    : parseField(dayOfMonth, { lowest: 1, highest: 31 });
   const months = parseField(month, { lowest: 1, highest: 12, names: MONTHS });
   const daysOfWeek = parseField(dayOfWeek, { lowest: 0, highest: 7, names: DAYS });
-  if (fields.length !== 5 || !minutes || !hours || !daysOfMonth || !months || !daysOfWeek) {
-    return null;
-  }
+  if (!minutes || !hours || !daysOfMonth || !months || !daysOfWeek) return null;
   if (daysOfWeek.has(7)) daysOfWeek.add(0);
   const isEitherDay = !dayOfMonth.startsWith("*") && !dayOfWeek.startsWith("*");
-  return { kind: "fields", minutes, hours, daysOfMonth, months, daysOfWeek, isEitherDay };
+  return {
+    kind: "fields",
+    minutes,
+    hours,
+    daysOfMonth,
+    isLastDayOfMonth,
+    months,
+    daysOfWeek,
+    isEitherDay,
+  };
 }
 
 /**
  * The first moment after `after` (milliseconds since 1970, GMT) at which the schedule is due;
- * null when there is none, as for the 30th of February.
+ * null when there is none, as for the 30th of February or a range that runs backwards.
  */
 export function nextRunAt(schedule: CronSchedule, after: number): number | null {
+  if (schedule.kind === "start") return null;
   if (schedule.kind === "interval") return after + schedule.seconds * 1000;
+  if (schedule.minutes.size === 0 || schedule.hours.size === 0) return null;
   const first = Math.floor(after / MINUTE_MS) * MINUTE_MS + MINUTE_MS;
   for (let day = 0; day < SEARCH_LIMIT_DAYS; day++) {
     const midnight = Math.floor(first / DAY_MS) * DAY_MS + day * DAY_MS;
@@ -63,7 +111,8 @@ export function nextRunAt(schedule: CronSchedule, after: number): number | null 
 
 function isDay(schedule: CronSchedule & { kind: "fields" }, date: Date): boolean {
   if (!schedule.months.has(date.getUTCMonth() + 1)) return false;
-  const isMonthDay = schedule.daysOfMonth.has(date.getUTCDate());
+  const isMonthDay = schedule.daysOfMonth.has(date.getUTCDate()) ||
+    (schedule.isLastDayOfMonth && new Date(date.getTime() + DAY_MS).getUTCDate() === 1);
   const isWeekDay = schedule.daysOfWeek.has(date.getUTCDay());
   return schedule.isEitherDay ? isMonthDay || isWeekDay : isMonthDay && isWeekDay;
 }
@@ -75,30 +124,29 @@ interface FieldRange {
   readonly names?: readonly string[];
 }
 
-/** A list of `*`, values and ranges, each with an optional step. */
+/** `*`, a value or a range, the first and the last with an optional step; then whatever follows. */
+const ITEM = /^(?:(\*)|([a-z0-9]+)(?:(-)([a-z0-9]*))?)(?:(\/)([a-z0-9]*))?(.*)$/i;
+
+/** A list of items. A range may run backwards: it holds no value. */
 function parseField(field: string, range: FieldRange): Set<number> | null {
   const values = new Set<number>();
-  for (const item of field.split(",")) {
-    const match = /^(\*|(\w+)(?:-(\w+))?)(?:\/(\d{1,2}))?$/.exec(item);
+  for (let rest: string | undefined = field; rest !== undefined;) {
+    const match = ITEM.exec(rest);
     if (match === null) return null;
-    const [, , from, to, stepText] = match;
-    const step = Number(stepText ?? 1);
-    const first = from === undefined ? range.lowest : parseValue(from, range);
-    // A single value with a step runs to the end of the range, as in cron.
-    const single = stepText === undefined ? first : range.highest;
-    const last = from === undefined
-      ? range.highest
-      : to === undefined
-      ? single
-      : parseValue(to, range);
-    if (first === null || last === null || step === 0 || first > last) return null;
+    const [, star, from = "", dash, to = "", slash, stepText = "", after = ""] = match;
+    const first = star ? range.lowest : parseValue(from, range);
+    const last = star ? range.highest : dash ? parseValue(to, range) : first;
+    const step = slash ? parseValue(stepText, { lowest: 1, highest: range.highest }) : 1;
+    const isStepOfOneValue = slash !== undefined && !star && !dash;
+    if (first === null || last === null || step === null || isStepOfOneValue) return null;
     for (let value = first; value <= last; value += step) values.add(value);
+    rest = after.startsWith(",") ? after.slice(1) : undefined;
   }
   return values;
 }
 
 function parseValue(text: string, { lowest, highest, names = [] }: FieldRange): number | null {
   const index = names.indexOf(text.toLowerCase());
-  const value = index >= 0 ? index + lowest : /^\d{1,2}$/.test(text) ? Number(text) : NaN;
+  const value = index >= 0 ? index + lowest : /^\d+$/.test(text) ? Number(text) : NaN;
   return value >= lowest && value <= highest ? value : null;
 }

@@ -20,8 +20,11 @@ const HEADERS = {
  * Answers the browser that an authorization server sends back: on to the page that the user came
  * from, with what it has to confirm in the fragment, which no server sees; or the same as a text.
  * Nothing is taken up yet.
+ *
+ * @param issuerId Of the address that the browser came to.
  */
 export async function answerBrowser(
+  issuerId: string,
   query: URLSearchParams,
   store: Pick<ConnectionStore, "find">,
 ): Promise<Response> {
@@ -29,7 +32,10 @@ export async function answerBrowser(
   if (request === null) {
     return page(400, "This authorisation has been used or has expired. Begin again in your app.");
   }
-  const { return_to: returnTo } = request;
+  const { return_to: returnTo, redirect_url: redirectUrl } = request;
+  if (!redirectUrl.endsWith(`/callback/${issuerId}`)) {
+    return page(400, "Another server answered than the one that was asked. Nothing was connected.");
+  }
   const answer = answerOfCallback(query);
   if (answer === null) {
     const error = /^[a-z_]{1,60}$/.exec(query.get("error") ?? "")?.[0] ?? "invalid_answer";

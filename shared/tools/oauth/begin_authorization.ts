@@ -1,10 +1,10 @@
 import type { JsonObject } from "../../json.ts";
-import { parseToolConfig } from "../tool_config.ts";
+import { type McpServerConfig, parseToolConfig } from "../tool_config.ts";
 import { unknownServer } from "../unknown_server.ts";
 import { type Authority, findAuthority, oauthUnavailable } from "./authorization_server.ts";
 import { chooseClient } from "./choose_client.ts";
-import type { OAuthAddresses } from "./client_metadata.ts";
-import type { ConnectionStore } from "./connection_store.ts";
+import { issuerIdOf, oauthAddresses } from "./client_metadata.ts";
+import type { ConnectableTool, ConnectionStore } from "./connection_store.ts";
 import { hashState } from "./hash_state.ts";
 
 /** Who wants to connect to what. */
@@ -13,7 +13,8 @@ export interface AuthorizationOrder {
   readonly userId: string;
   /** Page that the browser goes to afterwards; it has been checked. Null: a plain page of ours. */
   readonly returnTo: string | null;
-  readonly addresses: OAuthAddresses;
+  /** Of the project, as browsers reach it. */
+  readonly publicUrl: string;
 }
 
 /** What users are connected with. */
@@ -26,6 +27,8 @@ export interface OAuthPorts {
 /** Where the user's browser goes. */
 export interface BegunAuthorization {
   readonly authorizationUrl: string;
+  /** What the authorization server has to know as the client's. */
+  readonly redirectUrl: string;
   readonly expiresAt: string;
 }
 
@@ -37,7 +40,7 @@ export interface BegunAuthorization {
  * `TOOL_UNAVAILABLE`, `TOOL_ADDRESS_FORBIDDEN`.
  */
 export async function beginAuthorization(
-  { slug, userId, returnTo, addresses }: AuthorizationOrder,
+  { slug, userId, returnTo, publicUrl }: AuthorizationOrder,
   ports: OAuthPorts,
 ): Promise<BegunAuthorization> {
   const { store, guardedFetch } = ports;
@@ -49,6 +52,9 @@ export async function beginAuthorization(
   const { mcp_url: serverUrl, oauth } = parsed.config;
 
   const authority = await findAuthority(slug, serverUrl, guardedFetch);
+  const { issuer } = authority.server;
+  await assertIssuer(tool, oauth, issuer, store);
+  const addresses = oauthAddresses(publicUrl, await issuerIdOf(issuer));
   const client = await chooseClient(
     { slug, oauth, server: authority.server, addresses },
     ports,
@@ -79,7 +85,30 @@ export async function beginAuthorization(
     scope,
     return_to: returnTo,
   });
-  return { authorizationUrl: authorizationUrl.href, expiresAt };
+  const { redirectUrl } = addresses;
+  return { authorizationUrl: authorizationUrl.href, redirectUrl, expiresAt };
+}
+
+/**
+ * A client that an operator registered, with its secret, is for one issuer: a tool server that names
+ * another one later is not believed.
+ */
+async function assertIssuer(
+  { id, slug }: ConnectableTool,
+  oauth: McpServerConfig["oauth"],
+  issuer: string,
+  store: Pick<ConnectionStore, "pinIssuer">,
+): Promise<void> {
+  if (oauth?.issuer !== undefined && oauth.issuer !== issuer) {
+    throw oauthUnavailable(slug, `its authorization server is not ${oauth.issuer}`);
+  }
+  if (oauth?.client_id === undefined || oauth.issuer !== undefined) return;
+  if (await store.pinIssuer(id, oauth.client_id, issuer)) return;
+  throw oauthUnavailable(
+    slug,
+    "it names another authorization server than when its client was first used; the operator can " +
+      "set oauth.issuer",
+  );
 }
 
 /** Without `offline_access` many servers grant nothing that outlives an hour. */

@@ -28,6 +28,9 @@ const toolSchema = z.object({
   credential_type: z.string().nullable(),
 });
 
+/** Where an authorisation comes back, and goes on to. */
+const foundSchema = z.object({ redirect_url: z.string(), return_to: z.string().nullable() });
+
 /** An authorisation as it was begun. */
 export type TakenRequest = z.infer<typeof requestSchema>;
 const requestSchema = z.object({
@@ -90,6 +93,13 @@ function requestMethods(sql: Sql) {
           from public.tools where slug = ${slug} and is_active`;
         return row === undefined ? null : toolSchema.parse(row);
       }),
+    /** False when that client of the tool was first used with another issuer. */
+    pinIssuer: (toolId: string, clientId: string, issuer: string) =>
+      attempt("look up the client's issuer", async () => {
+        const [row] = await sql<{ is_same: boolean }[]>`
+          select private.pin_oauth_issuer(${toolId}, ${clientId}, ${issuer}) as is_same`;
+        return row?.is_same === true;
+      }),
     /** @returns When the authorisation has to be finished. */
     begin: (request: JsonObject) =>
       attempt("begin the authorisation", async () => {
@@ -101,9 +111,7 @@ function requestMethods(sql: Sql) {
     find: (stateHash: string) =>
       attempt("find the authorisation", async () => {
         const [row] = await sql`select private.find_oauth_request(${stateHash}) as request`;
-        return z.object({ return_to: z.string().nullable() }).nullable().parse(
-          row?.request ?? null,
-        );
+        return foundSchema.nullable().parse(row?.request ?? null);
       }),
     /** Once; null when the user began no such authorisation, or too long ago. */
     take: (stateHash: string, userId: string) =>

@@ -74,7 +74,7 @@ Deno.test("chooseClient() presents the metadata document where that is read and 
       slug: "tool",
       oauth: undefined,
       server: { ...METADATA, ...metadata },
-      addresses: oauthAddresses(publicUrl),
+      addresses: oauthAddresses(publicUrl, "a".repeat(32)),
     }, {
       guardedFetch: () => Promise.reject(new Error("nothing is to be asked")),
       store: {
@@ -88,7 +88,7 @@ Deno.test("chooseClient() presents the metadata document where that is read and 
   const readsDocuments = { client_id_metadata_document_supported: true };
 
   assert.deepEqual(await choose("https://us.example", readsDocuments), {
-    clientId: "https://us.example/functions/v1/mcp-oauth/client-metadata",
+    clientId: "https://us.example/functions/v1/mcp-oauth/client-metadata/" + "a".repeat(32),
     clientSecretName: null,
   });
   for (const metadata of [readsDocuments, {}]) {

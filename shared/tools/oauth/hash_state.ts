@@ -1,5 +1,5 @@
-/** SHA-256 of a state, in hexadecimal: what is stored in its place. */
-export async function hashState(state: string): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(state));
+/** SHA-256 of a text, in hexadecimal: what is stored in place of a state. */
+export async function hashState(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -16,7 +16,8 @@ begin
       ('authenticator', 'login noinherit'),
       ('supabase_auth_admin', 'login noinherit createrole'),
       ('supabase_storage_admin', 'login noinherit createrole'),
-      ('supabase_realtime_admin', 'nologin noinherit')
+      ('supabase_realtime_admin', 'nologin noinherit'),
+      ('supaswarm_platform_owner', 'nologin')
     ) as wanted(name, attributes)
     where not exists (select from pg_roles where rolname = wanted.name)
   loop
@@ -29,15 +30,17 @@ grant anon, authenticated, service_role to authenticator;
 grant anon, authenticated, service_role, authenticator to postgres with admin option;
 grant pg_monitor, pg_read_all_data, pg_signal_backend to postgres with admin option;
 
--- Hosted, an extension lets `postgres` create policies and triggers on the platform's tables.
--- Here it is a member of their owners, and an event trigger refuses it everything else there.
-grant supabase_auth_admin, supabase_storage_admin, supabase_realtime_admin to postgres;
+-- Hosted, an extension lets `postgres` create policies and triggers on the platform's tables, and
+-- `postgres` cannot become the roles that own them. Here these tables belong to a role of our own,
+-- of which `postgres` is a member; an event trigger refuses it everything else there.
+grant supaswarm_platform_owner to postgres;
 
 alter role anon set statement_timeout = '3s';
 alter role authenticated set statement_timeout = '8s';
 alter role authenticator set statement_timeout = '8s';
 alter role authenticator set lock_timeout = '8s';
-alter role postgres set search_path = "$user", public, extensions;
+-- With the backslash that hosted projects have: so no schema of the user's own name comes first.
+alter role postgres set search_path = "\$user", public, extensions;
 alter role supabase_admin set search_path = "$user", public, auth, extensions;
 alter role supabase_auth_admin set search_path = auth;
 alter role supabase_storage_admin set search_path = storage;

@@ -13,5 +13,6 @@ grant usage on schema auth to anon, authenticated, service_role, postgres, supab
 grant usage on schema storage to anon, authenticated, service_role, postgres, supabase_storage_admin;
 grant usage on schema realtime to anon, authenticated, service_role, postgres, supabase_realtime_admin;
 grant usage on schema graphql_public to anon, authenticated, service_role, postgres;
+grant usage on schema auth, storage, realtime to supaswarm_platform_owner;
 grant usage on schema public to anon, authenticated, service_role;
 grant all on schema public to postgres;

@@ -187,9 +187,9 @@ declare
   name text;
 begin
   for name in select tablename from pg_tables where schemaname = 'auth' loop
-    execute format('alter table auth.%I owner to supabase_auth_admin', name);
+    execute format('alter table auth.%I owner to supaswarm_platform_owner', name);
     execute format('alter table auth.%I enable row level security', name);
-    execute format('grant all on auth.%I to postgres', name);
+    execute format('grant all on auth.%I to postgres, supabase_auth_admin', name);
   end loop;
   for name in select oid::regprocedure from pg_proc where pronamespace = 'auth'::regnamespace loop
     execute format('alter function %s owner to supabase_auth_admin', name);

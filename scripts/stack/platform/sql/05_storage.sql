@@ -96,20 +96,15 @@ $$;
 
 -- Deleting ---------------------------------------------------------------------------------------
 
--- Deleting a row would leave its bytes behind, so SQL may not, as on a hosted project. Three may:
--- who says so for the transaction (storage.allow_delete_query), the Storage server acting for a
--- caller (it sets storage.operation), and the Storage server itself, which connects as the
--- superuser. On the embedded server `postgres` is that superuser too; only there may it delete.
+-- Deleting a row would leave its bytes behind, so SQL may not, not even a superuser's, as on a
+-- hosted project. A transaction that sets storage.allow_delete_query may, and the Storage server
+-- sets it.
 create function storage.protect_delete() returns trigger
 language plpgsql
 set search_path = ''
 as $$
 begin
-  if coalesce(current_setting('storage.allow_delete_query', true), 'false') = 'true'
-    or coalesce(current_setting('storage.operation', true), '') <> ''
-    or (current_user = session_user
-      and (select rolsuper from pg_catalog.pg_roles where rolname = current_user))
-  then
+  if coalesce(current_setting('storage.allow_delete_query', true), 'false') = 'true' then
     return null;
   end if;
   raise exception 'Direct deletion from storage tables is not allowed. Use the Storage API instead.'
@@ -139,7 +134,8 @@ create trigger update_objects_updated_at
 before update on storage.objects
 for each row execute function storage.update_updated_at_column();
 
-alter table storage.buckets owner to supabase_storage_admin;
-alter table storage.objects owner to supabase_storage_admin;
-grant all on storage.buckets, storage.objects to anon, authenticated, service_role;
+alter table storage.buckets owner to supaswarm_platform_owner;
+alter table storage.objects owner to supaswarm_platform_owner;
+grant all on storage.buckets, storage.objects
+  to supabase_storage_admin, anon, authenticated, service_role;
 grant all on storage.buckets, storage.objects to postgres with grant option;

@@ -154,9 +154,11 @@ create unique index subscription_subscription_id_entity_filters_key
 create index subscription_entity_idx on realtime.subscription (entity);
 alter table realtime.subscription enable row level security;
 
-alter table realtime.messages owner to supabase_realtime_admin;
-alter table realtime.messages_default owner to supabase_realtime_admin;
-alter table realtime.subscription owner to supabase_realtime_admin;
+alter table realtime.messages owner to supaswarm_platform_owner;
+alter table realtime.messages_default owner to supaswarm_platform_owner;
+alter table realtime.subscription owner to supaswarm_platform_owner;
+grant all on realtime.messages, realtime.messages_default, realtime.subscription
+  to supabase_realtime_admin;
 grant select, insert, update on realtime.messages to anon, authenticated, service_role;
 grant all on realtime.messages, realtime.subscription to postgres;
 grant select on realtime.subscription to anon, authenticated, service_role;

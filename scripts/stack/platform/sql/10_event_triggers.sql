@@ -69,6 +69,26 @@ begin
 end;
 $$;
 
+-- Hosted, a script of the platform runs after `create extension pgmq` and leaves the search path
+-- empty until the transaction ends: a migration must qualify the names that follow. (The function
+-- has no search_path of its own, since that would restore the caller's at its end.)
+create function extensions.clear_path_after_pgmq() returns event_trigger
+language plpgsql
+as $$
+begin
+  if exists (
+    select
+    from pg_catalog.pg_event_trigger_ddl_commands() as command
+    where command.object_type = 'extension' and command.object_identity = 'pgmq'
+  ) then
+    perform pg_catalog.set_config('search_path', '""', true);
+  end if;
+end;
+$$;
+
+create event trigger supaswarm_clear_path_after_pgmq on ddl_command_end
+  when tag in ('CREATE EXTENSION')
+  execute function extensions.clear_path_after_pgmq();
 create event trigger supaswarm_protect_ddl on ddl_command_end
   execute function extensions.protect_platform_schemas();
 create event trigger supaswarm_protect_drop on sql_drop

@@ -81,13 +81,18 @@ as $$
   select net.wake();
 $$;
 
+create function net.wait_until_running() returns void
+language sql
+as $$
+  select net.wake();
+$$;
+
 -- Percent-encodes all but the unreserved characters of RFC 3986.
-create function net._urlencode_string(string text) returns text
+create function net._urlencode_string(string varchar) returns text
 language sql
 immutable
-strict
 as $$
-  select coalesce(
+  select case when string is not null then coalesce(
     string_agg(
       case
         when part.character ~ '^[A-Za-z0-9_.~-]$' then part.character
@@ -95,7 +100,7 @@ as $$
           upper(encode(convert_to(part.character, 'UTF8'), 'hex')), '(..)', '%\1', 'g')
       end,
       '' order by part.position),
-    '')
+    '') end
   from regexp_split_to_table(_urlencode_string.string, '')
     with ordinality as part(character, position);
 $$;
@@ -104,12 +109,16 @@ create function net._encode_url_with_params_array(url text, params_array text[])
 language sql
 immutable
 as $$
+  -- The query comes before the fragment, and needs a path.
   select case
     when coalesce(cardinality(params_array), 0) = 0 then url
-    else url
-      || case when position('?' in url) > 0 then '&' else '?' end
+    else part[1]
+      || case when part[1] ~ '^\w+://[^/?]*$' then '/' else '' end
+      || case when position('?' in part[1]) > 0 then '&' else '?' end
       || array_to_string(params_array, '&')
-  end;
+      || part[2]
+  end
+  from regexp_match(url, '^([^#]*)(.*)$') as part;
 $$;
 
 create function net._url_with_params(url text, params jsonb) returns text
@@ -138,7 +147,7 @@ declare
   );
 begin
   if content_type is null then
-    return coalesce(_json_headers.headers, '{}') || '{"Content-Type": "application/json"}';
+    return _json_headers.headers || '{"Content-Type": "application/json"}';
   end if;
   if content_type <> 'application/json' then
     raise exception 'Content-Type header must be "application/json"';
@@ -196,10 +205,7 @@ as $$
   values (
     'DELETE',
     net._url_with_params(http_delete.url, http_delete.params),
-    case
-      when http_delete.body is null then http_delete.headers
-      else net._json_headers(http_delete.headers)
-    end,
+    http_delete.headers,
     convert_to(http_delete.body::text, 'UTF8'),
     http_delete.timeout_milliseconds)
   returning id;
@@ -230,7 +236,7 @@ begin
   from net._http_response
   where id = _http_collect_response.request_id;
   if answer.id is null then
-    return ('PENDING', 'request is pending processing', null)::net.http_response_result;
+    return ('ERROR', 'request matching request_id not found', null)::net.http_response_result;
   end if;
   if answer.error_msg is not null then
     return ('ERROR', answer.error_msg, null)::net.http_response_result;
@@ -247,8 +253,9 @@ returns net.http_response_result
 language plpgsql
 as $$
 begin
-  raise notice 'net.http_collect_response is deprecated: read net._http_response';
-  return net._http_collect_response(http_collect_response.request_id, http_collect_response.async);
+  raise notice 'The net.http_collect_response function is deprecated.';
+  -- Fails as the real one does, which discards the answer.
+  select net._http_collect_response(http_collect_response.request_id, http_collect_response.async);
 end;
 $$;
 

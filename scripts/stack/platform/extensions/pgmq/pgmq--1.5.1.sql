@@ -11,7 +11,6 @@ create table pgmq.meta (
   created_at timestamptz not null default now()
 );
 comment on table pgmq.meta is 'The queues that exist.';
-select pg_catalog.pg_extension_config_dump('pgmq.meta', '');
 
 create type pgmq.message_record as (
   msg_id bigint,
@@ -46,7 +45,7 @@ language plpgsql
 as $$
 begin
   if format_table_name.queue_name ~ '\$|;|--|''' then
-    raise exception 'queue name contains invalid characters: $, ;, --, or ''';
+    raise exception 'queue name contains invalid characters: $, ;, --, or \''';
   end if;
   return lower(format_table_name.prefix || '_' || format_table_name.queue_name);
 end;
@@ -133,6 +132,7 @@ begin
      )', archive_table);
   if not pgmq._belongs_to_pgmq(queue_table) then
     execute format('alter extension pgmq add table pgmq.%I', queue_table);
+    execute format('alter extension pgmq add sequence pgmq.%I', queue_table || '_msg_id_seq');
   end if;
   if not pgmq._belongs_to_pgmq(archive_table) then
     execute format('alter extension pgmq add table pgmq.%I', archive_table);
@@ -171,9 +171,13 @@ create function pgmq.create_partitioned(
   partition_interval text default '10000',
   retention_interval text default '100000'
 ) returns void
-language sql
+language plpgsql
 as $$
-  select pgmq._ensure_pg_partman_installed();
+begin
+  perform pgmq.format_table_name(create_partitioned.queue_name, 'q');
+  perform pgmq.validate_queue_name(create_partitioned.queue_name);
+  perform pgmq._ensure_pg_partman_installed();
+end;
 $$;
 
 create function pgmq.convert_archive_partitioned(
@@ -182,9 +186,20 @@ create function pgmq.convert_archive_partitioned(
   retention_interval text default '100000',
   leading_partition integer default 10
 ) returns void
-language sql
+language plpgsql
 as $$
-  select pgmq._ensure_pg_partman_installed();
+declare
+  archive_table text := pgmq.format_table_name(convert_archive_partitioned.table_name, 'a');
+begin
+  if to_regclass(format('pgmq.%I', archive_table)) is null then
+    raise notice 'Table % does not exist', archive_table;
+    return;
+  end if;
+  -- Without pg_partman the real function fails on the name of that extension's schema.
+  perform format('%I', (
+    select extnamespace::regnamespace::text from pg_catalog.pg_extension where extname = 'pg_partman'));
+  perform pgmq._ensure_pg_partman_installed();
+end;
 $$;
 
 create function pgmq.detach_archive(queue_name text) returns void
@@ -203,6 +218,10 @@ as $$
 begin
   if pgmq._belongs_to_pgmq(_drop_queue_table.table_name) then
     execute format('alter extension pgmq drop table pgmq.%I', _drop_queue_table.table_name);
+  end if;
+  if pgmq._belongs_to_pgmq(_drop_queue_table.table_name || '_msg_id_seq') then
+    execute format(
+      'alter extension pgmq drop sequence pgmq.%I', _drop_queue_table.table_name || '_msg_id_seq');
   end if;
   execute format('drop table if exists pgmq.%I', _drop_queue_table.table_name);
 end;
@@ -223,7 +242,7 @@ create function pgmq.drop_queue(queue_name text, partitioned boolean) returns bo
 language plpgsql
 as $$
 begin
-  raise warning 'drop_queue(queue_name, partitioned) is deprecated: use drop_queue(queue_name)';
+  raise warning 'drop_queue(queue_name, partitioned) is deprecated and will be removed in PGMQ v2.0. Use drop_queue(queue_name) instead';
   return pgmq.drop_queue(drop_queue.queue_name);
 end;
 $$;
@@ -243,7 +262,6 @@ $$;
 
 create function pgmq.list_queues() returns setof pgmq.queue_record
 language sql
-stable
 as $$
   select queue_name, is_partitioned, is_unlogged, created_at from pgmq.meta;
 $$;
@@ -398,7 +416,7 @@ begin
        select msg_id
          from pgmq.%1$I
         where vt <= clock_timestamp()
-          and ($3 = ''{}''::jsonb or message @> $3)
+          and (coalesce($3, ''{}'') = ''{}''::jsonb or message @> $3)
         order by msg_id
         limit $2
           for update skip locked
@@ -427,12 +445,12 @@ as $$
 declare
   give_up_at timestamptz := clock_timestamp() + make_interval(secs => max_poll_seconds);
 begin
-  loop
+  while clock_timestamp() < give_up_at loop
     return query
       select * from pgmq.read(
         read_with_poll.queue_name, read_with_poll.vt, read_with_poll.qty,
         read_with_poll.conditional);
-    exit when found or clock_timestamp() >= give_up_at;
+    exit when found;
     perform pg_sleep(poll_interval_ms / 1000.0);
   end loop;
 end;
@@ -520,7 +538,7 @@ as $$
   select exists (select from pgmq.archive(archive.queue_name, array[archive.msg_id]));
 $$;
 
--- Ownership ------------------------------------------------------------------------------------
+-- Ownership and monitoring ---------------------------------------------------------------------
 
 alter schema pgmq owner to @extowner@;
 alter table pgmq.meta owner to @extowner@;
@@ -537,3 +555,9 @@ begin
   end loop;
 end;
 $$;
+
+grant usage on schema pgmq to pg_monitor;
+grant select on all tables in schema pgmq to pg_monitor;
+grant select on all sequences in schema pgmq to pg_monitor;
+alter default privileges for role @extowner@ in schema pgmq grant select on tables to pg_monitor;
+alter default privileges for role @extowner@ in schema pgmq grant select on sequences to pg_monitor;

@@ -7,13 +7,21 @@
 -- read all data (`postgres`, who may decrypt anyway) has the secrets. A hosted project keeps its
 -- key outside the database.
 
+create function vault._crypto_aead_det_noncegen() returns bytea
+language sql
+volatile
+set search_path = ''
+as $$
+  select pg_catalog.uuid_send(pg_catalog.gen_random_uuid());
+$$;
+
 create table vault.secrets (
   id uuid primary key default gen_random_uuid(),
   name text,
   description text not null default '',
   secret text not null,
   key_id uuid,
-  nonce bytea,
+  nonce bytea default vault._crypto_aead_det_noncegen(),
   created_at timestamptz not null default current_timestamp,
   updated_at timestamptz not null default current_timestamp
 );
@@ -31,14 +39,6 @@ values (sha256(
 
 select pg_catalog.pg_extension_config_dump('vault.secrets', '');
 select pg_catalog.pg_extension_config_dump('vault.root_key', '');
-
-create function vault._crypto_aead_det_noncegen() returns bytea
-language sql
-volatile
-set search_path = ''
-as $$
-  select pg_catalog.uuid_send(pg_catalog.gen_random_uuid());
-$$;
 
 -- XOR of `input` with the keystream of (key, nonce); its own inverse.
 create function vault._apply_keystream(input bytea, key bytea, nonce bytea) returns bytea
@@ -132,7 +132,7 @@ create function vault.create_secret(
   new_secret text,
   new_name text default null,
   new_description text default '',
-  new_key_id uuid default null
+  new_key_id uuid default null -- has no effect, as since 0.3
 ) returns uuid
 language plpgsql
 security definer -- callers hold no INSERT on vault.secrets
@@ -142,13 +142,12 @@ declare
   secret_id uuid := pg_catalog.gen_random_uuid();
   secret_nonce bytea := vault._crypto_aead_det_noncegen();
 begin
-  insert into vault.secrets (id, name, description, secret, key_id, nonce)
+  insert into vault.secrets (id, name, description, secret, nonce)
   values (
     secret_id,
     new_name,
-    coalesce(new_description, ''),
+    new_description,
     vault._encode_secret(new_secret, secret_id, secret_nonce),
-    new_key_id,
     secret_nonce);
   return secret_id;
 end;
@@ -157,6 +156,7 @@ $$;
 create function vault._encode_secret(value text, secret_id uuid, nonce bytea) returns text
 language sql
 stable
+strict
 set search_path = ''
 as $$
   select encode(
@@ -174,7 +174,7 @@ create function vault.update_secret(
   new_secret text default null,
   new_name text default null,
   new_description text default null,
-  new_key_id uuid default null
+  new_key_id uuid default null -- has no effect, as since 0.3
 ) returns void
 language plpgsql
 security definer -- callers hold no UPDATE on vault.secrets
@@ -187,7 +187,6 @@ begin
   set
     name = coalesce(update_secret.new_name, s.name),
     description = coalesce(update_secret.new_description, s.description),
-    key_id = coalesce(update_secret.new_key_id, s.key_id),
     secret = case
       when update_secret.new_secret is null then s.secret
       else vault._encode_secret(update_secret.new_secret, s.id, new_nonce)

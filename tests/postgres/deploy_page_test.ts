@@ -1,0 +1,169 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { startManagementApi } from "../../scripts/deploy/management_api.ts";
+import { scriptModel } from "../../scripts/models/scripted_agent.ts";
+import { startNativeCluster } from "../../scripts/native/native_cluster.ts";
+import { findNativePrefix } from "../../scripts/native/native_prefix.ts";
+import { PROJECT_ROOT } from "../../scripts/project_root.ts";
+import { findFunctions } from "../../scripts/stack/functions/find_functions.ts";
+import { startStack } from "../../scripts/stack/stack.ts";
+import { waitFor } from "../../scripts/wait_for.ts";
+import { createSql } from "../../shared/db/sql_client.ts";
+
+const PAGE = join(PROJECT_ROOT, "docs/how-to/deploy.md");
+const MODEL_KEY = "sk-stand-in";
+
+/** The page's shell blocks, in order. */
+async function shellBlocks(): Promise<string[]> {
+  const page = await Deno.readTextFile(PAGE);
+  return [...page.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block = ""]) => block);
+}
+
+/** The names that a block exports; what stands behind them is the reader's own. */
+function exportedNames(block: string): string[] {
+  return [...block.matchAll(/^export (\w+)=/gm)].map(([, name = ""]) => name);
+}
+
+Deno.test("the deploy page, followed word by word, ends with a completed task", async (t) => {
+  const folder = await Deno.makeTempDir({ prefix: "supaswarm-deploy-page-" });
+  await Deno.chmod(folder, 0o755);
+  const api = startManagementApi();
+  const cluster = await startNativeCluster({
+    prefix: await findNativePrefix(),
+    dataDir: join(folder, "native"),
+    port: 0,
+  });
+  const [names = "", push = "", functions = "", model = "", create = "", look = "", ...rest] =
+    await shellBlocks();
+  assert.deepEqual(rest, []);
+  const environment: Record<string, string> = {
+    SUPABASE_ACCESS_TOKEN: `sbp_${"0".repeat(40)}`,
+    PROJECT_REF: api.projectRef,
+    PROJECT_URL: "",
+    DATABASE_URL: withoutTls(cluster.url),
+    SECRET_KEY: "",
+    OPENAI_API_KEY: MODEL_KEY,
+  };
+  const run = await shellOf(folder, api.url, environment);
+  try {
+    await t.step("it names everything that its commands use", () => {
+      assert.deepEqual(exportedNames(names), Object.keys(environment));
+    });
+
+    await t.step("the push fills the database", async () => {
+      assert.match(await run(push), /Finished supabase db push/);
+    });
+
+    await t.step("every function is deployed and the secret set", async () => {
+      await run(functions);
+
+      const expected = [...(await findFunctions(PROJECT_ROOT)).keys()].sort();
+      assert.deepEqual(api.deployments.map(({ slug }) => slug).sort(), expected);
+      assert.deepEqual([...api.secrets], [["SUPASWARM_WALL_CLOCK_SECONDS", "150"]]);
+    });
+
+    await t.step("the model's key is in Vault and the agent is there", async () => {
+      await run(model);
+
+      const sql = createSql(cluster.url, { maxConnections: 1, applicationName: "deploy-page" });
+      const [row] = await sql`
+        select (select decrypted_secret from vault.decrypted_secrets where name = 'OPENAI_API_KEY'),
+          (select count(*)::int from public.agents where slug = 'greeter') as agents`;
+      // The provider's own address would be the vendor's.
+      await sql`
+        update public.llm_providers set base_url = 'http://127.0.0.1:9/v1', default_model = 'greeter'
+        where name = 'openai'`;
+      await sql.end();
+      assert.deepEqual({ ...row }, { decrypted_secret: MODEL_KEY, agents: 1 });
+    });
+    await cluster.stop();
+
+    await t.step("the first task completes", async () => {
+      const stack = await startStack({
+        db: "native",
+        port: 0,
+        ephemeral: false,
+        dataDir: folder,
+        projectRoot: PROJECT_ROOT,
+        watch: false,
+        onLog: () => {},
+        env: Object.fromEntries(api.secrets),
+      });
+      try {
+        stack.models.addAgent(scriptModel("greeter", () => ({
+          toolCalls: [{ name: "complete_task", arguments: { output: "Good day, Ada." } }],
+        })));
+        const sql = createSql(stack.dbUrl, { maxConnections: 1, applicationName: "deploy-page" });
+        await sql`
+          update public.llm_providers set base_url = ${`${stack.models.url}/v1`}
+          where name = 'openai'`;
+        await sql.end();
+        environment.PROJECT_URL = stack.apiUrl;
+        environment.SECRET_KEY = stack.secretKey;
+
+        assert.match(await run(create), /"task_id"/);
+        const answer = await waitFor(async () => {
+          const [task] = JSON.parse(await run(look));
+          assert.equal(task?.error ?? null, null);
+          return task?.status === "completed" && task;
+        }, { timeoutMs: 60_000, what: "the first task" });
+        assert.equal(answer.output, "Good day, Ada.");
+      } finally {
+        await stack.stop();
+      }
+    });
+  } finally {
+    await cluster.stop();
+    await api.stop();
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+function withoutTls(databaseUrl: string): string {
+  const url = new URL(databaseUrl);
+  url.searchParams.set("sslmode", "disable");
+  return url.href;
+}
+
+/**
+ * A shell that runs a block as it stands and returns its output. Its `npx` calls the real one with
+ * the profile of the stand-in API.
+ */
+async function shellOf(
+  folder: string,
+  apiUrl: string,
+  environment: Readonly<Record<string, string>>,
+): Promise<(block: string) => Promise<string>> {
+  const profile = join(folder, "profile.yaml");
+  await Deno.writeTextFile(
+    profile,
+    `name: mock\napi_url: ${apiUrl}\ndashboard_url: ${apiUrl}\nproject_host: mock.local\n`,
+  );
+  const bin = join(folder, "bin");
+  await Deno.mkdir(bin);
+  const realPath = Deno.env.get("PATH") ?? "";
+  await Deno.writeTextFile(
+    join(bin, "npx"),
+    `#!/bin/sh\nPATH='${realPath}' exec npx "$@" --profile '${profile}' --agent no\n`,
+    { mode: 0o755 },
+  );
+  return async (block) => {
+    const { success, stdout, stderr } = await new Deno.Command("sh", {
+      args: ["-ec", block],
+      cwd: PROJECT_ROOT,
+      env: {
+        ...environment,
+        PATH: `${bin}:${realPath}`,
+        SUPABASE_HOME: join(folder, "cli"),
+        SUPABASE_TELEMETRY_DISABLED: "1",
+        DO_NOT_TRACK: "1",
+      },
+      stdin: "null",
+    }).output();
+    const decoder = new TextDecoder();
+    const output = decoder.decode(stdout);
+    assert.ok(success, `${block}\n${output}${decoder.decode(stderr)}`);
+    // The CLI says how it went on stderr.
+    return block.includes("npx") ? output + decoder.decode(stderr) : output;
+  };
+}

@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import { findNativePrefix } from "../../scripts/native/native_prefix.ts";
+import { PROJECT_ROOT } from "../../scripts/project_root.ts";
+import { applyMigrations } from "../../scripts/stack/migrations/apply_migrations.ts";
+import { createSql } from "../../shared/db/sql_client.ts";
+import { pgtapFiles, runPgtapFile } from "../sql/pgtap.ts";
+import { startNativeServer } from "./native_server.ts";
+
+/** Where our pgmq differs from another version: pieces of its SQL, and what stands there. */
+type Changes = readonly (readonly [RegExp, string])[];
+
+/** Older projects: no headers, no conditions, one way to send, and one metric less. */
+const AS_1_4_4: Changes = [
+  [/^create function pgmq\.send(?:_batch)?\([^]*?^\$\$;\n/gm, ""],
+  [
+    /^-- Receiving -+$/m,
+    `create function pgmq.send(queue_name text, msg jsonb, delay integer default 0)
+     returns setof bigint language plpgsql as $$
+     begin
+       return query execute format(
+         'insert into pgmq.%I (vt, message) values ($1, $2) returning msg_id',
+         pgmq.format_table_name(send.queue_name, 'q'))
+         using clock_timestamp() + make_interval(secs => send.delay), send.msg;
+     end; $$;
+     create function pgmq.send_batch(queue_name text, msgs jsonb[], delay integer default 0)
+     returns setof bigint language plpgsql as $$
+     begin
+       return query execute format(
+         'insert into pgmq.%I (vt, message) select $1, unnest($2) returning msg_id',
+         pgmq.format_table_name(send_batch.queue_name, 'q'))
+         using clock_timestamp() + make_interval(secs => send_batch.delay), send_batch.msgs;
+     end; $$;`,
+  ],
+  [/,\s*headers jsonb$/gm, ""],
+  [/,\s*(queue\.)?headers\b/g, ""],
+  [/,\s*conditional jsonb default '{}'/g, ""],
+  [/\n\s*and \(coalesce\(\$3.*$/m, ""],
+  [/,\s*read(_with_poll)?\.conditional/g, ""],
+  [/,\s*queue_visible_length bigint/, ""],
+  [/,\s*count\(\*\) filter \(where vt <= now\(\)\)/, ""],
+];
+
+/** Newer projects: one more column in front of `vt`, and more ways to move a lease. */
+const AS_1_13: Changes = [
+  [/^\s*(?=vt timestamptz(?: not null)?,$)/gm, "  last_read_at timestamptz,\n"],
+  [/queue\.enqueued_at, queue\.vt/g, "queue.enqueued_at, queue.last_read_at, queue.vt"],
+  [/(?<=read_ct = queue\.read_ct \+ 1)/, ", last_read_at = clock_timestamp()"],
+  [
+    /^-- Finishing -+$/m,
+    `create function pgmq.set_vt(queue_name text, msg_id bigint, vt timestamptz)
+     returns setof pgmq.message_record language sql as $$
+       select * from pgmq.set_vt(
+         set_vt.queue_name, set_vt.msg_id, extract(epoch from set_vt.vt - clock_timestamp())::integer);
+     $$;
+     create function pgmq.set_vt(queue_name text, msg_ids bigint[], vt integer)
+     returns setof pgmq.message_record language sql as $$
+       select moved.* from unnest(set_vt.msg_ids) as id, pgmq.set_vt(set_vt.queue_name, id, set_vt.vt) as moved;
+     $$;`,
+  ],
+];
+
+for (const [version, changes] of [["1.4.4", AS_1_4_4], ["1.13.0", AS_1_13]] as const) {
+  Deno.test(`the SQL runs on pgmq ${version}`, async (test) => {
+    await using server = await startNativeServer();
+    await using _placed = await placePgmq(version, changes);
+    await server.sql.unsafe(`create extension pgmq version '${version}'`);
+    await applyMigrations(server.cluster, PROJECT_ROOT);
+    const sql = createSql(server.cluster.url, { maxConnections: 1, applicationName: "pgtap" });
+    try {
+      await test.step("a queue has that version's columns", async () => {
+        const columns = await sql`
+          select attname from pg_attribute
+          where attrelid = 'pgmq.q_agent_tasks'::regclass and attnum > 0 order by attnum`;
+
+        assert.deepEqual(columns.map(({ attname }) => attname), COLUMNS[version]);
+      });
+      for (const file of await pgtapFiles()) {
+        await test.step(file.claim, () => runPgtapFile(sql, file));
+      }
+    } finally {
+      await sql.end();
+    }
+  });
+}
+
+const COLUMNS = {
+  "1.4.4": ["msg_id", "read_ct", "enqueued_at", "vt", "message"],
+  "1.13.0": ["msg_id", "read_ct", "enqueued_at", "last_read_at", "vt", "message", "headers"],
+};
+
+/** Offers another version of pgmq to the native servers until the end of the scope. */
+async function placePgmq(version: string, changes: Changes): Promise<AsyncDisposable> {
+  const { extensionDir } = await findNativePrefix();
+  const path = `${extensionDir}/pgmq--${version}.sql`;
+  let script = await Deno.readTextFile(`${extensionDir}/pgmq--1.5.1.sql`);
+  for (const [piece, replacement] of changes) {
+    assert.match(script, piece);
+    script = script.replace(piece, () => replacement);
+  }
+  await Deno.writeTextFile(path, script);
+  return { [Symbol.asyncDispose]: () => Deno.remove(path) };
+}
