@@ -39,12 +39,12 @@ export class OfferedFunctions {
 
 /** Tools are checked when they are listed; one that is unusable all the same is not offered. */
 function convert(
-  { name, description, inputSchema, examples = [] }: ModelTool,
+  { name, description, inputSchema }: ModelTool,
   target: FunctionTarget,
   isBasic: boolean,
 ): FunctionDefinition[] {
   try {
-    const tool = { name, description, inputSchema, examples };
+    const tool = { name, description, inputSchema };
     return [toFunctionDefinition(tool, target, { isBasic })];
   } catch (error) {
     if (error instanceof SwarmError && error.code === "TOOL_CONFIG_INVALID") return [];

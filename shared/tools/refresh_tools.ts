@@ -102,8 +102,12 @@ function trusted(definition: ToolDefinition, { type, config }: ToolConfig): Tool
 
 /** What is not somebody else's word needs no approval. */
 function policyOf({ type, config }: ToolConfig) {
-  if (type !== "mcp_server") return { isRemote: false, holdsNew: false };
-  return { isRemote: true, holdsNew: config.new_tools === "hold" };
+  if (type !== "mcp_server") return { isRemote: false, isTrusted: true, holdsNew: false };
+  return {
+    isRemote: true,
+    isTrusted: config.trusted === true,
+    holdsNew: config.new_tools !== "approve",
+  };
 }
 
 async function scopesByTool({ tool }: RegisteredServer): Promise<Map<string, readonly string[]>> {

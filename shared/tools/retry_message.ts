@@ -5,6 +5,7 @@ import {
   describeProblems,
   findArgumentProblems,
 } from "./argument_problems.ts";
+import { knownGoodText } from "./known_good.ts";
 import { inferMissingValue } from "./inferred_value.ts";
 import { nearestNames } from "../nearest_names.ts";
 import type { AgentTool, KnownGoodParameters } from "./tool_port.ts";
@@ -124,7 +125,7 @@ function knownGoodSection(known: KnownGoodParameters | undefined): string | unde
   const kind = known.isShape ? ", their shape" : "";
   return [
     `✅ PREVIOUSLY SUCCESSFUL PARAMETERS (${known.successCount} successful executions${kind}):`,
-    JSON.stringify(known.parameters, null, 2),
+    knownGoodText(known),
     "",
     "These parameters have worked before. Use them as a reference for the correct format and " +
     "structure.",
