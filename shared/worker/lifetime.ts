@@ -32,7 +32,7 @@ const CPU_YOUNG_SHARE = 0.4;
 /** What it takes to end a running step, write it down and hand the task back. */
 const CPU_OF_HELD_TASK_MS = 60;
 /** A streamed answer of three thousand pieces, with the messages to whoever watches. */
-const CPU_OF_STREAM_MS = 250;
+const CPU_OF_STREAM_MS = 420;
 
 /** What a worker holds. */
 export interface HeldWork {

@@ -24,7 +24,7 @@ export interface WorkerOptions {
 /** Pause after a claim that failed, so that a database that is down is not stormed. */
 const CLAIM_RETRY_MS = 1_000;
 /** Where CPU is limited; the rest of the slots follow as soon as these have begun. */
-const MAX_CLAIMED_AT_ONCE = 4;
+const MAX_CLAIMED_AT_ONCE = 3;
 
 /**
  * Claims tasks and runs them side by side until there is no more work or its time is up.
