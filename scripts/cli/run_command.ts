@@ -1,3 +1,4 @@
+import { SwarmError } from "../../shared/errors/swarm_error.ts";
 import { red, writeError, writeLine } from "../terminal.ts";
 import {
   type CommandOption,
@@ -49,5 +50,6 @@ function describe(error: unknown): string {
   if (Deno.env.has("SUPASWARM_DEBUG")) return error.stack ?? error.message;
   const sentences = [error.message];
   if ("hint" in error && typeof error.hint === "string") sentences.push(error.hint);
-  return sentences.map((sentence) => sentence.replace(/(?<![.!?])$/, ".")).join(" ");
+  const text = sentences.map((sentence) => sentence.replace(/(?<![.!?])$/, ".")).join(" ");
+  return error instanceof SwarmError ? `${text} [${error.code}]` : text;
 }

@@ -20,6 +20,7 @@ import {
   functionLimits,
   readEnvironment,
 } from "./stack_environment.ts";
+import type { FunctionUsage } from "./functions/isolate_pool.ts";
 import { canReadThreadCpu } from "./functions/thread_cpu.ts";
 import { startDoors } from "./start_doors.ts";
 import { StopSequence } from "./stop_sequence.ts";
@@ -62,6 +63,8 @@ export interface Stack {
     /** False where the operating system does not tell the CPU time of a thread. */
     readonly isCpuEnforced: boolean;
   };
+  /** What the isolates of a function have used since the start. */
+  functionUsage(name: string): FunctionUsage;
   /** Plays the seeded demo agents; its journal tells what a model was shown. */
   readonly models: ModelServer;
   /** From the call to readiness. */
@@ -137,6 +140,7 @@ async function startParts(
     functions: doors.functions.names,
     functionLimits: { ...functionLimits(environment), isCpuEnforced: canReadThreadCpu() },
     models,
+    functionUsage: (name) => doors.functions.usageOf(name),
   };
 }
 

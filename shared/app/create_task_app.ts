@@ -1,5 +1,4 @@
 import type { Config } from "../config/env.ts";
-import { createSql } from "../db/sql_client.ts";
 import { createAgentDirectory } from "../db/agent_directory.ts";
 import { actorOf } from "../http/actor.ts";
 import { authenticate } from "../http/authenticate.ts";
@@ -11,6 +10,7 @@ import { createTask } from "../tasks/create_task.ts";
 import { createTaskRequest } from "../tasks/create_task_request.ts";
 import { createTelemetry } from "../telemetry/telemetry.ts";
 import { traceRequests } from "../telemetry/trace_requests.ts";
+import { openIsolatePool } from "./isolate_pool.ts";
 import { createProjectAnnouncer } from "./announce_project.ts";
 import { runInBackground } from "./run_in_background.ts";
 
@@ -23,10 +23,7 @@ export interface CreateTaskApp {
 
 /** Composes `supaswarm-create-task`: who is it, what do they want, one use case, an answer. */
 export function createCreateTaskApp(config: Config, log: Logger): CreateTaskApp {
-  const sql = createSql(config.databaseUrl, {
-    maxConnections: 2,
-    applicationName: "supaswarm-create-task",
-  });
+  const sql = openIsolatePool(config.databaseUrl, "supaswarm-create-task");
   const agents = createAgentDirectory(sql);
   const announceProject = createProjectAnnouncer(sql, config.apiKeys.url);
 

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import type { Config } from "../config/env.ts";
-import { createSql } from "../db/sql_client.ts";
 import { toSwarmError } from "../db/to_swarm_error.ts";
 import { createExportStore, type DaysWanted } from "../feedback/export_store.ts";
 import { type ExportPorts, runExport, type WrittenFile } from "../feedback/run_export.ts";
@@ -10,6 +9,7 @@ import type { Logger } from "../log/logger.ts";
 import { createArtifactStorage } from "../worker/artifact_storage.ts";
 import { isolateClock } from "../worker/clock.ts";
 import { createSqlTaskStore } from "../worker/sql_task_store.ts";
+import { openIsolatePool } from "./isolate_pool.ts";
 import { runInBackground } from "./run_in_background.ts";
 import { createWakeGuard } from "./wake_guard.ts";
 import { serviceKeyOf } from "./service_key.ts";
@@ -33,10 +33,7 @@ const exportRequest = z.strictObject({
  * written; the holder of a secret key waits for the files, today's among them.
  */
 export function createExportApp(config: Config, log: Logger): ExportApp {
-  const sql = createSql(config.databaseUrl, {
-    maxConnections: 2,
-    applicationName: "supaswarm-export",
-  });
+  const sql = openIsolatePool(config.databaseUrl, "supaswarm-export");
   const storage = createArtifactStorage({
     url: config.apiKeys.url,
     secretKey: serviceKeyOf(config.apiKeys.secretKeys),

@@ -1,7 +1,6 @@
 import type { Config } from "../config/env.ts";
 import { createAgentDirectory } from "../db/agent_directory.ts";
 import { createSessionCheck } from "../db/session_check.ts";
-import { createSql } from "../db/sql_client.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { authenticate } from "../http/authenticate.ts";
 import { errorResponse } from "../http/error_response.ts";
@@ -20,6 +19,7 @@ import { createTelemetry } from "../telemetry/telemetry.ts";
 import { traceRequests } from "../telemetry/trace_requests.ts";
 import { createToolGateway } from "../tools/gateway.ts";
 import { withOAuthProtectedResource } from "../vendor/supabase_server_oauth.js";
+import { openIsolatePool } from "./isolate_pool.ts";
 import { createServerRegistrar } from "./register_internal_servers.ts";
 import { runInBackground } from "./run_in_background.ts";
 import { serviceKeyOf } from "./service_key.ts";
@@ -40,7 +40,7 @@ export interface McpApp {
  */
 export function createMcpApp(config: Config, log: Logger): McpApp {
   const { apiKeys, allowLoopback, allowedOrigins } = config;
-  const sql = createSql(config.databaseUrl, { maxConnections: 3, applicationName: FUNCTION_NAME });
+  const sql = openIsolatePool(config.databaseUrl, FUNCTION_NAME, ["caller"]);
   const gateway = createToolGateway({
     sql,
     supabaseUrl: apiKeys.url,
@@ -51,7 +51,7 @@ export function createMcpApp(config: Config, log: Logger): McpApp {
   });
   const agents = createAgentDirectory(sql);
   const registerServers = createServerRegistrar(sql);
-  const checkSession = createSessionCheck(sql, config.databaseUrl);
+  const checkSession = createSessionCheck(sql);
   const telemetry = createTelemetry({
     settings: config.telemetry,
     functionName: FUNCTION_NAME,

@@ -1,7 +1,6 @@
 import type { Config } from "../config/env.ts";
 import { createAgentDirectory } from "../db/agent_directory.ts";
 import { createSessionCheck } from "../db/session_check.ts";
-import { createSql } from "../db/sql_client.ts";
 import { authenticate, type Caller } from "../http/authenticate.ts";
 import { createHttpHandler } from "../http/http_handler.ts";
 import { parseBody } from "../http/parse_body.ts";
@@ -15,6 +14,7 @@ import { toToolCaller } from "../mcp/endpoint/to_tool_caller.ts";
 import { createTelemetry } from "../telemetry/telemetry.ts";
 import { traceRequests } from "../telemetry/trace_requests.ts";
 import { createToolGateway } from "../tools/gateway.ts";
+import { openIsolatePool } from "./isolate_pool.ts";
 import { createServerRegistrar } from "./register_internal_servers.ts";
 import { runInBackground } from "./run_in_background.ts";
 import { serviceKeyOf } from "./service_key.ts";
@@ -29,10 +29,7 @@ export interface McpExecuteApp {
 /** Composes `mcp-execute`: GET lists servers and tools, POST calls a tool. */
 export function createMcpExecuteApp(config: Config, log: Logger): McpExecuteApp {
   const { apiKeys, allowLoopback } = config;
-  const sql = createSql(config.databaseUrl, {
-    maxConnections: 3,
-    applicationName: "mcp-execute",
-  });
+  const sql = openIsolatePool(config.databaseUrl, "mcp-execute", ["caller"]);
   const gateway = createToolGateway({
     sql,
     supabaseUrl: apiKeys.url,
@@ -43,7 +40,7 @@ export function createMcpExecuteApp(config: Config, log: Logger): McpExecuteApp 
   });
   const agents = createAgentDirectory(sql);
   const registerServers = createServerRegistrar(sql);
-  const checkSession = createSessionCheck(sql, config.databaseUrl);
+  const checkSession = createSessionCheck(sql);
   const telemetry = createTelemetry({
     settings: config.telemetry,
     functionName: "mcp-execute",

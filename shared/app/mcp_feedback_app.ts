@@ -1,6 +1,5 @@
 import type { Config } from "../config/env.ts";
 import { assertClientHasScope, SWARM_RUN } from "../db/client_scope.ts";
-import { createSql } from "../db/sql_client.ts";
 import { feedbackRequest } from "../feedback/feedback_request.ts";
 import { gradingUser } from "../feedback/grading_user.ts";
 import { recordFeedback } from "../feedback/record_feedback.ts";
@@ -8,6 +7,7 @@ import { authenticate } from "../http/authenticate.ts";
 import { createHttpHandler } from "../http/http_handler.ts";
 import { parseBody } from "../http/parse_body.ts";
 import type { Logger } from "../log/logger.ts";
+import { openIsolatePool } from "./isolate_pool.ts";
 
 /** The door through which callers grade tool calls. */
 export interface McpFeedbackApp {
@@ -18,10 +18,7 @@ export interface McpFeedbackApp {
 
 /** Composes `mcp-feedback`: a grade for a call of the caller's own, answered as it now stands. */
 export function createMcpFeedbackApp(config: Config, log: Logger): McpFeedbackApp {
-  const sql = createSql(config.databaseUrl, {
-    maxConnections: 2,
-    applicationName: "mcp-feedback",
-  });
+  const sql = openIsolatePool(config.databaseUrl, "mcp-feedback");
   const fetch = createHttpHandler({ methods: ["POST"], log }, async (request) => {
     const caller = await authenticate(request, config.apiKeys, ["user", "service"]);
     await assertClientHasScope(sql, caller, "grade the tool call", SWARM_RUN);

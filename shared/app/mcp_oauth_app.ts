@@ -1,6 +1,5 @@
 import { z } from "zod";
 import type { Config } from "../config/env.ts";
-import { createSql } from "../db/sql_client.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { authenticate } from "../http/authenticate.ts";
 import { assertClientHasScope, CREDENTIALS_WRITE } from "../db/client_scope.ts";
@@ -21,6 +20,7 @@ import { createConnectionStore } from "../tools/oauth/connection_store.ts";
 import { endConnection } from "../tools/oauth/end_connection.ts";
 import { finishAuthorization } from "../tools/oauth/finish_authorization.ts";
 import { answerBrowser } from "../tools/oauth/answer_browser.ts";
+import { openIsolatePool } from "./isolate_pool.ts";
 
 /** The door through which users connect their own accounts to tool servers. */
 export interface McpOAuthApp {
@@ -45,7 +45,7 @@ const endRequest = beginRequest.pick({ server: true });
  */
 export function createMcpOAuthApp(config: Config, log: Logger): McpOAuthApp {
   const { apiKeys, publicUrl, allowLoopback, allowedOrigins } = config;
-  const sql = createSql(config.databaseUrl, { maxConnections: 2, applicationName: OAUTH_FUNCTION });
+  const sql = openIsolatePool(config.databaseUrl, OAUTH_FUNCTION);
   const store = createConnectionStore(sql);
   const ports = { store, guardedFetch: createGuardedFetch({ allowLoopback }) };
 

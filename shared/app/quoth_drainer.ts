@@ -1,5 +1,5 @@
 import type { Config } from "../config/env.ts";
-import { createSql } from "../db/sql_client.ts";
+import type { Sql } from "../db/sql_client.ts";
 import type { Logger } from "../log/logger.ts";
 import { createGuardedFetch } from "../net/guarded_fetch.ts";
 import { createEmbedderResolver } from "../quoth/embedders/resolve_embedder.ts";
@@ -24,15 +24,10 @@ export interface QuothDrainer extends SyncDrainer {
   readonly workerId: string;
   /** Hands on what is running. */
   unload(): void;
-  close(): Promise<void>;
 }
 
-/** Wires the worker of syncs to GitHub, the embedders and a database connection of its own. */
-export function createQuothDrainer(config: Config, log: Logger): QuothDrainer {
-  const sql = createSql(config.databaseUrl, {
-    maxConnections: 3,
-    applicationName: "quoth-sync-worker",
-  });
+/** Wires the worker of syncs to GitHub, the embedders and the isolate's pool. */
+export function createQuothDrainer(config: Config, sql: Sql, log: Logger): QuothDrainer {
   const guardedFetch = createGuardedFetch({ allowLoopback: config.allowLoopback });
   const options = { leaseSeconds: LEASE_SECONDS, clock: isolateClock };
   const resolveEmbedder = createEmbedderResolver(sql, {
@@ -73,9 +68,5 @@ export function createQuothDrainer(config: Config, log: Logger): QuothDrainer {
     workerId,
     wake: drainer.wake,
     unload: () => ended.abort(),
-    async close() {
-      ended.abort();
-      await sql.end({ timeout: 1 });
-    },
   };
 }

@@ -1,5 +1,4 @@
 import type { Config } from "../config/env.ts";
-import { createSql } from "../db/sql_client.ts";
 import { toSwarmError } from "../db/to_swarm_error.ts";
 import { authenticate } from "../http/authenticate.ts";
 import { createHttpHandler } from "../http/http_handler.ts";
@@ -11,6 +10,7 @@ import { filesRequest, receiveFiles } from "../quoth/sync/receive_files.ts";
 import { receiveWebhook, type Webhook, type WebhookAnswer } from "../quoth/sync/receive_webhook.ts";
 import { isolateClock } from "../worker/clock.ts";
 import { createSqlTaskStore } from "../worker/sql_task_store.ts";
+import { openIsolatePool } from "./isolate_pool.ts";
 import { createProjectAnnouncer } from "./announce_project.ts";
 import { createQuothDrainer } from "./quoth_drainer.ts";
 import { runInBackground } from "./run_in_background.ts";
@@ -33,12 +33,9 @@ export interface QuothSyncApp {
  * database. Each is answered as soon as its work is queued; the work goes on in the background.
  */
 export function createQuothSyncApp(config: Config, log: Logger): QuothSyncApp {
-  const sql = createSql(config.databaseUrl, {
-    maxConnections: 3,
-    applicationName: "quoth-sync",
-  });
+  const sql = openIsolatePool(config.databaseUrl, "quoth-sync");
   const receiving = createSqlReceivingStore(sql);
-  const drainer = createQuothDrainer(config, log);
+  const drainer = createQuothDrainer(config, sql, log);
   const announceProject = createProjectAnnouncer(sql, config.apiKeys.url);
   const { leaseSeconds } = config.worker;
   const guard = createWakeGuard(
@@ -75,7 +72,7 @@ export function createQuothSyncApp(config: Config, log: Logger): QuothSyncApp {
     fetch,
     unload: drainer.unload,
     async close() {
-      await drainer.close();
+      drainer.unload();
       await sql.end({ timeout: 1 });
     },
   };

@@ -1,5 +1,4 @@
 import type { Config } from "../config/env.ts";
-import { createSql } from "../db/sql_client.ts";
 import { toSwarmError } from "../db/to_swarm_error.ts";
 import { createHttpHandler } from "../http/http_handler.ts";
 import type { Logger } from "../log/logger.ts";
@@ -10,6 +9,7 @@ import { createSqlTaskStore } from "../worker/sql_task_store.ts";
 import { createSupervisor } from "../worker/supervisor.ts";
 import { createTaskListener } from "../worker/task_listener.ts";
 import { Worker } from "../worker/worker.ts";
+import { openIsolatePool } from "./isolate_pool.ts";
 import { createProjectAnnouncer } from "./announce_project.ts";
 import { createFileRemover } from "./deleted_files.ts";
 import { runInBackground } from "./run_in_background.ts";
@@ -29,10 +29,7 @@ export interface WorkerApp {
  * goes on in the background, by one worker an isolate.
  */
 export function createWorkerApp(config: Config, log: Logger): WorkerApp {
-  const sql = createSql(config.databaseUrl, {
-    maxConnections: 4,
-    applicationName: "supaswarm-worker",
-  });
+  const sql = openIsolatePool(config.databaseUrl, "supaswarm-worker", ["caller", "listener"]);
   const store = createSqlTaskStore(sql, {
     leaseSeconds: config.worker.leaseSeconds,
     clock: isolateClock,
@@ -44,7 +41,7 @@ export function createWorkerApp(config: Config, log: Logger): WorkerApp {
     secrets: Object.values(config.apiKeys.secretKeys),
     log,
   });
-  const ports = createWorkerPorts({ config, store, telemetry, log });
+  const ports = createWorkerPorts({ config, sql, store, telemetry, log });
   const listen = createTaskListener({
     databaseUrl: config.databaseUrl,
     sql,

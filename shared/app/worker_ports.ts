@@ -1,5 +1,5 @@
 import type { Config } from "../config/env.ts";
-import { createSql } from "../db/sql_client.ts";
+import type { Sql } from "../db/sql_client.ts";
 import { createModelCaller } from "../llm/call_model.ts";
 import { createModelAdapter } from "../llm/create_model_adapter.ts";
 import { createModelKeyResolver } from "../llm/resolve_model_key.ts";
@@ -16,7 +16,9 @@ import { serviceKeyOf } from "./service_key.ts";
 
 /** What the worker's ports are made from. */
 export interface WorkerPortsOptions {
-  readonly config: Pick<Config, "databaseUrl" | "apiKeys" | "allowLoopback" | "worker">;
+  readonly config: Pick<Config, "apiKeys" | "allowLoopback" | "worker">;
+  /** For what models and tools ask the database; short statements, since checkpoints share it. */
+  readonly sql: Sql;
   readonly store: TaskStore;
   /** @default none */
   readonly telemetry?: Telemetry;
@@ -25,16 +27,11 @@ export interface WorkerPortsOptions {
 
 /** Wires a worker to models, tools and Storage. Nothing connects before it is used. */
 export function createWorkerPorts(
-  { config, store, telemetry = NO_TELEMETRY, log }: WorkerPortsOptions,
+  { config, sql, store, telemetry = NO_TELEMETRY, log }: WorkerPortsOptions,
 ): TaskPorts {
   const { apiKeys, allowLoopback, worker } = config;
   const supabaseUrl = apiKeys.url;
   const secretKey = serviceKeyOf(apiKeys.secretKeys);
-  // Its own connections: a slow tool must not hold up checkpoints and heartbeats.
-  const sql = createSql(config.databaseUrl, {
-    maxConnections: 4,
-    applicationName: "supaswarm-worker-tools",
-  });
   const guardedFetch = createGuardedFetch({ allowLoopback });
   const callModel = createModelCaller({
     resolveKey: createModelKeyResolver(sql),

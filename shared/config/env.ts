@@ -7,6 +7,8 @@ type Variables = typeof ENV_VARIABLES;
 type ValueOf<V> = V extends EnvVariable<infer T> ? T : never;
 type Values = { readonly [Name in keyof Variables]: ValueOf<Variables[Name]> | undefined };
 
+const LEGACY_SECRET_KEY = "SUPABASE_SERVICE_ROLE_KEY";
+
 /** How requests to this project are authenticated. */
 export interface ApiKeys {
   readonly url: string;
@@ -60,7 +62,7 @@ export function readConfig(
     apiKeys: {
       url,
       publishableKeys: values.SUPABASE_PUBLISHABLE_KEYS ?? {},
-      secretKeys: required("SUPABASE_SECRET_KEYS", values.SUPABASE_SECRET_KEYS),
+      secretKeys: readSecretKeys(values, read),
       jwks: values.SUPABASE_JWKS ?? new URL(`${url}/auth/v1/.well-known/jwks.json`),
     },
     publicUrl: values.SUPASWARM_PUBLIC_URL ?? url,
@@ -70,6 +72,30 @@ export function readConfig(
     worker,
     ...(telemetry === null ? {} : { telemetry }),
   };
+}
+
+/**
+ * A project that never switched to the newer API keys has the legacy ones alone. Those are tokens
+ * signed with a secret that functions do not get, so callers could not be told apart by them.
+ */
+function readSecretKeys(
+  { SUPABASE_SECRET_KEYS: keys }: Values,
+  read: (name: string) => string | undefined,
+): Readonly<Record<string, string>> {
+  const hasKeys = keys !== undefined && Object.keys(keys).length > 0;
+  if (!hasKeys && read(LEGACY_SECRET_KEY)) {
+    throw new SwarmError(
+      "PROJECT_KEYS_UNSUPPORTED",
+      `Cannot read the configuration: the project has only legacy API keys (${LEGACY_SECRET_KEY}, ` +
+        "no SUPABASE_SECRET_KEYS)",
+      {
+        hint: "Create publishable and secret API keys in the dashboard (Settings, API Keys), and " +
+          "deploy the functions again.",
+        details: { variable: "SUPABASE_SECRET_KEYS" },
+      },
+    );
+  }
+  return required("SUPABASE_SECRET_KEYS", hasKeys ? keys : undefined);
 }
 
 function readWorkerSettings(values: Values): WorkerSettings {

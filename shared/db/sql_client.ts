@@ -1,4 +1,5 @@
 import postgres from "postgres";
+import { createSocketOpener, tlsModeOf } from "./tls_socket.ts";
 
 /** A connection pool of postgres.js. */
 export type Sql = postgres.Sql;
@@ -20,10 +21,42 @@ export interface SqlOptions {
  * session for all) give a connection no state of its own; see {@linkcode prepareStatements}.
  */
 export function createSql(url: string, options: SqlOptions): Sql {
-  return postgres(url, settingsOf(options));
+  const handlers = new Set<NotificationHandler>();
+  const sql = postgres(url, {
+    ...tlsOf(url),
+    ...settingsOf(options, (channel, payload) => {
+      for (const handle of handlers) handle(channel, payload);
+    }),
+  });
+  notificationHandlers.set(sql, handlers);
+  return sql;
 }
 
-function settingsOf(options: SqlOptions) {
+type NotificationHandler = (channel: string, payload: string) => void;
+
+const notificationHandlers = new WeakMap<Sql, Set<NotificationHandler>>();
+
+/**
+ * Calls `handle` for each notification that reaches a connection of the pool. Which connection
+ * listens is the caller's to arrange. Returns what ends it.
+ */
+export function onNotification(sql: Sql, handle: NotificationHandler): () => void {
+  const handlers = notificationHandlers.get(sql);
+  handlers?.add(handle);
+  return () => void handlers?.delete(handle);
+}
+
+/**
+ * TLS wherever the server offers it, unless the URL's `sslmode` says otherwise: a project may refuse
+ * connections without it, and a local server may not have it. As with libpq's `prefer`, the
+ * certificate is not verified; `sslmode=verify-full` in the URL asks for that.
+ */
+function tlsOf(url: string) {
+  const mode = tlsModeOf(url);
+  return { ssl: false, ...(mode === "off" ? {} : { socket: createSocketOpener(mode) }) };
+}
+
+function settingsOf(options: SqlOptions, onNotify: NotificationHandler = () => {}) {
   return {
     max: options.maxConnections,
     idle_timeout: options.idleSeconds ?? 20,
@@ -32,6 +65,7 @@ function settingsOf(options: SqlOptions) {
     prepare: false,
     fetch_types: false,
     onnotice: () => {},
+    onnotify: onNotify,
     connection: { application_name: options.applicationName },
   };
 }
@@ -44,14 +78,15 @@ export interface Login {
 
 /** As {@linkcode createSql}, to the database of another pool with another login. */
 export function createSqlAs(sql: Sql, { name, password }: Login, options: SqlOptions): Sql {
-  const { host, port, path, database, ssl, user } = sql.options;
+  const { host, port, path, database, user } = sql.options;
   // A pooler tells projects apart by what stands behind the role.
   const project = /\.[a-z0-9]+$/.exec(user)?.[0] ?? "";
   return postgres({
     host: host.map((name, index) => `${name}:${port[index]}`).join(","),
     ...(path ? { path } : {}),
     database,
-    ...(ssl === undefined ? {} : { ssl }),
+    ssl: false,
+    ...("socket" in sql.options ? { socket: sql.options.socket } : {}),
     user: `${name}${project}`,
     password,
     ...settingsOf(options),

@@ -11,11 +11,13 @@ export const ERROR_CODES = {
   QUERY_INVALID: { status: 400, retryable: false },
   METHOD_NOT_ALLOWED: { status: 405, retryable: false },
   UNAUTHORIZED: { status: 401, retryable: false },
+  PROJECT_KEYS_UNSUPPORTED: { status: 401, retryable: false },
   FORBIDDEN: { status: 403, retryable: false },
   AGENT_NOT_ALLOWED: { status: 403, retryable: false },
   INTERNAL: { status: 500, retryable: true },
   CONFIG_INVALID: { status: 500, retryable: false },
   DATABASE_UNAVAILABLE: { status: 503, retryable: true },
+  DATABASE_REFUSED: { status: 409, retryable: false },
 
   // Agents and tasks
   AGENT_NOT_FOUND: { status: 404, retryable: false },

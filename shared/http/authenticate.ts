@@ -102,7 +102,9 @@ async function verify(
     .map((kind) => kind === "user" ? "user" as const : "secret:*" as const);
   const { verifyAuth } = await loadServer();
   const { data, error } = await verifyAuth(request, { auth: modes, env: environmentOf(keys) });
-  if (error !== null) throw refusal(error);
+  if (error !== null) {
+    throw isSignedWithSecret(request) ? legacyToken(error) : refusal(error);
+  }
   if (data.userClaims === null) return { caller: { kind: "service" } };
   if (data.userClaims.role !== "authenticated") {
     throw new SwarmError("FORBIDDEN", "Cannot act: the token does not belong to a signed-in user", {
@@ -155,6 +157,38 @@ function foreignUser(): SwarmError {
     "UNAUTHORIZED",
     "Cannot authenticate the request: the token's user id is no UUID",
     { hint: "Sign in with this project's Auth and send the session's access token." },
+  );
+}
+
+/**
+ * Whether the token is signed with a secret that it shares with its verifier, as user tokens of
+ * projects without signing keys are. Functions do not get that secret.
+ */
+function isSignedWithSecret({ headers }: Request): boolean {
+  const [, header] = /^Bearer ([\w-]+)\./i.exec(headers.get("authorization") ?? "") ?? [];
+  if (header === undefined) return false;
+  try {
+    const text = atob(header.replaceAll("-", "+").replaceAll("_", "/"));
+    return tokenHeader.safeParse(JSON.parse(text)).success;
+  } catch {
+    return false;
+  }
+}
+
+const tokenHeader = z.object({ alg: z.literal("HS256") });
+
+function legacyToken(error: AuthFailure): SwarmError {
+  return new SwarmError(
+    "PROJECT_KEYS_UNSUPPORTED",
+    "Cannot authenticate the request: its token is signed with the project's legacy JWT secret " +
+      "(HS256), which functions cannot verify",
+    {
+      cause: error,
+      hint:
+        "Switch the project to JWT signing keys in the dashboard (Settings, JWT Keys), rotate " +
+        "to an asymmetric key, and sign in again.",
+      details: { reason: error.code },
+    },
   );
 }
 

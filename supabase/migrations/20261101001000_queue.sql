@@ -214,8 +214,8 @@ begin
       'x-supaswarm-wake-token',
       (select decrypted_secret from vault.decrypted_secrets where name = 'supaswarm_wake_token')
     ),
-    -- Whoever is woken answers at once; pg_net waits for a whole batch, so a slow answer delays others.
-    timeout_milliseconds := 2000
+    -- As long as a cold start may take. pg_net waits for a whole batch, so more would delay others.
+    timeout_milliseconds := 5000
   );
 exception when others then
   -- A wake is only a hint: without pg_net a task must still be created, and its queue kept.

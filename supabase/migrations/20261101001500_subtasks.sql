@@ -159,7 +159,7 @@ begin
   end if;
   perform private.assert_task_is_valid(
     p_request -> 'input', coalesce(p_request ->> 'priority', 'normal'), (p_request ->> 'run_after')::timestamptz);
-  v_error := private.handoff_error(v_parent.agent_id, p_request ->> 'agent');
+  v_error := private.handoff_error(v_parent.agent_id, p_request ->> 'agent', v_parent.created_by);
   if v_error is not null then
     raise exception using
       errcode = case v_error ->> 'code' when 'AGENT_NOT_FOUND' then 'PT404' when 'AGENT_INACTIVE' then 'PT409' else 'PT403' end,

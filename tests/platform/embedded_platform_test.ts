@@ -95,6 +95,22 @@ Deno.test("the platform stands on the embedded server too", (t) =>
       ]);
     });
 
+    await t.step(
+      "storage rows cannot be deleted without the setting, by a superuser either",
+      async () => {
+        await database.exec("insert into storage.buckets (id, name) values ('files', 'files')");
+
+        await assert.rejects(database.exec("delete from storage.buckets"), { code: "42501" });
+        await database.transaction(async (tx) => {
+          await tx.exec(`
+          set local storage.allow_delete_query = 'true';
+          delete from storage.buckets;
+        `);
+        });
+        assert.deepEqual(await rows("select from storage.buckets"), []);
+      },
+    );
+
     await t.step("API roles have nothing, and the platform's schemas are closed", async () => {
       const denied = { code: "42501" };
       const asAnon = database.transaction(async (tx) => {

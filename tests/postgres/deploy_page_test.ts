@@ -126,8 +126,8 @@ function withoutTls(databaseUrl: string): string {
 }
 
 /**
- * A shell in which `npx` is the real one, told of the stand-in API; it runs a block as it stands
- * and returns what that printed.
+ * A shell that runs a block as it stands and returns its output. Its `npx` calls the real one with
+ * the profile of the stand-in API.
  */
 async function shellOf(
   folder: string,

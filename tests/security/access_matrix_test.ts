@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import type { Sql } from "../../shared/db/sql_client.ts";
 import { writeLine } from "../../scripts/terminal.ts";
-import type { SupabaseClient } from "../deps.ts";
-import { bootPlatform } from "../e2e/platform.ts";
+import { loadKeys } from "../../scripts/stack/keys/keys.ts";
+import { loadSupabaseJs, type SupabaseClient } from "../deps.ts";
+import { bootPlatform, type Platform } from "../e2e/platform.ts";
 import {
   type Actor,
   ACTORS,
+  CLIENT_SCOPE,
   FUNCTION_RULES,
   type FunctionRule,
   NO_RIGHT,
@@ -13,7 +15,7 @@ import {
   TABLE_RULES,
   type TableRule,
 } from "./access_rules.ts";
-import { type Cast, castOf } from "./cast.ts";
+import { type Cast, castOf, type Person } from "./cast.ts";
 import { readFunctions, readRelations, readRightsIn, type Relation } from "./catalogue.ts";
 import { fillEveryTable } from "./owned_rows.ts";
 
@@ -25,8 +27,10 @@ const HIDDEN_SCHEMAS = [
 const NOT_EXPOSED = "PGRST106";
 
 Deno.test("everyone reaches what is theirs and nothing else", async (t) => {
-  await using platform = await bootPlatform();
-  await using cast = await castOf(platform);
+  await using folder = await temporaryFolder();
+  await using platform = await bootPlatform({ dataDir: folder.path });
+  await using people = await castOf(platform);
+  const cast = { ...people, ...await actingFor(people.owner, platform, folder.path) };
   const { sql } = platform;
   const world = await fillEveryTable(sql, cast.owner.id);
   const relations = await readRelations(sql);
@@ -92,7 +96,7 @@ Deno.test("everyone reaches what is theirs and nothing else", async (t) => {
 interface RelationCase {
   readonly relation: Relation;
   readonly rule: TableRule;
-  readonly cast: Cast;
+  readonly cast: WholeCast;
 }
 
 /** A rule that no row of the fixture could break would prove nothing. */
@@ -110,7 +114,7 @@ async function assertRowsAreSound(
 
 async function checkReads({ relation, rule, cast, sql }: RelationCase & { readonly sql: Sql }) {
   const { name, columns } = relation;
-  const { usersRead, hidden = [] } = rule;
+  const { usersRead, hidden = [], scope = CLIENT_SCOPE } = rule;
   const visible = columns.filter((column) => !hidden.includes(column)).join(",");
   const anon = await cast.anon.from(name).select(visible);
   assert.equal(anon.error?.code, NO_RIGHT, "anon reads");
@@ -131,6 +135,17 @@ async function checkReads({ relation, rule, cast, sql }: RelationCase & { readon
       const peeked = await client.from(name).select(column);
       assert.equal(peeked.error?.code, NO_RIGHT, `${person} reads ${column}`);
     }
+  }
+  for (const actor of ["agent", "client"] as const) {
+    const { data, error } = await cast[actor].from(name).select(visible);
+    if (usersRead === null) {
+      assert.equal(error?.code, NO_RIGHT, `the ${actor} reads`);
+      continue;
+    }
+    const seen = actor === "client" && scope !== CLIENT_SCOPE
+      ? 0
+      : await countRows(sql, { name, usersRead, userId: cast.owner.id });
+    assert.equal(data?.length, seen, `rows that the ${actor} reads: ${error?.message}`);
   }
   return ACTORS.length;
 }
@@ -174,8 +189,47 @@ async function countRows(
   return row?.count ?? 0;
 }
 
-function clientOf(cast: Cast, actor: Actor): SupabaseClient {
+function clientOf(cast: WholeCast, actor: Actor): SupabaseClient {
   return actor === "owner" || actor === "stranger" ? cast[actor].client : cast[actor];
+}
+
+/** The people, and who acts for the owner. */
+interface WholeCast extends Omit<Cast, typeof Symbol.asyncDispose> {
+  readonly agent: SupabaseClient;
+  readonly client: SupabaseClient;
+}
+
+/** An agent's tool that sends the owner's token, and the owner's OAuth client with one scope. */
+async function actingFor(
+  owner: Person,
+  { project, sql }: Platform,
+  dataDir: string,
+): Promise<Pick<WholeCast, "agent" | "client">> {
+  const { createClient } = await loadSupabaseJs();
+  const keys = await loadKeys(dataDir);
+  const claims = await keys.verifyUserToken(owner.accessToken);
+  assert.ok(claims);
+  await sql`
+    insert into public.mcp_grants (user_id, client_id, scopes)
+    values (${owner.id}, 'reader', array[${CLIENT_SCOPE}])`;
+  const clientToken = await keys.signUserToken({ ...claims, client_id: "reader" });
+  const withHeaders = (headers: Record<string, string>) =>
+    createClient(project.apiUrl, project.publishableKey, {
+      auth: { persistSession: false, autoRefreshToken: false },
+      global: { headers },
+    });
+  return {
+    agent: withHeaders({
+      authorization: `Bearer ${owner.accessToken}`,
+      "x-supaswarm-actor": "agent",
+    }),
+    client: withHeaders({ authorization: `Bearer ${clientToken}` }),
+  };
+}
+
+async function temporaryFolder() {
+  const path = await Deno.makeTempDir({ prefix: "supaswarm-matrix-" });
+  return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
 }
 
 type CallError = { readonly code: string; readonly details: string | null } | null;

@@ -5,9 +5,15 @@ import type { JsonObject } from "../../shared/json.ts";
  * `access_matrix_test.ts` reads the catalogue and fails for whatever has no answer here.
  */
 
-/** Who acts in the matrix. Each is a real client of the REST API. */
-export const ACTORS = ["owner", "stranger", "anon", "service"] as const;
+/**
+ * Who acts in the matrix. Each is a real client of the REST API: the agent's requests carry the
+ * owner's token and say that an agent's tool sends them, the OAuth client's token has one scope.
+ */
+export const ACTORS = ["owner", "stranger", "anon", "service", "agent", "client"] as const;
 export type Actor = typeof ACTORS[number];
+
+/** The one scope of the matrix's OAuth client. */
+export const CLIENT_SCOPE = "quoth:read";
 
 /** Postgres's code for a right that is missing, which PostgREST passes on. */
 export const NO_RIGHT = "42501";
@@ -22,6 +28,8 @@ export interface TableRule {
    * what is everybody's, `null` for what is nobody's.
    */
   readonly usersRead: string | null;
+  /** What an OAuth client needs to read rows of its user. @default none: they are the registry's */
+  readonly scope?: "swarm:run" | "quoth:read" | "credentials:write";
   /** Columns that no user reads. @default none */
   readonly hidden?: readonly string[];
   /** What the secret key may do; it reads every row. */
@@ -36,6 +44,7 @@ const REGISTRY = { usersRead: "true", service: "writes" } as const;
 const OPERATORS_VIEW = { usersRead: null, service: "reads" } as const;
 const OF_OWN_TASK = {
   usersRead: "task_id in (select id from public.tasks where created_by = $1)",
+  scope: "swarm:run",
   service: "reads",
 } as const;
 /** A project whose one member is the owner. */
@@ -43,12 +52,14 @@ export const SYNCED_PROJECT_ID = "5c4edeed-0000-4000-8000-000000000001";
 
 const OF_OWN_PROJECT = {
   usersRead: "project_id in (select project_id from public.project_members where user_id = $1)",
+  scope: "quoth:read",
   service: "reads",
 } as const;
 
 /** Sums over tool calls, of the reader's own. */
 const OF_OWN_CALLS = {
   usersRead: "tool_name in (select tool_name from public.mcp_executions where user_id = $1)",
+  scope: "swarm:run",
   service: "reads",
 } as const;
 
@@ -77,28 +88,31 @@ export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
   tool_credential_audience: { usersRead: "user_id = $1", service: "writes" },
   tools: { ...REGISTRY, hidden: ["config", "credential_secret_name"] },
 
-  tasks: { usersRead: "created_by = $1", service: "reads" },
+  tasks: { usersRead: "created_by = $1", scope: "swarm:run", service: "reads" },
   task_steps: OF_OWN_TASK,
   task_events: OF_OWN_TASK,
   human_reviews: OF_OWN_TASK,
   agent_usage: {
     usersRead: "model in (select model from public.usage_events where user_id = $1)",
+    scope: "swarm:run",
     service: "reads",
   },
   dead_letters: OPERATORS_VIEW,
-  job_usage: { usersRead: "created_by = $1", service: "reads" },
+  job_usage: { usersRead: "created_by = $1", scope: "swarm:run", service: "reads" },
   queue_health: OPERATORS_VIEW,
   stuck_tasks: OPERATORS_VIEW,
-  usage_events: { usersRead: "user_id = $1", service: "reads" },
+  usage_events: { usersRead: "user_id = $1", scope: "swarm:run", service: "reads" },
 
   user_provider_keys: {
     usersRead: "user_id = $1",
     hidden: ["vault_secret_name"],
+    scope: "credentials:write",
     service: "writes",
   },
   user_tool_credentials: {
     usersRead: "user_id = $1",
     hidden: ["vault_secret_name"],
+    scope: "credentials:write",
     service: "writes",
   },
   model_policies: { usersRead: "user_id = $1 or user_id is null", service: "writes" },
@@ -108,16 +122,17 @@ export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
   projects: {
     usersRead: "id in (select project_id from public.project_members where user_id = $1)",
     hidden: ["github_token_secret_name", "webhook_secret_name"],
+    scope: "quoth:read",
     service: "writes",
   },
-  project_members: { usersRead: "user_id = $1", service: "writes" },
+  project_members: { usersRead: "user_id = $1", scope: "quoth:read", service: "writes" },
   documents: { ...OF_OWN_PROJECT, service: "writes" },
   document_embeddings: { ...OF_OWN_PROJECT, service: "writes" },
   document_moves: { ...OF_OWN_PROJECT, service: "writes" },
   quoth_syncs: OF_OWN_PROJECT,
   quoth_file_errors: OF_OWN_PROJECT,
 
-  sessions: { usersRead: "user_id = $1", service: "writes" },
+  sessions: { usersRead: "user_id = $1", scope: "swarm:run", service: "writes" },
   agent_mcp_connections: {
     usersRead: "user_id = $1",
     hidden: [
@@ -128,20 +143,24 @@ export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
       "pin",
       "session",
     ],
+    scope: "swarm:run",
     service: "writes",
   },
   mcp_tools_cache: {
     usersRead: "connection_id in (select id from public.agent_mcp_connections where user_id = $1)",
+    scope: "swarm:run",
     service: "writes",
   },
-  mcp_executions: { usersRead: "user_id = $1", service: "writes" },
+  mcp_executions: { usersRead: "user_id = $1", scope: "swarm:run", service: "writes" },
   mcp_failures: {
     usersRead: "execution_id in (select id from public.mcp_executions where user_id = $1)",
+    scope: "swarm:run",
     service: "writes",
   },
-  mcp_feedback: { usersRead: "user_id = $1", service: "reads" },
+  mcp_feedback: { usersRead: "user_id = $1", scope: "swarm:run", service: "reads" },
   tool_call_costs: {
     usersRead: "execution_id in (select id from public.mcp_executions where user_id = $1)",
+    scope: "swarm:run",
     service: "reads",
   },
   tool_usage: OF_OWN_CALLS,
@@ -174,15 +193,31 @@ const OWNER_AND_SERVICE = {
   stranger: "TASK_NOT_FOUND",
   anon: NO_RIGHT,
   service: "runs",
+  agent: "AGENT_NOT_ALLOWED",
+  client: "INSUFFICIENT_SCOPE",
 } as const;
-const OF_MEMBERS = { ...OWNER_AND_SERVICE, stranger: "PROJECT_NOT_FOUND" } as const;
+const OF_MEMBERS = {
+  ...OWNER_AND_SERVICE,
+  stranger: "PROJECT_NOT_FOUND",
+  agent: "runs",
+  client: "runs",
+} as const;
 /** For each user's own affairs; they name nobody, so a stranger touches only the stranger's. */
-const EACH_USER = { owner: "runs", stranger: "runs", anon: NO_RIGHT, service: NO_RIGHT } as const;
+const EACH_USER = {
+  owner: "runs",
+  stranger: "runs",
+  anon: NO_RIGHT,
+  service: NO_RIGHT,
+  agent: "AGENT_NOT_ALLOWED",
+  client: "INSUFFICIENT_SCOPE",
+} as const;
 const SERVICE_ALONE = {
   owner: NO_RIGHT,
   stranger: NO_RIGHT,
   anon: NO_RIGHT,
   service: "runs",
+  agent: NO_RIGHT,
+  client: NO_RIGHT,
 } as const;
 
 export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {

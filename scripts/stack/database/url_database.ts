@@ -1,6 +1,7 @@
 import { createSql, type Sql } from "../../../shared/db/sql_client.ts";
 import { SwarmError } from "../../../shared/errors/swarm_error.ts";
 import type { StackDatabase } from "./database_port.ts";
+import { refuseHosted } from "./hosted_signs.ts";
 import { listenOnDatabase } from "./listening_database.ts";
 
 const ROLES = ["anon", "authenticated", "service_role"];
@@ -8,15 +9,15 @@ const SCHEMAS = ["auth", "storage", "realtime", "extensions"];
 const EXTENSIONS = ["pgmq", "pg_cron", "pg_net", "supabase_vault", "vector"];
 
 /**
- * Uses a server that is there: a Supabase database, or one that the installer prepared. It has to
- * be reachable without a transaction pooler, since the stack listens on it.
+ * Uses a server that the installer prepared, never a Supabase project's. It has to be reachable without a transaction pooler, since the stack listens on it.
  *
- * @throws SwarmError `DATABASE_UNAVAILABLE` when it cannot be reached, `CONFIG_INVALID` naming
- * what it lacks.
+ * @throws SwarmError `DATABASE_UNAVAILABLE` when it cannot be reached, `DATABASE_REFUSED` for a
+ * Supabase project's, `CONFIG_INVALID` naming what it lacks. Nothing is written before.
  */
 export async function openUrlDatabase(url: string): Promise<StackDatabase> {
   const sql = createSql(url, { maxConnections: 1, applicationName: "supaswarm start" });
   try {
+    await refuseHosted(sql, place(url));
     const missing = await findMissing(sql);
     if (missing.length > 0) throw notPrepared(url, missing);
   } catch (error) {
@@ -59,7 +60,7 @@ function notPrepared(url: string, missing: readonly string[]): SwarmError {
   return new SwarmError(
     "CONFIG_INVALID",
     `Cannot use the database at ${place(url)}: it lacks ${missing.join(", ")}`,
-    { hint: "Use a Supabase database or one that scripts/native/install.ts prepared." },
+    { hint: "Use one that `deno task native:install` prepared, or --db native or pglite." },
   );
 }
 

@@ -2,7 +2,7 @@ import { findFunctions } from "./find_functions.ts";
 import { FunctionFailure } from "./function_failure.ts";
 import type { FunctionLog } from "./function_log.ts";
 import type { IsolateLimits } from "./isolate.ts";
-import { IsolatePool } from "./isolate_pool.ts";
+import { type FunctionUsage, IsolatePool } from "./isolate_pool.ts";
 import { watchSources } from "./watch_sources.ts";
 
 /**
@@ -37,6 +37,8 @@ export interface FunctionHost {
    * `/functions/v1`, which the function does not see. Never throws: what fails is an answer.
    */
   fetch(name: string, request: Request): Promise<Response>;
+  /** What the isolates of `name` have used so far. */
+  usageOf(name: string): FunctionUsage;
   /** Ends all functions and their process; safe to repeat. */
   stop(): Promise<void>;
 }
@@ -73,6 +75,7 @@ export async function createFunctionHost(options: FunctionHostOptions): Promise<
         return toResponse(error, request);
       }
     },
+    usageOf: (name) => pool.usageOf(name),
     stop() {
       stopWatching();
       return stopped ??= pool.stop();

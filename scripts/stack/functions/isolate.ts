@@ -106,6 +106,11 @@ export class Isolate {
     return !this.#isRetired && !this.#end.signal.aborted;
   }
 
+  /** CPU time that it has used in milliseconds; null where it cannot be read. */
+  get cpuMs(): number | null {
+    return this.#cpu.usedMs;
+  }
+
   /** Answers a request. @throws FunctionFailure, or the request's abort reason. */
   async fetch(request: Request, path: string): Promise<Response> {
     const { requestTimeoutMs, blockedMs } = this.#options.limits;

@@ -2,6 +2,20 @@ import { FunctionFailure } from "./function_failure.ts";
 import type { Isolate } from "./isolate.ts";
 import { IsolateGeneration, type IsolateGenerationOptions } from "./isolate_generation.ts";
 
+/** What the isolates of one function have used, those that have ended included. */
+export interface FunctionUsage {
+  readonly isolateCount: number;
+  /** CPU time, imports not counted; 0 where it cannot be read. */
+  readonly cpuMs: number;
+}
+
+/** A function's isolates: those that run, and what the others had used at their end. */
+interface Lives {
+  readonly running: Set<Isolate>;
+  endedCount: number;
+  endedCpuMs: number;
+}
+
 /** The isolates that take the functions' requests: one current for each function. */
 export class IsolatePool {
   readonly #options: IsolateGenerationOptions;
@@ -9,6 +23,7 @@ export class IsolatePool {
   #generation: IsolateGeneration;
   /** Given up, but perhaps still at work. */
   readonly #oldGenerations: IsolateGeneration[] = [];
+  readonly #lives = new Map<string, Lives>();
   #isStopped = false;
 
   constructor(options: IsolateGenerationOptions) {
@@ -23,15 +38,33 @@ export class IsolatePool {
     }
     const current = this.#current.get(name);
     if (current?.isAccepting) return current;
+    const lives = this.#livesOf(name);
     const isolate = this.#usableGeneration().start({
       name,
       entry,
       onEnd: (ended) => {
+        lives.running.delete(ended);
+        lives.endedCount += 1;
+        lives.endedCpuMs += ended.cpuMs ?? 0;
         if (this.#current.get(name) === ended) this.#current.delete(name);
       },
     });
     this.#current.set(name, isolate);
+    lives.running.add(isolate);
     return isolate;
+  }
+
+  /** What a function's isolates have used so far. */
+  usageOf(name: string): FunctionUsage {
+    const { running, endedCount, endedCpuMs } = this.#livesOf(name);
+    const cpuMs = [...running].reduce((sum, isolate) => sum + (isolate.cpuMs ?? 0), endedCpuMs);
+    return { isolateCount: endedCount + running.size, cpuMs };
+  }
+
+  #livesOf(name: string): Lives {
+    const lives = this.#lives.get(name) ?? { running: new Set(), endedCount: 0, endedCpuMs: 0 };
+    this.#lives.set(name, lives);
+    return lives;
   }
 
   /** Retires all isolates: next requests are answered by the code as it is then. */

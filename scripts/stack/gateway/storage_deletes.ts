@@ -9,8 +9,8 @@ const TRANSACTION_END = /^(commit|rollback)$/i;
 const ALLOW = "select set_config('storage.allow_delete_query', 'true', true)";
 
 /**
- * Has the service say `storage.allow_delete_query` for each deletion of a bucket's or an object's
- * row, as a hosted project's Storage server does: without it the tables refuse deletions.
+ * Sets `storage.allow_delete_query` for each row of a bucket or an object that the service deletes,
+ * as a hosted project's Storage server does: without it the tables refuse deletions.
  */
 export function allowStorageDeletes(driver: Driver): void {
   const reserve = driver.reserve.bind(driver);

@@ -64,7 +64,7 @@ async function runChaosWorker(options: ChaosWorkerOptions): Promise<void> {
     allowLoopback: true,
     worker: settings,
   };
-  const ports = createWorkerPorts({ config, store, log });
+  const ports = createWorkerPorts({ config, sql, store, log });
   const lifetime = createLifetime(settings.wallClockSeconds);
   const worker = new Worker({ id: workerId, ports, settings, lifetime });
   let isWorking = false;

@@ -97,8 +97,8 @@ $$;
 -- Deleting ---------------------------------------------------------------------------------------
 
 -- Deleting a row would leave its bytes behind, so SQL may not, not even a superuser's, as on a
--- hosted project. Who says so for the transaction may (storage.allow_delete_query): the Storage
--- server does.
+-- hosted project. A transaction that sets storage.allow_delete_query may, and the Storage server
+-- sets it.
 create function storage.protect_delete() returns trigger
 language plpgsql
 set search_path = ''

@@ -1,0 +1,30 @@
+import { createSql, type Sql } from "../db/sql_client.ts";
+
+/**
+ * Direct connections of one isolate. The smallest plans have about 60 for the whole project, shared
+ * with the platform's services, and several isolates run side by side.
+ */
+export const MAX_ISOLATE_CONNECTIONS = 3;
+
+/** What holds a connection of its own beside a function's pool. */
+export type OwnConnection =
+  /** Statements that run as the caller: another login. */
+  | "caller"
+  /** Waits for notifications. */
+  | "listener";
+
+/**
+ * Opens the one pool of an edge function, so large that the isolate stays within its connections.
+ *
+ * @param beside What else the function connects for.
+ */
+export function openIsolatePool(
+  databaseUrl: string,
+  functionName: string,
+  beside: readonly OwnConnection[] = [],
+): Sql {
+  return createSql(databaseUrl, {
+    maxConnections: MAX_ISOLATE_CONNECTIONS - beside.length,
+    applicationName: functionName,
+  });
+}

@@ -1,0 +1,49 @@
+import { type Config, readConfig } from "../config/env.ts";
+import { SwarmError } from "../errors/swarm_error.ts";
+import { createHttpHandler } from "../http/http_handler.ts";
+import { createLogger, type Logger } from "../log/logger.ts";
+import { surviveStrayErrors } from "./survive_stray_errors.ts";
+
+/** What an edge function serves. */
+interface App {
+  fetch(request: Request): Promise<Response>;
+  /** Its isolate is about to end. */
+  unload?(): void;
+}
+
+/**
+ * Serves an edge function. One that cannot start says why, in its log and to each request, where a
+ * crash at boot would leave callers with an answer that names no cause.
+ *
+ * @param name The function's name, under which it logs.
+ */
+export function serveApp(name: string, create: (config: Config, log: Logger) => App): void {
+  const log = createLogger(name);
+  surviveStrayErrors(log);
+  const app = startApp(() => create(readConfig(), log), log);
+  addEventListener("beforeunload", () => app.unload?.());
+  Deno.serve((request) => app.fetch(request));
+}
+
+/** The app, or what answers each request with the error that kept it from starting. */
+export function startApp(create: () => App, log: Logger): App {
+  try {
+    return create();
+  } catch (cause) {
+    const error = toBootError(cause);
+    const { code, message, hint } = error;
+    log("error", "function.not_started", { code, message, hint });
+    const methods = ["GET", "POST", "DELETE"];
+    return { fetch: createHttpHandler({ methods, log }, () => Promise.reject(error)) };
+  }
+}
+
+/** An unforeseen error's own text may quote a setting that is secret. */
+function toBootError(cause: unknown): SwarmError {
+  if (cause instanceof SwarmError) return cause;
+  const name = cause instanceof Error ? cause.name : typeof cause;
+  return new SwarmError("INTERNAL", `Cannot start the function: it failed with ${name}`, {
+    cause,
+    hint: "Compare the function's settings with docs/reference/environment.md and deploy it again.",
+  });
+}

@@ -1,0 +1,208 @@
+import { connect as connectTcp, isIP, type Socket } from "node:net";
+import { Duplex } from "node:stream";
+import { connect as connectTls } from "node:tls";
+
+/**
+ * How a connection is secured, as `sslmode` has it: `prefer` uses TLS where the server offers it,
+ * `require` insists on it, `verify` also checks the server's certificate.
+ */
+export type TlsMode = "off" | "prefer" | "require" | "verify";
+
+/** Where the driver connects; it tries the hosts in order. */
+interface Target {
+  readonly host: readonly string[];
+  readonly port: readonly number[];
+  readonly path: string | false | undefined;
+}
+
+const DEFAULT_PORT = 5432;
+/** Longest time until a connection stands, TLS included. */
+const CONNECT_TIMEOUT_MS = 10_000;
+
+const SSL_REQUEST = new Uint8Array([0, 0, 0, 8, 4, 210, 22, 47]);
+const SSL_ACCEPTED = "S".charCodeAt(0);
+
+/** The mode that a connection string asks for. */
+export function tlsModeOf(url: string): TlsMode {
+  const query = new URL(url).searchParams;
+  switch (query.get("sslmode") ?? query.get("ssl") ?? "prefer") {
+    case "disable":
+    case "false":
+      return "off";
+    case "allow":
+    case "prefer":
+      return "prefer";
+    case "require":
+    case "no-verify":
+      return "require";
+    default:
+      return "verify";
+  }
+}
+
+/**
+ * Makes the function by which postgres.js gets its sockets. Its own upgrade to TLS waits a turn of
+ * the event loop between the server's answer and the handshake; in the edge runtime's Deno the
+ * socket is being read again by then, and the handshake never begins.
+ *
+ * The function never throws: the driver expects a socket that fails by itself.
+ */
+export function createSocketOpener(mode: TlsMode): (target: Target) => Promise<Duplex> {
+  const probe = canSkipVerification() ? null : createProbe();
+  return async (target) => {
+    try {
+      return await openFirst(target, mode, probe);
+    } catch (error) {
+      return failingSocket(error instanceof Error ? error : new Error(String(error)));
+    }
+  };
+}
+
+async function openFirst(
+  { host: hosts, port: ports, path }: Target,
+  mode: TlsMode,
+  probe: Probe | null,
+): Promise<Socket> {
+  if (path) return await open(() => connectTcp(path), "off", "");
+  let failure: unknown = new TypeError("Cannot connect: the connection string names no host");
+  for (const [index, host] of hosts.entries()) {
+    try {
+      const port = ports[index] ?? DEFAULT_PORT;
+      const possible = probe === null ? mode : await probe(host, port, mode);
+      return await openHost(host, port, possible);
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw failure;
+}
+
+async function openHost(host: string, port: number, mode: TlsMode): Promise<Socket> {
+  const dial = () => connectTcp(port, host);
+  try {
+    return await open(dial, mode, host);
+  } catch (error) {
+    // As libpq does: who merely prefers TLS goes on without it.
+    if (mode === "prefer" && error instanceof TlsFailure) return await open(dial, "off", host);
+    throw error;
+  }
+}
+
+/**
+ * Whether `rejectUnauthorized: false` has an effect. Before Deno 2.4, as in the edge runtime, every
+ * certificate is verified, and one that is not trusted ends in an error that nobody can catch.
+ */
+function canSkipVerification(): boolean {
+  const [, major = "0", minor = "0"] = /(\d+)\.(\d+)\.\d+\D*$/.exec(Deno.version.deno) ?? [];
+  return Number(major) > 2 || Number(major) === 2 && Number(minor) >= 4;
+}
+
+/** The mode in which a server can be reached. @throws Error when it is less than what is wanted. */
+type Probe = (host: string, port: number, wanted: TlsMode) => Promise<TlsMode>;
+
+/** Tries a handshake with each server once, on a connection of its own that is never logged in. */
+function createProbe(): Probe {
+  const refusals = new Map<string, Promise<Error | null>>();
+  return async (host, port, wanted) => {
+    const key = `${host}:${port}`;
+    const tried = refusals.get(key) ?? tryHandshake(host, port);
+    refusals.set(key, tried);
+    // A server that is down now may be up at the next connection.
+    tried.catch(() => refusals.delete(key));
+    const refusal = await tried;
+    if (refusal === null) return wanted;
+    if (wanted === "prefer") return "off";
+    throw new Error(
+      `Cannot connect to ${host} over TLS: ${refusal.message}. Trust its certificate's authority, ` +
+        "or use sslmode=prefer",
+      { cause: refusal },
+    );
+  };
+}
+
+/** Null when a handshake succeeds. @throws when the server cannot be reached at all. */
+async function tryHandshake(hostname: string, port: number): Promise<Error | null> {
+  const connection = await Deno.connect({ hostname, port });
+  let secured: Deno.TlsConn | null = null;
+  try {
+    await connection.write(SSL_REQUEST);
+    const answer = new Uint8Array(1);
+    await connection.read(answer);
+    if (answer[0] !== SSL_ACCEPTED) return new Error("the server does not offer TLS");
+    secured = await Deno.startTls(connection, { hostname });
+    await secured.handshake();
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  } finally {
+    close(secured ?? connection);
+  }
+}
+
+function close(connection: Deno.Conn): void {
+  try {
+    connection.close();
+  } catch {
+    // A handshake that failed has closed it.
+  }
+}
+
+/** The server offers TLS, and it does not come about. */
+class TlsFailure extends Error {
+  override readonly name = "TlsFailure";
+}
+
+function open(dial: () => Socket, mode: TlsMode, host: string): Promise<Socket> {
+  const { promise, resolve, reject } = Promise.withResolvers<Socket>();
+  const socket = dial();
+  let stage: "tcp" | "tls" = "tcp";
+  const fail = (error: Error) => {
+    clearTimeout(timer);
+    socket.destroy();
+    reject(stage === "tls" ? new TlsFailure(error.message, { cause: error }) : error);
+  };
+  const succeed = (opened: Socket) => {
+    clearTimeout(timer);
+    socket.removeListener("error", fail);
+    opened.removeListener("error", fail);
+    resolve(opened);
+  };
+  const timer = setTimeout(() => fail(timedOut(host)), CONNECT_TIMEOUT_MS);
+  socket.once("error", fail);
+  socket.once("connect", () => {
+    if (mode === "off") return succeed(socket);
+    socket.once("data", (answer: Uint8Array) => {
+      if (answer[0] !== SSL_ACCEPTED) {
+        if (mode === "prefer") return succeed(socket);
+        return fail(new Error(`Cannot connect to ${host}: the server does not offer TLS`));
+      }
+      stage = "tls";
+      const secured = connectTls({
+        socket,
+        ...(isIP(host) === 0 ? { servername: host } : {}),
+        rejectUnauthorized: mode === "verify",
+      });
+      secured.once("error", fail);
+      secured.once("secureConnect", () => succeed(secured));
+    });
+    socket.write(SSL_REQUEST);
+  });
+  return promise;
+}
+
+/** With the code by which the driver's own timeout is known. */
+function timedOut(host: string): Error {
+  return Object.assign(new Error(`Cannot connect to ${host} in ${CONNECT_TIMEOUT_MS} ms`), {
+    code: "CONNECT_TIMEOUT",
+  });
+}
+
+/** Takes what is written, and fails as soon as whoever gets it can listen. */
+function failingSocket(error: Error): Duplex {
+  const socket = new Duplex({
+    read() {},
+    write: (_chunk, _encoding, done) => done(),
+  });
+  setTimeout(() => socket.destroy(error));
+  return socket;
+}

@@ -1,0 +1,20 @@
+begin;
+set local search_path = public, extensions;
+select plan(5);
+select tests.create_user('owner');
+
+select ok(not private.is_agent_call(), 'a direct session is no agent''s');
+select set_config('request.jwt.claims', '{"supaswarm_actor": "agent"}', true);
+select ok(private.is_agent_call(), 'the claims that the gateway sets say so');
+select set_config('request.jwt.claims', '{}', true);
+select set_config('request.headers', '{"x-supaswarm-actor": "agent"}', true);
+select ok(private.is_agent_call(), 'and the header of a request over the REST API');
+select set_config('request.headers', '', true);
+select pg_advisory_xact_lock_shared(1398227271, 5);
+select pg_advisory_unlock_shared(1398227271, 5);
+select pg_advisory_unlock_all();
+select set_config('request.jwt.claims', '{"sub": "00000000-0000-4000-8000-000000000001"}', true);
+select ok(private.is_agent_call(), 'the lock of the transaction outlasts other claims and attempts to release it');
+select is(private.calling_actor(), 'agent', 'so whatever else the caller is, it is an agent');
+select * from finish();
+rollback;
