@@ -12,6 +12,7 @@ create table public.tools (
   credential_description text,
   credential_audience text not null default 'everyone'
     check (credential_audience in ('everyone', 'agents', 'named')),
+  data_flows jsonb check (jsonb_typeof(data_flows) = 'object'),
   is_active boolean not null default true,
   source text not null default 'manual' check (source in ('manual', 'yaml')),
   created_at timestamptz not null default now()
@@ -23,6 +24,8 @@ comment on column public.tools.config is 'Its shape depends on the type; never h
 comment on column public.tools.credential_secret_name is 'Name of the credential in Vault. Never readable to users.';
 comment on column public.tools.credential_audience is
   'Whose calls the tool''s own credential serves: everyone''s; those of agents, for whomever they act; or those of the users of tool_credential_audience alone, whom it serves in any case. Others need a credential of their own.';
+comment on column public.tools.data_flows is
+  'What its tools let flow, {tool name or *: [reads_private, reads_outside, sends_outside]}; null: by its kind. A task that has read private data and outside text asks a person before it sends outside.';
 comment on column public.tools.source is
   'yaml: made by mcps:sync from external-mcps.yaml, which changes and removes it; manual: nobody but its author does.';
 
@@ -32,7 +35,7 @@ create policy "signed-in users read tools" on public.tools
   for select to authenticated using (true);
 comment on policy "signed-in users read tools" on public.tools is
   'What agents may be given. Addresses and names of secrets are not granted.';
-grant select (id, name, slug, type, description, credential_type, credential_description, credential_audience, is_active, source, created_at)
+grant select (id, name, slug, type, description, credential_type, credential_description, credential_audience, data_flows, is_active, source, created_at)
   on public.tools to authenticated;
 grant select, insert, update, delete on public.tools to service_role;
 
