@@ -669,16 +669,36 @@ isOneToOne: false
       referencedColumns: ["id"]
     }
                   ]
-                },"tools": {
+                },"tool_credential_audience": {
                   Row: {
-                    "config": NonNullable<Json>,"created_at": string,"credential_description": string | null,"credential_secret_name": string | null,"credential_type": string | null,"data_flows": Json | null,"description": string | null,"id": string,"is_active": boolean,"name": string,"slug": string,"source": string,"type": string
+                    "created_at": string,"tool_id": string,"user_id": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "config": NonNullable<Json>,"created_at"?: string,"credential_description"?: string | null,"credential_secret_name"?: string | null,"credential_type"?: string | null,"data_flows"?: Json | null,"description"?: string | null,"id"?: string,"is_active"?: boolean,"name": string,"slug": string,"source"?: string,"type": string
+                    "created_at"?: string,"tool_id": string,"user_id": string
                   }
                   Update: {
-                    "config"?: NonNullable<Json>,"created_at"?: string,"credential_description"?: string | null,"credential_secret_name"?: string | null,"credential_type"?: string | null,"data_flows"?: Json | null,"description"?: string | null,"id"?: string,"is_active"?: boolean,"name"?: string,"slug"?: string,"source"?: string,"type"?: string
+                    "created_at"?: string,"tool_id"?: string,"user_id"?: string
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "tool_credential_audience_tool_id_fkey"
+      columns: ["tool_id"]
+isOneToOne: false
+      referencedRelation: "tools"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"tools": {
+                  Row: {
+                    "config": NonNullable<Json>,"created_at": string,"credential_audience": string,"credential_description": string | null,"credential_secret_name": string | null,"credential_type": string | null,"data_flows": Json | null,"description": string | null,"id": string,"is_active": boolean,"name": string,"slug": string,"source": string,"type": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "config": NonNullable<Json>,"created_at"?: string,"credential_audience"?: string,"credential_description"?: string | null,"credential_secret_name"?: string | null,"credential_type"?: string | null,"data_flows"?: Json | null,"description"?: string | null,"id"?: string,"is_active"?: boolean,"name": string,"slug": string,"source"?: string,"type": string
+                  }
+                  Update: {
+                    "config"?: NonNullable<Json>,"created_at"?: string,"credential_audience"?: string,"credential_description"?: string | null,"credential_secret_name"?: string | null,"credential_type"?: string | null,"data_flows"?: Json | null,"description"?: string | null,"id"?: string,"is_active"?: boolean,"name"?: string,"slug"?: string,"source"?: string,"type"?: string
                   }
                   Relationships: [
                     
@@ -1128,6 +1148,7 @@ export const CLOSED_SETS = {
     status: ["pending", "running", "pending_subtask", "needs_human_review", "completed", "failed", "cancelled"],
   },
   tools: {
+    credential_audience: ["everyone", "agents", "named"],
     credential_type: ["api_key", "bearer_token", "oauth_refresh_token", "none"],
     source: ["manual", "yaml"],
     type: ["internal", "mcp_server", "http_api", "supabase_rpc"],
