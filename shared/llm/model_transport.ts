@@ -138,6 +138,10 @@ class ModelTransport {
 
   #watchedBody(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
     const reader = body.getReader();
+    // Once a body has begun, Deno may forget the signal of its fetch() and read on for ever.
+    const stop = () => void reader.cancel().catch(() => {});
+    this.#signal.addEventListener("abort", stop, { signal: this.#closed.signal });
+    this.#closed.signal.addEventListener("abort", stop);
     const maxBytes = this.#options.maxResponseBytes ?? 33_554_432;
     let received = 0;
     return new ReadableStream({
