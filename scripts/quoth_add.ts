@@ -125,7 +125,8 @@ function webhookUrlOf(
   environment: Environment,
 ): string {
   const base = given ?? project.project_url ?? environment.SUPABASE_URL;
-  return `${base?.replace(/\/+$/, "") ?? "https://<project>.supabase.co"}/functions/v1/quoth-sync`;
+  const url = base?.replace(/\/+$/, "") ?? "https://<project>.supabase.co";
+  return `${url}/functions/v1/quoth-sync/${project.slug}`;
 }
 
 function toJson(project: AddedProject, webhookUrl: string): string {

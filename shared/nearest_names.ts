@@ -1,3 +1,6 @@
+/** A longer name is no typing error, and comparing two takes time by the square. */
+const MAX_NAME_CHARACTERS = 128;
+
 /**
  * The known names that a mistaken one most likely meant, best first: equal but for case and
  * separators, containing one another, or a few typing errors apart.
@@ -5,7 +8,9 @@
  * @param limit Most names returned. @default 3
  */
 export function nearestNames(name: string, known: Iterable<string>, limit = 3): string[] {
+  if (name.length > MAX_NAME_CHARACTERS) return [];
   return [...known]
+    .filter((candidate) => candidate.length <= MAX_NAME_CHARACTERS)
     .map((candidate) => ({ candidate, distance: nameDistance(name, candidate) }))
     .filter(({ candidate, distance }) => distance <= Math.max(2, candidate.length / 3))
     .sort((a, b) => a.distance - b.distance || a.candidate.localeCompare(b.candidate))

@@ -19,7 +19,7 @@ const LAYERS: readonly { readonly name: string; readonly paths: readonly RegExp[
   { name: "core", paths: [/^shared\/(agent|secrets|skills|tool_schemas|quoth\/markdown)\//] },
   {
     name: "foundation",
-    paths: [/^shared\/(errors|log|vendor)\//, /^shared\/[a-z_]+\.ts$/],
+    paths: [/^shared\/(errors|json|log|vendor)\//, /^shared\/[a-z_]+\.ts$/],
   },
 ];
 

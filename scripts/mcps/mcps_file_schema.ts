@@ -65,6 +65,7 @@ const entrySchema = z.strictObject({
   timeout_ms: shape.timeout_ms,
   trust_annotations: shape.trust_annotations,
   new_tools: shape.new_tools,
+  trusted: shape.trusted,
 }).superRefine((entry, context) => {
   const refuse = (path: string[], message: string) =>
     context.addIssue({ code: "custom", path, message });

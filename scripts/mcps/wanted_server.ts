@@ -72,6 +72,7 @@ function configOf(slug: string, entry: McpEntry, url: string): McpServerConfig {
     capabilities: entry.capabilities,
     trust_annotations: entry.trust_annotations,
     new_tools: entry.new_tools,
+    trusted: entry.trusted,
     timeout_ms: entry.timeout_ms,
   };
   // As the database keeps it, so that it can be compared.

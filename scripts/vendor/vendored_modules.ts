@@ -53,7 +53,7 @@ export const VENDORED_MODULES: readonly VendoredModule[] = [
   {
     name: "cfworker_json_schema",
     isLoadedAtStart: true,
-    entries: [{ package: "@cfworker/json-schema", values: ["Validator"] }],
+    entries: [{ package: "@cfworker/json-schema", values: ["Validator", "format"] }],
   },
   {
     name: "github_slugger",

@@ -129,8 +129,8 @@ function callModel(state: AgentState, seq: number): Decision {
       ...systemModelTools(),
       ...toolset.tools
         .filter(({ modelName }) => !isSystemTool(modelName))
-        .map(({ modelName, description, inputSchema, examples = [] }) => (
-          { name: modelName, description, inputSchema, examples }
+        .map(({ modelName, description, inputSchema }) => (
+          { name: modelName, description, inputSchema }
         )),
     ],
   };

@@ -6,6 +6,7 @@ import { malformedArgumentsResult, unknownToolResult } from "./malformed_call.ts
 import type { CallIntent, PlannedCall } from "./planned_call.ts";
 import type { CallStep } from "./task_context.ts";
 import type { Turn, TurnCall } from "./turns.ts";
+import { needsSendingReview, refusedSendingResult, sendingReview } from "./sending_review.ts";
 import { refusedRerunResult, stillUnknownResult, unknownOutcomeReview } from "./unknown_outcome.ts";
 
 /** A call of a registry tool in its turn. */
@@ -20,20 +21,26 @@ export interface ToolCallInTurn {
  *
  * A call that a lost worker had started runs again only if the tool is read-only or idempotent, or
  * a person allowed it; otherwise a person is asked, since nobody knows whether it took effect. A
- * person's leave holds for one run.
+ * person is also asked before a call that could send private data outside. A permission holds for
+ * one run.
  */
 export function planToolCall({ entry, turn, state }: ToolCallInTurn): PlannedCall {
   const { call, seq, step } = entry;
   const tool = state.toolset.tools.find(({ modelName }) => modelName === call.name);
   const intent = toolIntent(entry, tool);
+  const sends = tool !== undefined && call.arguments !== null &&
+    needsSendingReview(tool, state, turn.modelSeq);
   const isInDoubt = step !== null && !state.untried.has(seq) && !isRepeatable(step);
-  if (isInDoubt) {
+  if (isInDoubt || sends) {
     const review = state.context.reviews.find((candidate) => candidate.seq === seq);
-    if (review === undefined || review.answered_at === null) return unknownOutcomeReview(intent);
-    if (review.approved !== true) {
-      return { kind: "settled", intent, result: refusedRerunResult(review) };
+    if (review === undefined || review.answered_at === null) {
+      return sends ? sendingReview(intent, tool) : unknownOutcomeReview(intent);
     }
-    if (review.is_spent) {
+    if (review.approved !== true) {
+      const result = sends ? refusedSendingResult(review) : refusedRerunResult(review);
+      return { kind: "settled", intent, result };
+    }
+    if (isInDoubt && review.is_spent) {
       const result = stillUnknownResult("its worker ended before the answer.");
       return { kind: "settled", intent, result };
     }
@@ -55,6 +62,7 @@ function toolIntent({ seq, call }: TurnCall, tool: AgentTool | undefined): CallI
     arguments: call.arguments,
     is_read_only: tool?.isReadOnly ?? false,
     is_idempotent: tool?.isIdempotent ?? false,
+    data_flows: [...tool?.dataFlows ?? []],
   };
   return { seq, kind: "tool", name: tool?.toolName ?? call.name, call_id: call.call_id, input };
 }

@@ -99,6 +99,8 @@ export const taskContext = z.object({
   handoffs: z.array(z.object({ slug: z.string(), description: z.string().nullable() })),
   steps: z.array(z.discriminatedUnion("kind", [modelStep, callStep])),
   reviews: z.array(review),
+  /** What the tools that the job has called so far let flow. */
+  job_data_flows: z.array(z.string()),
 });
 
 /** A task with its agent, transcript and reviews, as claimed. */

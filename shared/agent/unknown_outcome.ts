@@ -24,15 +24,20 @@ export function unknownOutcomeReview(intent: CallIntent): ReviewCall {
 
 /** What the agent reads when a person did not allow the call to be made again. */
 export function refusedRerunResult(review: Review): StepResult {
+  return errorResult(
+    "TOOL_OUTCOME_UNKNOWN",
+    "The call was started, but its outcome is unknown: it may have taken effect or not. A person " +
+      `decided not to make it again${reviewersWords(review)}`,
+  );
+}
+
+/** What a person answered beside yes or no, as the end of a sentence. */
+export function reviewersWords(review: Review): string {
   const words = [
     review.comments ?? "",
     isEmptyAnswer(review) ? "" : JSON.stringify(review.response),
   ].filter((part) => part !== "").join(" ");
-  return errorResult(
-    "TOOL_OUTCOME_UNKNOWN",
-    "The call was started, but its outcome is unknown: it may have taken effect or not. A person " +
-      `decided not to make it again${words === "" ? "." : ` and says: ${words}`}`,
-  );
+  return words === "" ? "." : ` and says: ${words}`;
 }
 
 /** What the agent reads when the outcome stays unknown after a person allowed a second try. */

@@ -5,6 +5,7 @@ import { createExportStore, type DaysWanted } from "../feedback/export_store.ts"
 import { type ExportPorts, runExport, type WrittenFile } from "../feedback/run_export.ts";
 import { createHttpHandler } from "../http/http_handler.ts";
 import { parseBody } from "../http/parse_body.ts";
+import { FORM_LIMITS } from "../json/json_limits.ts";
 import type { Logger } from "../log/logger.ts";
 import { createArtifactStorage } from "../worker/artifact_storage.ts";
 import { isolateClock } from "../worker/clock.ts";
@@ -57,7 +58,7 @@ export function createExportApp(config: Config, log: Logger): ExportApp {
       runInBackground(due);
       return Response.json({}, { status: 202 });
     }
-    const { from } = await parseBody(request, exportRequest);
+    const { from } = await parseBody(request, exportRequest, FORM_LIMITS);
     const files = await write({ withToday: true, ...(from === undefined ? {} : { from }) });
     return Response.json({
       bucket: BUCKET,

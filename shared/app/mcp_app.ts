@@ -45,6 +45,7 @@ export function createMcpApp(config: Config, log: Logger): McpApp {
     sql,
     supabaseUrl: apiKeys.url,
     secretKey: serviceKeyOf(apiKeys.secretKeys),
+    secretKeys: Object.values(apiKeys.secretKeys),
     allowLoopback,
     log,
     keepAlive: runInBackground,

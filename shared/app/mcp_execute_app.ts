@@ -34,6 +34,7 @@ export function createMcpExecuteApp(config: Config, log: Logger): McpExecuteApp 
     sql,
     supabaseUrl: apiKeys.url,
     secretKey: serviceKeyOf(apiKeys.secretKeys),
+    secretKeys: Object.values(apiKeys.secretKeys),
     allowLoopback,
     log,
     keepAlive: runInBackground,

@@ -6,6 +6,7 @@ import { recordFeedback } from "../feedback/record_feedback.ts";
 import { authenticate } from "../http/authenticate.ts";
 import { createHttpHandler } from "../http/http_handler.ts";
 import { parseBody } from "../http/parse_body.ts";
+import { FORM_LIMITS } from "../json/json_limits.ts";
 import type { Logger } from "../log/logger.ts";
 import { openIsolatePool } from "./isolate_pool.ts";
 
@@ -22,7 +23,7 @@ export function createMcpFeedbackApp(config: Config, log: Logger): McpFeedbackAp
   const fetch = createHttpHandler({ methods: ["POST"], log }, async (request) => {
     const caller = await authenticate(request, config.apiKeys, ["user", "service"]);
     await assertClientHasScope(sql, caller, "grade the tool call", SWARM_RUN);
-    const body = await parseBody(request, feedbackRequest);
+    const body = await parseBody(request, feedbackRequest, FORM_LIMITS);
     return Response.json(await recordFeedback(sql, body, gradingUser(body, caller)));
   });
   return { fetch, close: () => sql.end({ timeout: 1 }) };

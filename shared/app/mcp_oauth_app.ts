@@ -5,6 +5,7 @@ import { authenticate } from "../http/authenticate.ts";
 import { assertClientHasScope, CREDENTIALS_WRITE } from "../db/client_scope.ts";
 import { createHttpHandler } from "../http/http_handler.ts";
 import { parseBody } from "../http/parse_body.ts";
+import { FORM_LIMITS } from "../json/json_limits.ts";
 import type { Logger } from "../log/logger.ts";
 import { isOriginAllowed } from "../mcp/endpoint/allowed_origin.ts";
 import { createGuardedFetch } from "../net/guarded_fetch.ts";
@@ -84,7 +85,8 @@ export function createMcpOAuthApp(config: Config, log: Logger): McpOAuthApp {
 
   async function begin(request: Request): Promise<Response> {
     const userId = await userOf(request);
-    const { server: slug, return_to: returnTo = null } = await parseBody(request, beginRequest);
+    const body = await parseBody(request, beginRequest, FORM_LIMITS);
+    const { server: slug, return_to: returnTo = null } = body;
     if (returnTo !== null) assertMayReturnTo(returnTo);
     const order = { slug, userId, returnTo, publicUrl };
     const { authorizationUrl, redirectUrl, expiresAt } = await beginAuthorization(order, ports);
@@ -97,7 +99,7 @@ export function createMcpOAuthApp(config: Config, log: Logger): McpOAuthApp {
 
   async function confirm(request: Request): Promise<Response> {
     const userId = await userOf(request);
-    const { confirmation } = await parseBody(request, confirmRequest);
+    const { confirmation } = await parseBody(request, confirmRequest, FORM_LIMITS);
     const server = await finishAuthorization(parseConfirmation(confirmation), userId, ports);
     log("info", "oauth.connected", { server });
     return Response.json({ server, is_connected: true });
@@ -105,7 +107,7 @@ export function createMcpOAuthApp(config: Config, log: Logger): McpOAuthApp {
 
   async function end(request: Request): Promise<Response> {
     const userId = await userOf(request);
-    const { server } = await parseBody(request, endRequest);
+    const { server } = await parseBody(request, endRequest, FORM_LIMITS);
     const isRevoked = await endConnection(server, userId, ports);
     log("info", "oauth.disconnected", { server, is_revoked: isRevoked });
     return Response.json({ server, is_connected: false, is_revoked: isRevoked });

@@ -3,6 +3,7 @@ import { toSwarmError } from "../db/to_swarm_error.ts";
 import { authenticate } from "../http/authenticate.ts";
 import { createHttpHandler } from "../http/http_handler.ts";
 import { parseBody } from "../http/parse_body.ts";
+import { FILES_LIMITS, WEBHOOK_LIMITS } from "../json/json_limits.ts";
 import { readBody } from "../http/read_body.ts";
 import type { Logger } from "../log/logger.ts";
 import { createSqlReceivingStore, type Queued } from "../quoth/sync/receiving_store.ts";
@@ -16,10 +17,12 @@ import { createQuothDrainer } from "./quoth_drainer.ts";
 import { runInBackground } from "./run_in_background.ts";
 import { createWakeGuard, WAKE_TOKEN_HEADER } from "./wake_guard.ts";
 
-/** GitHub sends no larger payload. */
-const MAX_BODY_BYTES = 25 * 1_048_576;
+/** Name of the edge function, under which its addresses begin. */
+const FUNCTION_NAME = "quoth-sync";
+/** As `projects.slug` may be, or an id. */
+const PROJECT = /^[A-Za-z0-9_-]{1,100}$/;
 
-/** The door through which repositories come in, and what has to happen when its isolate ends. */
+/** The endpoint through which repositories come in, and what has to happen when its isolate ends. */
 export interface QuothSyncApp {
   fetch(request: Request): Promise<Response>;
   /** Hands a running sync on; for `beforeunload`. */
@@ -33,7 +36,7 @@ export interface QuothSyncApp {
  * database. Each is answered as soon as its work is queued; the work goes on in the background.
  */
 export function createQuothSyncApp(config: Config, log: Logger): QuothSyncApp {
-  const sql = openIsolatePool(config.databaseUrl, "quoth-sync");
+  const sql = openIsolatePool(config.databaseUrl, FUNCTION_NAME);
   const receiving = createSqlReceivingStore(sql);
   const drainer = createQuothDrainer(config, sql, log);
   const announceProject = createProjectAnnouncer(sql, config.apiKeys.url);
@@ -53,7 +56,7 @@ export function createQuothSyncApp(config: Config, log: Logger): QuothSyncApp {
       return Response.json({ worker_id: drainer.workerId }, { status: 202 });
     }
     await authenticate(request, config.apiKeys, ["service"]);
-    const body = await parseBody(request, filesRequest, { maxBytes: MAX_BODY_BYTES });
+    const body = await parseBody(request, filesRequest, FILES_LIMITS);
     return accepted(await receiveFiles(body, receiving));
   };
 
@@ -81,12 +84,22 @@ export function createQuothSyncApp(config: Config, log: Logger): QuothSyncApp {
 function webhookOf(request: Request, event: string): Webhook {
   const { headers } = request;
   return {
+    project: projectOf(new URL(request.url)),
     event,
     deliveryId: headers.get("x-github-delivery"),
     signature: headers.get("x-hub-signature-256"),
     contentType: headers.get("content-type"),
-    readBody: () => readBody(request, MAX_BODY_BYTES),
+    readBody: () => readBody(request, WEBHOOK_LIMITS.bytes),
   };
+}
+
+/** The project in `/quoth-sync/<project>`; one that cannot exist is looked for and not found. */
+function projectOf({ pathname }: URL): string | null {
+  const segments = pathname.split("/").filter((segment) => segment !== "");
+  const named = segments.slice(segments.indexOf(FUNCTION_NAME) + 1);
+  if (named.length === 0) return null;
+  const project = named.join("/");
+  return PROJECT.test(project) ? project : "";
 }
 
 function toResponse(answer: WebhookAnswer): Response {

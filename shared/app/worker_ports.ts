@@ -40,7 +40,14 @@ export function createWorkerPorts(
   return {
     store,
     callModel: createTaskModel(callModel, worker.modelTimeoutSeconds),
-    gateway: createToolGateway({ sql, supabaseUrl, secretKey, allowLoopback, log }),
+    gateway: createToolGateway({
+      sql,
+      supabaseUrl,
+      secretKey,
+      secretKeys: Object.values(apiKeys.secretKeys),
+      allowLoopback,
+      log,
+    }),
     artifacts: createArtifactStorage({ url: supabaseUrl, secretKey }),
     clock: isolateClock,
     telemetry,

@@ -671,14 +671,14 @@ isOneToOne: false
                   ]
                 },"tools": {
                   Row: {
-                    "config": NonNullable<Json>,"created_at": string,"credential_description": string | null,"credential_secret_name": string | null,"credential_type": string | null,"description": string | null,"id": string,"is_active": boolean,"name": string,"slug": string,"source": string,"type": string
+                    "config": NonNullable<Json>,"created_at": string,"credential_description": string | null,"credential_secret_name": string | null,"credential_type": string | null,"data_flows": Json | null,"description": string | null,"id": string,"is_active": boolean,"name": string,"slug": string,"source": string,"type": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "config": NonNullable<Json>,"created_at"?: string,"credential_description"?: string | null,"credential_secret_name"?: string | null,"credential_type"?: string | null,"description"?: string | null,"id"?: string,"is_active"?: boolean,"name": string,"slug": string,"source"?: string,"type": string
+                    "config": NonNullable<Json>,"created_at"?: string,"credential_description"?: string | null,"credential_secret_name"?: string | null,"credential_type"?: string | null,"data_flows"?: Json | null,"description"?: string | null,"id"?: string,"is_active"?: boolean,"name": string,"slug": string,"source"?: string,"type": string
                   }
                   Update: {
-                    "config"?: NonNullable<Json>,"created_at"?: string,"credential_description"?: string | null,"credential_secret_name"?: string | null,"credential_type"?: string | null,"description"?: string | null,"id"?: string,"is_active"?: boolean,"name"?: string,"slug"?: string,"source"?: string,"type"?: string
+                    "config"?: NonNullable<Json>,"created_at"?: string,"credential_description"?: string | null,"credential_secret_name"?: string | null,"credential_type"?: string | null,"data_flows"?: Json | null,"description"?: string | null,"id"?: string,"is_active"?: boolean,"name"?: string,"slug"?: string,"source"?: string,"type"?: string
                   }
                   Relationships: [
                     
@@ -892,7 +892,7 @@ isOneToOne: false
           }
           Functions: {
             "approve_tool_definition":
-{ Args: { "p_connection_id": string,"p_definition_hash": string,"p_tool_name": string }; Returns: string
+{ Args: { "p_connection_id": string,"p_definition_hash"?: string,"p_tool_name": string }; Returns: string
                            },
 "cancel_task":
 { Args: { "p_master_task_id": string }; Returns: number
@@ -905,7 +905,7 @@ isOneToOne: false
                            },
 "get_agent_mcp_tools":
 { Args: { "p_agent_id": string,"p_user_id"?: string }; Returns: {
-              "connection_id": string,"is_shape": boolean,"last_successful_call": string,"openai_schema": Json,"server": string,"success_count": number,"successful_parameters": Json,"tool_id": string,"tool_name": string,"tool_schema": Json,"tool_type": string,"tool_version": string
+              "connection_id": string,"data_flows": Json,"destination": string,"is_shape": boolean,"last_successful_call": string,"openai_schema": Json,"parameter_shape": Json,"server": string,"success_count": number,"successful_parameters": Json,"tool_id": string,"tool_name": string,"tool_schema": Json,"tool_type": string,"tool_version": string
             }[]
                            },
 "grant_scopes":

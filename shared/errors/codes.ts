@@ -70,6 +70,7 @@ export const ERROR_CODES = {
 
   // Tools
   TOOL_NOT_FOUND: { status: 404, retryable: false },
+  SENDING_NOT_APPROVED: { status: 403, retryable: false },
   TOOL_FORBIDDEN: { status: 403, retryable: false },
   INSUFFICIENT_SCOPE: { status: 403, retryable: false },
   TOOL_DEFINITION_CHANGED: { status: 409, retryable: false },

@@ -1,27 +1,26 @@
 import type { z } from "zod";
-import { SwarmError } from "../errors/swarm_error.ts";
 import { describeIssues } from "../describe_issues.ts";
+import { SwarmError } from "../errors/swarm_error.ts";
 import type { JsonValue } from "../json.ts";
-import { isNestedTooDeep } from "../json_depth.ts";
+import { type JsonExcess, type JsonLimits, REQUEST_LIMITS } from "../json/json_limits.ts";
+import { describeExcess, parseJson } from "../json/parse_json.ts";
 import { toStorableJson } from "../storable_json.ts";
 import { readBody } from "./read_body.ts";
-
-/** Largest request body that is read, unless a door says otherwise. */
-const MAX_BODY_BYTES = 1_048_576;
 
 /**
  * Reads a request's JSON body and checks it against `schema`. Characters that Postgres cannot hold
  * become U+FFFD.
  *
- * @throws BODY_INVALID when the body is too large or deep, not JSON, or does not fit; `details.issues`
- * lists each place that is wrong.
+ * @param limits What the body may have. @default REQUEST_LIMITS
+ * @throws BODY_INVALID when the body goes beyond the limits (`details.limit`), is not JSON, or does
+ * not fit; `details.issues` lists the places that are wrong.
  */
 export async function parseBody<T>(
   request: Request,
   schema: z.ZodType<T>,
-  { maxBytes = MAX_BODY_BYTES }: { readonly maxBytes?: number } = {},
+  limits: JsonLimits = REQUEST_LIMITS,
 ): Promise<T> {
-  const body = parseJson(new TextDecoder().decode(await readBody(request, maxBytes)));
+  const body = parseBytes(await readBody(request, limits.bytes), limits);
   const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;
   const issues = describeIssues(parsed.error);
@@ -31,18 +30,27 @@ export async function parseBody<T>(
   });
 }
 
-function parseJson(text: string): unknown {
-  try {
-    const body: JsonValue = JSON.parse(text);
-    if (!isNestedTooDeep(body)) return toStorableJson(body);
-  } catch (cause) {
-    const problem = text.trim() === "" ? "it is empty" : "it is not JSON";
-    throw new SwarmError("BODY_INVALID", `Cannot read the body: ${problem}`, {
-      cause,
-      hint: "Send a JSON object with content-type application/json.",
-    });
+function parseBytes(bytes: Uint8Array, limits: JsonLimits): JsonValue {
+  const parsed = parseJson(bytes, limits);
+  switch (parsed.kind) {
+    case "json":
+      return toStorableJson(parsed.value);
+    case "too_large":
+      throw bodyTooLarge("the body", parsed.excess);
+    case "not_json": {
+      const problem = bytes.byteLength === 0 ? "it is empty" : "it is not JSON";
+      throw new SwarmError("BODY_INVALID", `Cannot read the body: ${problem}`, {
+        cause: parsed.cause,
+        hint: "Send a JSON object with content-type application/json.",
+      });
+    }
   }
-  throw new SwarmError("BODY_INVALID", "Cannot read the body: it is nested too deep", {
-    hint: "Send flatter data, or put it in Storage and pass its path.",
+}
+
+/** The error for what a caller sent and nobody may send: larger, deeper or wider than is read. */
+export function bodyTooLarge(what: string, excess: JsonExcess): SwarmError {
+  return new SwarmError("BODY_INVALID", `Cannot read ${what}: ${describeExcess(excess)}`, {
+    hint: "Send less or flatter data, or put it in Storage and pass its path.",
+    details: { ...excess },
   });
 }

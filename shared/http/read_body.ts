@@ -32,6 +32,9 @@ function tooLarge(maxBytes: number): SwarmError {
   return new SwarmError(
     "BODY_INVALID",
     `Cannot read the body: it is larger than ${maxBytes} bytes`,
-    { hint: "Put large inputs in Storage and pass their path." },
+    {
+      hint: "Put large inputs in Storage and pass their path.",
+      details: { limit: "bytes", allowed: maxBytes },
+    },
   );
 }

@@ -1,14 +1,18 @@
 import { SwarmError } from "../errors/swarm_error.ts";
 import { isJsonObject, type JsonValue } from "../json.ts";
-import { isNestedTooDeep } from "../json_depth.ts";
+import { ARGUMENTS_LIMITS } from "../json/json_limits.ts";
+import { parseJsonOrUndefined } from "../json/parse_json.ts";
 import { createModelError } from "./model_error.ts";
 import type { ModelEndpoint, ModelResponse, ModelToolCall, ModelUsage } from "./model_port.ts";
 
 /** The longest answer taken over: text and arguments of all tool calls together. */
 export const MAX_ANSWER_CHARS = 5_000_000;
 
+/** The most calls that one answer may ask for; each becomes a step. */
+const MAX_CALLS = 128;
+
 /** How much of arguments that did not parse is kept. */
-const MAX_MALFORMED_CHARS = 2_000;
+export const MAX_MALFORMED_CHARS = 2_000;
 
 /** A piece of a tool call, as it streams in or whole. */
 export interface ToolCallPiece {
@@ -48,10 +52,13 @@ export class AnswerBuilder {
   /**
    * Adds to the call with this number, or begins it.
    *
-   * @throws SwarmError MODEL_OUTPUT_INVALID when the answer grows too long.
+   * @throws SwarmError MODEL_OUTPUT_INVALID when the answer grows too long or has too many calls.
    */
   addCall(number: number, piece: ToolCallPiece): void {
     const call = this.#calls.get(number) ?? { callId: "", name: "", argumentsText: "" };
+    if (!this.#calls.has(number) && this.#calls.size === MAX_CALLS) {
+      throw this.#invalid(`it asks for more than ${MAX_CALLS} tool calls at once`);
+    }
     this.#grow(piece.argumentsText ?? "");
     this.#calls.set(number, {
       callId: call.callId || (piece.callId ?? ""),
@@ -103,12 +110,9 @@ export class AnswerBuilder {
 /** A tool call's arguments; an empty text, as some models send it, means none. */
 function parseArguments(text: string): Pick<ModelToolCall, "arguments" | "malformed"> {
   if (text.trim() === "") return { arguments: {} };
-  try {
-    const value: unknown = JSON.parse(text);
-    if (isJsonObject(value) && !isNestedTooDeep(value)) return { arguments: value };
-  } catch {
-    // Told to the model as `malformed`, so that it can correct itself.
-  }
+  const value = parseJsonOrUndefined(text, ARGUMENTS_LIMITS);
+  if (isJsonObject(value)) return { arguments: value };
+  // The model reads it again as `malformed`, so that it can correct itself.
   return { arguments: null, malformed: text.slice(0, MAX_MALFORMED_CHARS) };
 }
 

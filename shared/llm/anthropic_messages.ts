@@ -53,12 +53,9 @@ export function toMessagesRequest(
     messages: mergeTurns(messages, functions),
     ...(system === "" ? {} : { system }),
     ...(tools.length === 0 ? {} : {
-      tools: tools.map(({ input_schema, input_examples, ...named }) => ({
+      tools: tools.map(({ input_schema, ...named }) => ({
         ...named,
         input_schema: { ...input_schema, type: "object" },
-        ...(input_examples === undefined
-          ? {}
-          : { input_examples: input_examples.map((example) => ({ ...example })) }),
       })),
     }),
     ...(temperature === undefined ? {} : { temperature }),

@@ -68,7 +68,7 @@ export type CallModel = (call: ModelCall) => Promise<ModelCallResult>;
 /**
  * Makes the product's model port: it picks the model (the settings', else the provider's default),
  * asks policies and Vault for the key, calls once (again without what the model refuses: a
- * temperature, or strict tools and examples), and keeps the key out of whatever it returns.
+ * temperature, or strict tools), and keeps the key out of whatever it returns.
  *
  * @throws SwarmError PROVIDER_NOT_FOUND, MODEL_KEY_MISSING, MODEL_POLICY_DENIED,
  * TOOL_ADDRESS_FORBIDDEN for a `base_url` that may not be reached, and the codes of
@@ -130,9 +130,9 @@ function withoutRefused(request: ModelRequest, refusal: string): ModelRequest | 
     const { temperature: _, ...atItsOwn } = request;
     return atItsOwn;
   }
-  // Compatible servers need not know strict tools or examples, and strict mode has more rules
+  // Compatible servers need not know strict tools, and strict mode has more rules
   // than its documentation says.
-  const isAboutTools = /strict|schema|input_examples|tools?\b|function/i.test(refusal);
+  const isAboutTools = /strict|schema|tools?\b|function/i.test(refusal);
   const canBeBasic = request.tools.length > 0 && request.hasBasicTools !== true;
   return isAboutTools && canBeBasic ? { ...request, hasBasicTools: true } : undefined;
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { JsonValue } from "../json.ts";
+import { jsonObject } from "../json_schema.ts";
 import { toGeminiFunction } from "../tool_schemas/wire_function.ts";
 import type { Content, GenerateContentParameters, Part } from "../vendor/google_genai.js";
 import type { ModelMessage, ModelRequest, ModelToolCall } from "./model_port.ts";
@@ -13,7 +14,7 @@ export const partSchema = z.object({
   functionCall: z.object({
     id: z.string().optional(),
     name: z.string().optional(),
-    args: z.record(z.string(), z.json()).optional(),
+    args: jsonObject.optional(),
   }).optional(),
 });
 

@@ -1,3 +1,5 @@
+import { REPORT_LIMITS } from "../json/json_limits.ts";
+import { parseJsonOrUndefined } from "../json/parse_json.ts";
 import { z } from "zod";
 import type { ErrorCode } from "../errors/codes.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
@@ -95,7 +97,7 @@ export function toHttpError(
   answer: { readonly status: number; readonly headers: Headers; readonly body: string },
 ): SwarmError {
   const { status, headers, body } = answer;
-  const reported = readReported(parseJson(body));
+  const reported = readReported(parseJsonOrUndefined(body, REPORT_LIMITS));
   const waitSeconds = parseRetryAfter(headers, Date.now()) ?? reported?.retryAfterSeconds;
   const isOverruled = TYPES_OVER_STATUS.some((type) => reported?.types.includes(type));
   const ruling = isOverruled ? reported?.status ?? status : status;
@@ -183,12 +185,4 @@ function codeOfStatus(status: number): ErrorCode {
   if (status === 429) return "MODEL_RATE_LIMITED";
   if (status === 409 || status >= 500) return "MODEL_UNAVAILABLE";
   return "MODEL_REQUEST_INVALID";
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // Proxies answer in HTML or plain text; the caller then quotes the text.
-  }
 }

@@ -31,8 +31,6 @@ export interface ModelTool {
    * maps the arguments of calls back, so that nobody else knows of that form.
    */
   readonly inputSchema: JsonObject;
-  /** Arguments that have worked, best first, for providers that take examples. */
-  readonly examples?: readonly JsonObject[];
 }
 
 /** A call the model asked for. */
@@ -61,7 +59,7 @@ export interface ModelRequest {
   readonly tools: readonly ModelTool[];
   readonly temperature?: number;
   readonly maxOutputTokens?: number;
-  /** Offers tools without strict mode and examples, which not every server knows. @default false */
+  /** Offers tools without strict mode, which not every server knows. @default false */
   readonly hasBasicTools?: boolean;
 }
 

@@ -1,4 +1,7 @@
 import { SwarmError } from "../errors/swarm_error.ts";
+import { type JsonExcess, MODEL_LIMITS } from "../json/json_limits.ts";
+import { describeExcess } from "../json/parse_json.ts";
+import { measuredBody } from "../net/guard_json.ts";
 import { createModelError, toAnswerError, toHttpError } from "./model_error.ts";
 import type { GenerateOptions, ModelEndpoint } from "./model_port.ts";
 
@@ -62,7 +65,7 @@ export async function callOverTransport<T>(
 
 type WatchedTransport = TransportOptions & { readonly idleTimeoutMs: number };
 
-/** One call's connection: deadline of silence, size cap, and the first failure. */
+/** One call's connection: deadline of silence, limits of its JSON, and the first failure. */
 class ModelTransport {
   readonly #endpoint: ModelEndpoint;
   readonly #options: WatchedTransport;
@@ -89,7 +92,14 @@ class ModelTransport {
       signal: AbortSignal.any(signals),
     }));
     if (!response.ok) throw this.#fail(await this.#readError(response));
-    const body = response.body === null ? null : this.#watchedBody(response.body);
+    const body = response.body === null ? null : this.#watchedBody(
+      measuredBody(
+        response.body,
+        response.headers,
+        MODEL_LIMITS,
+        (excess) => this.#fail(this.#unread(excess)),
+      ),
+    );
     return new Response(body, { status: response.status, headers: response.headers });
   };
 
@@ -177,6 +187,13 @@ class ModelTransport {
     return createModelError(this.#endpoint, {
       code: "MODEL_OUTPUT_INVALID",
       message: `its answer is longer than ${maxBytes} bytes`,
+    });
+  }
+
+  #unread(excess: JsonExcess): SwarmError {
+    return createModelError(this.#endpoint, {
+      code: "MODEL_OUTPUT_INVALID",
+      message: `its answer cannot be read: ${describeExcess(excess)}`,
     });
   }
 

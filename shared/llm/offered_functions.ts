@@ -4,6 +4,9 @@ import {
   type FunctionTarget,
   toFunctionDefinition,
 } from "../tool_schemas/function_definition.ts";
+import { StepsSpentError } from "../tool_schemas/step_budget.ts";
+import type { JsonObject } from "../json.ts";
+import { MAX_MALFORMED_CHARS } from "./answer_builder.ts";
 import type { ModelRequest, ModelResponse, ModelTool, ModelToolCall } from "./model_port.ts";
 
 /** The tools of one request in a provider's form, and the way back for what the model asks for. */
@@ -23,7 +26,8 @@ export class OfferedFunctions {
   toProvided<T extends Pick<ModelToolCall, "name" | "arguments">>(call: T): T {
     const definition = this.#byName.get(call.name);
     if (definition === undefined || call.arguments === null) return call;
-    return { ...call, arguments: definition.toProvided(call.arguments) };
+    const provided = whereDecided(call.arguments, definition.toProvided);
+    return provided === null ? call : { ...call, arguments: provided };
   }
 
   /** The answer with the arguments of its calls as the tools take them. */
@@ -31,20 +35,36 @@ export class OfferedFunctions {
     const toolCalls = response.toolCalls.map((call) => {
       const definition = this.#byName.get(call.name);
       if (definition === undefined || call.arguments === null) return call;
-      return { ...call, arguments: definition.toOriginal(call.arguments) };
+      const original = whereDecided(call.arguments, definition.toOriginal);
+      if (original !== null) return { ...call, arguments: original };
+      const malformed = JSON.stringify(call.arguments).slice(0, MAX_MALFORMED_CHARS);
+      return { ...call, arguments: null, malformed };
     });
     return { ...response, toolCalls };
   }
 }
 
+/** Null when there is more to try than may be tried. */
+function whereDecided(
+  args: JsonObject,
+  map: (args: JsonObject) => JsonObject,
+): JsonObject | null {
+  try {
+    return map(args);
+  } catch (error) {
+    if (error instanceof StepsSpentError) return null;
+    throw error;
+  }
+}
+
 /** Tools are checked when they are listed; one that is unusable all the same is not offered. */
 function convert(
-  { name, description, inputSchema, examples = [] }: ModelTool,
+  { name, description, inputSchema }: ModelTool,
   target: FunctionTarget,
   isBasic: boolean,
 ): FunctionDefinition[] {
   try {
-    const tool = { name, description, inputSchema, examples };
+    const tool = { name, description, inputSchema };
     return [toFunctionDefinition(tool, target, { isBasic })];
   } catch (error) {
     if (error instanceof SwarmError && error.code === "TOOL_CONFIG_INVALID") return [];

@@ -1,10 +1,12 @@
 import type { SwarmError } from "../errors/swarm_error.ts";
+import { ANSWER_LIMITS, type JsonLimits } from "../json/json_limits.ts";
 import { capBody } from "../net/cap_body.ts";
+import { guardJson } from "../net/guard_json.ts";
 import { NO_SESSION } from "./no_session.ts";
 import { applyCredential, type Credential } from "../tools/credential.ts";
 
-/** Most bytes of one answer that are read. */
-const MAX_ANSWER_BYTES = 5 * 1024 * 1024;
+/** Most bytes of one answer that are read; a stream holds many events beside the result. */
+const MAX_ANSWER_BYTES = ANSWER_LIMITS.bytes;
 
 /** What happened to the last request; the SDK's own errors do not tell it all. */
 export interface RequestTrace {
@@ -13,7 +15,7 @@ export interface RequestTrace {
   headers: Headers;
   /** What `fetch` rejected with. */
   failure: unknown;
-  /** Set when the answer was larger than is read. */
+  /** Set when the answer was larger, deeper or wider than is read. */
   tooLarge: SwarmError | null;
 }
 
@@ -30,6 +32,8 @@ export interface McpFetchOptions {
   readonly secrets: readonly Credential[];
   /** Guarded against private addresses. */
   readonly fetch: typeof fetch;
+  /** Of each answer. @default ANSWER_LIMITS */
+  readonly limits?: JsonLimits;
 }
 
 /** The form of `fetch` that the MCP transport calls. */
@@ -37,7 +41,7 @@ export type McpFetch = (input: string | URL, init?: RequestInit) => Promise<Resp
 
 /**
  * The `fetch` that the MCP transport uses: it adds the configured headers, query and secrets,
- * caps the answer and keeps the trace. The standing stream (GET) that the earlier protocol offers
+ * measures the answer before the SDK parses it and keeps the trace. The standing stream (GET) that the earlier protocol offers
  * is declined on the spot, since nobody listens to it between calls.
  */
 export function createMcpFetch(options: McpFetchOptions, trace: RequestTrace): McpFetch {
@@ -54,10 +58,19 @@ export function createMcpFetch(options: McpFetchOptions, trace: RequestTrace): M
       const response = await options.fetch(url, { ...init, headers });
       trace.status = response.status;
       trace.headers = response.headers;
-      return capBody(response, MAX_ANSWER_BYTES, (error) => trace.tooLarge = error);
+      const refuse = (error: SwarmError) => trace.tooLarge = error;
+      const capped = capBody(response, MAX_ANSWER_BYTES, refuse);
+      // A page of a proxy that failed is read as text alone.
+      return holdsJson(response)
+        ? guardJson(capped, options.limits ?? ANSWER_LIMITS, refuse)
+        : capped;
     } catch (error) {
       trace.failure = error;
       throw error;
     }
   };
+}
+
+function holdsJson({ ok, headers }: Response): boolean {
+  return ok || /json|event-stream/.test(headers.get("content-type") ?? "");
 }

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { asJsonObject, type JsonObject } from "../json.ts";
+import { type JsonLimits, LISTING_LIMITS } from "../json/json_limits.ts";
 import { isNestedTooDeep } from "../json_depth.ts";
 import { jsonObject } from "../json_schema.ts";
 import { toTraceHeaders } from "../http/trace_context.ts";
@@ -86,12 +87,23 @@ async function listTools(options: McpServerOptions, signal: AbortSignal): Promis
   const { timeoutMs, state } = options;
   // A server of the earlier protocol is asked again what it speaks: it may have been renewed.
   const known = state.discovery === null ? UNKNOWN_CONNECTION : state;
+  const limits = LISTING_LIMITS;
   return await ask(
-    { options, timeoutMs, state: known, inputCapabilities: {}, logs: null },
+    { options, timeoutMs, state: known, inputCapabilities: {}, logs: null, limits },
     signal,
     ({ client }, request) => listMcpTools(client, request),
-    { timeout: "list its tools", errorOf: errorOfFailure },
+    { timeout: "list its tools", errorOf: errorOfListing },
   );
+}
+
+/** A list that is too large to be read is the server's fault, as any other that cannot be used. */
+function errorOfListing(failure: Parameters<typeof errorOfFailure>[0]): SwarmError {
+  const error = errorOfFailure(failure);
+  if (error.code !== "OUTPUT_TOO_LARGE") return error;
+  return new SwarmError("TOOL_UNAVAILABLE", `Cannot list the tools: ${error.message}`, {
+    hint: "Register a server with fewer tools.",
+    cause: error,
+  });
 }
 
 async function relay(
@@ -122,6 +134,8 @@ interface Connecting {
   readonly state: ConnectionState;
   readonly inputCapabilities: JsonObject;
   readonly logs: ToolLogSink | null;
+  /** Of the server's answers, where they are not those of a tool. */
+  readonly limits?: JsonLimits;
 }
 
 /** Options of the SDK's requests. */
@@ -266,7 +280,7 @@ async function withClient<T>(
 }
 
 async function useClient<T>(
-  { options, trace, state, signal, timeoutMs, inputCapabilities, logs }: ClientWork,
+  { options, trace, state, signal, timeoutMs, inputCapabilities, logs, limits }: ClientWork,
   use: (connected: ConnectedClient) => Promise<T>,
 ): Promise<T> {
   const { config, credential, extraSecrets } = options;
@@ -275,6 +289,7 @@ async function useClient<T>(
     query: plainValues(config.query),
     secrets: credential === null ? extraSecrets : [...extraSecrets, credential],
     fetch: options.fetch,
+    ...(limits === undefined ? {} : { limits }),
   }, trace);
   const url = new URL(config.mcp_url);
   const target = { url, fetch: send, timeoutMs, inputCapabilities, logs };

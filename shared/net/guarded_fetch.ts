@@ -24,6 +24,18 @@ const HEADERS_FOR_OTHER_ORIGINS = [
   ...[ACTOR_HEADER, TASK_HEADER],
 ];
 
+/** A request, and where its redirects may lead. */
+export interface GuardedRequestInit extends RequestInit {
+  /** Host names with their ports. @default any host that the policy allows */
+  readonly redirectHosts?: readonly string[] | undefined;
+}
+
+/** A `fetch` that reaches only what its policy allows. */
+export type GuardedFetch = (
+  input: RequestInfo | URL,
+  init?: GuardedRequestInit,
+) => Promise<Response>;
+
 /**
  * Makes a `fetch` that reaches only what the policy allows: the first address and each redirect
  * hop are checked, a redirect to another origin drops every header that could be a credential and
@@ -32,7 +44,7 @@ const HEADERS_FOR_OTHER_ORIGINS = [
  * `redirect: "manual"` and `"error"` are honoured. The fetch rejects with `SwarmError`
  * `TOOL_ADDRESS_FORBIDDEN` or `TOOL_UNAVAILABLE` before anything is sent to a refused address.
  */
-export function createGuardedFetch(policy: GuardedFetchPolicy): typeof fetch {
+export function createGuardedFetch(policy: GuardedFetchPolicy): GuardedFetch {
   return async (input, init) => {
     const request = new Request(input, init);
     const { body: given }: { readonly body?: unknown } = init ?? {};
@@ -41,7 +53,10 @@ export function createGuardedFetch(policy: GuardedFetchPolicy): typeof fetch {
       : typeof given === "string"
       ? given
       : await request.arrayBuffer();
-    const response = await followRedirects(request, body, policy);
+    const response = await followRedirects(request, body, {
+      ...policy,
+      redirectHosts: init?.redirectHosts,
+    });
     return policy.maxBodyBytes === undefined ? response : capBody(response, policy.maxBodyBytes);
   };
 }
@@ -49,7 +64,7 @@ export function createGuardedFetch(policy: GuardedFetchPolicy): typeof fetch {
 async function followRedirects(
   request: Request,
   body: Hop["body"],
-  policy: GuardedFetchPolicy,
+  policy: GuardedFetchPolicy & Pick<GuardedRequestInit, "redirectHosts">,
 ): Promise<Response> {
   const send = policy.fetch ?? fetch;
   let hop: Hop = {
@@ -70,6 +85,9 @@ async function followRedirects(
     await response.body?.cancel();
     if (request.redirect === "error") throw refusedRedirect(url, "redirects are not followed here");
     hop = nextHop(hop, response.status, location);
+    if (policy.redirectHosts?.includes(hop.url.host) === false) {
+      throw refusedRedirect(hop.url, "the request may not reach that host");
+    }
     await assertUrlAllowed(hop.url, policy);
   }
   throw refusedRedirect(hop.url, `it redirects more than ${MAX_REDIRECTS} times`);

@@ -15,7 +15,7 @@ const ENTITY_NAMES: Readonly<Record<string, string>> = {
 };
 
 /** What escapes the next character, and may have been escaped itself. */
-const BACKSLASH =
+export const BACKSLASH =
   "(?:\\\\(?:u005[cC]|x5[cC])?|%(?:25)*5[cC]|&(?:amp;)*(?:bsol|#(?:0*92|[xX]0*5[cC]));)";
 /** No key has more; a longer regular expression takes long to compile, and at last too much stack. */
 const MAX_ESCAPABLE_CHARACTERS = 512;
@@ -23,7 +23,7 @@ const MAX_ESCAPABLE_CHARACTERS = 512;
 /**
  * Patterns that match a text however its characters are escaped, each on its own: `/` also as `\/`,
  * `\u002f`, `\x2F`, `%2F`, `%252f`, `&#47;` and `&#x2F;`. Letters, digits and what URLs leave alone
- * (`-._~`) are taken to stand as they are.
+ * (`-._~`) are taken to stand as they are: `decodeLetters()` undoes the escapes of those before.
  *
  * What a pattern repeats is followed by something else, and begins behind something else, so that
  * matching takes time in proportion to the text.
@@ -108,4 +108,21 @@ function encoded(character: string): string {
 
 function anyCase(hex: string): string {
   return hex.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
+}
+
+/** Bytes that hexadecimal text has to begin with; of a longer one any digits that follow count. */
+const MAX_HEXADECIMAL_BYTES = 256;
+
+/**
+ * Patterns that match a text's bytes in hexadecimal digits of either case, as one number or with a
+ * blank, a colon or a hyphen between bytes; one for each digit and each place between bytes.
+ */
+export function hexadecimalPattern(text: string): string[] {
+  const bytes = new TextEncoder().encode(text);
+  const patterns = [...bytes.subarray(0, MAX_HEXADECIMAL_BYTES)].flatMap((byte) => {
+    const [high = "", low = ""] = byte.toString(16).padStart(2, "0");
+    return ["[ :-]?", anyCase(high), anyCase(low)];
+  });
+  const rest = bytes.byteLength > MAX_HEXADECIMAL_BYTES ? ["(?:[ :-]?[0-9a-fA-F]{2})*"] : [];
+  return [...patterns.slice(1), ...rest];
 }

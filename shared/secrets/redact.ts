@@ -1,6 +1,7 @@
 import type { JsonValue } from "../json.ts";
 import { lazily } from "../lazily.ts";
-import { escapablePatterns } from "./escapable_patterns.ts";
+import { escapablePatterns, hexadecimalPattern } from "./escapable_patterns.ts";
+import { decodeLetters } from "./escaped_letters.ts";
 
 /** What stands where a secret stood. */
 export const REDACTED = "[redacted]";
@@ -27,14 +28,15 @@ const MAX_COMPARED_CHARACTERS = 64;
 const CUT_ESCAPE = "[%&\\\\][%&\\\\#;A-Za-z0-9]{0,24}$";
 
 /**
- * Makes a redactor for secret values. It finds each as it is, in base64 at any alignment, and both with
- * any of their characters escaped as JSON, JavaScript, URLs, forms and HTML do it: encoders differ
- * in which they escape, and a document may hold another one.
+ * Makes a redactor for secret values. It finds each as it is, in base64 at any alignment and in
+ * hexadecimal digits, all with any of their characters escaped as JSON, JavaScript, URLs, forms and
+ * HTML do it: encoders differ in which they escape, and a document may hold another one.
  *
  * Values shorter than four characters are ignored.
  */
 export function createRedactor(secrets: readonly string[]): Redactor {
-  const forms = secrets.filter((secret) => secret.length >= MIN_SECRET_LENGTH).flatMap(formsOf);
+  const kept = [...new Set(secrets)].filter((secret) => secret.length >= MIN_SECRET_LENGTH);
+  const forms = kept.flatMap(formsOf);
   if (forms.length === 0) {
     return {
       text: (value) => value,
@@ -43,20 +45,38 @@ export function createRedactor(secrets: readonly string[]): Redactor {
     };
   }
   // Longest first: the alternation takes the first that fits, and one form may contain another.
-  const patterns = [...new Set(forms)].sort((a, b) => b.length - a.length).flatMap(
-    escapablePatterns,
-  );
+  const patterns = [
+    ...kept.map(hexadecimalPattern).sort((a, b) => b.length - a.length),
+    ...[...new Set(forms)].sort((a, b) => b.length - a.length).flatMap(escapablePatterns),
+  ];
   const whole = new RegExp(patterns.map((form) => form.join("")).join("|"), "g");
-  const text = (value: string) => value.replace(whole, REDACTED);
+  const text = (value: string) => redactText(value, whole);
   const beginning = lazily(() => new RegExp(`(?:${patterns.map(beginningOf).join("|")})$`));
   return {
     text,
     json: (value) => redactJson(value, text),
     findBeginning: (value) => {
-      const found = value.search(beginning());
-      return found === -1 ? value.length : found;
+      const decoded = decodeLetters(value);
+      const found = (decoded?.text ?? value).search(beginning());
+      if (found === -1) return value.length;
+      return decoded?.originalPlace(found) ?? found;
     },
   };
+}
+
+/** Twice where letters are escaped: what is not, in a form that looks like an escape, goes first. */
+function redactText(value: string, whole: RegExp): string {
+  const plain = value.replace(whole, REDACTED);
+  const decoded = decodeLetters(plain);
+  if (decoded === null) return plain;
+  let text = "";
+  let copiedTo = 0;
+  for (const match of decoded.text.matchAll(whole)) {
+    const start = decoded.originalPlace(match.index);
+    text += plain.slice(copiedTo, start) + REDACTED;
+    copiedTo = decoded.originalPlace(match.index + match[0].length);
+  }
+  return text + plain.slice(copiedTo);
 }
 
 /**
@@ -66,8 +86,7 @@ export function createRedactor(secrets: readonly string[]): Redactor {
 function beginningOf(form: readonly string[]): string {
   const [first = "", ...others] = form.slice(0, MAX_COMPARED_CHARACTERS);
   const rest = form.length > MAX_COMPARED_CHARACTERS ? "[^]*" : "";
-  const orEnd = (pattern: string) =>
-    /^\\?.$/.test(pattern) ? `(?:${pattern}|$)` : `(?:${pattern}|$|${CUT_ESCAPE})`;
+  const orEnd = (pattern: string) => `(?:${pattern}|$|${CUT_ESCAPE})`;
   return `(?:${first}|${CUT_ESCAPE})${others.map(orEnd).join("")}${rest}`;
 }
 

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { fitsSchema } from "./fits_schema.ts";
+import { StepBudget } from "./step_budget.ts";
 
 /** How values of one schema are mapped between a tool's own form and a provider's. */
 export interface ArgumentShape {
@@ -50,45 +51,73 @@ export const SAME_SHAPE: ArgumentShape = {
 /**
  * Arguments as the tool takes them: its own property names, and without the nulls by which a model
  * says that an optional argument is absent. A null that the tool's schema allows stays.
+ *
+ * @throws StepsSpentError when there is too much to try.
  */
 export function toOriginalArguments(args: JsonObject, shape: ArgumentShape): JsonObject {
-  return mapObject(args, [shape], "provided");
+  return mapObject(args, [shape], mappingFrom("provided"));
 }
 
-/** Arguments as the provider knows them. */
+/**
+ * Arguments as the provider knows them.
+ *
+ * @throws StepsSpentError when there is too much to try.
+ */
 export function toProvidedArguments(args: JsonObject, shape: ArgumentShape): JsonObject {
-  return mapObject(args, [shape], "original");
+  return mapObject(args, [shape], mappingFrom("original"));
 }
 
-function mapValue(value: JsonValue, shapes: readonly ArgumentShape[], from: Form): JsonValue {
+/** A mapping under way. */
+interface Mapping {
+  readonly from: Form;
+  /** Shared by all that has to be tried for one set of arguments. */
+  readonly budget: StepBudget;
+}
+
+const MAX_STEPS = 40_000;
+/** Beginning a validation costs as much as so many steps of one. */
+const VALIDATION_STEPS = 4;
+
+function mappingFrom(from: Form): Mapping {
+  return { from, budget: new StepBudget(MAX_STEPS) };
+}
+
+function fits(value: JsonValue, schema: JsonObject, { budget }: Mapping): boolean {
+  budget.spend(VALIDATION_STEPS);
+  return fitsSchema(value, schema, budget);
+}
+
+function mapValue(value: JsonValue, shapes: readonly ArgumentShape[], mapping: Mapping): JsonValue {
   if (shapes.length === 0) return value;
-  if (isJsonObject(value)) return mapObject(value, shapes, from);
+  if (isJsonObject(value)) return mapObject(value, shapes, mapping);
   if (!Array.isArray(value)) return value;
-  const counting = countingShapes(value, shapes, from);
+  const counting = countingShapes(value, shapes, mapping);
   return value.map((item: JsonValue, index) =>
-    mapValue(item, counting.flatMap(({ prefix, items }) => prefix[index] ?? items), from)
+    mapValue(item, counting.flatMap(({ prefix, items }) => prefix[index] ?? items), mapping)
   );
 }
 
 function mapObject(
   value: JsonObject,
   shapes: readonly ArgumentShape[],
-  from: Form,
+  mapping: Mapping,
 ): JsonObject {
-  const counting = countingShapes(value, shapes, from);
+  const counting = countingShapes(value, shapes, mapping);
   const entries = Object.entries(value).flatMap(([name, member]): [string, JsonValue][] => {
-    const declared = declarations(name, counting, from);
+    const declared = declarations(name, counting, mapping);
     // An open option lets other options' properties through, which keep their names' meaning.
     const [first] = declared.length > 0
       ? declared
-      : declarations(name, possibleShapes(shapes), from);
+      : declarations(name, possibleShapes(shapes), mapping);
     if (first === undefined) {
-      return [[name, mapValue(member, counting.flatMap(({ rest }) => rest), from)]];
+      return [[name, mapValue(member, counting.flatMap(({ rest }) => rest), mapping)]];
     }
-    if (from === "provided" && member === null && standsForAbsent(declared)) return [];
-    const to = from === "provided" ? first.original : first.provided;
+    if (mapping.from === "provided" && member === null && standsForAbsent(declared, mapping)) {
+      return [];
+    }
+    const to = mapping.from === "provided" ? first.original : first.provided;
     const inner = declared.length > 0 ? declared : [first];
-    return [[to, mapValue(member, inner.map(({ shape }) => shape), from)]];
+    return [[to, mapValue(member, inner.map(({ shape }) => shape), mapping)]];
   });
   return Object.fromEntries(entries);
 }
@@ -96,16 +125,16 @@ function mapObject(
 function declarations(
   name: string,
   shapes: readonly ArgumentShape[],
-  from: Form,
+  mapping: Mapping,
 ): PropertyShape[] {
   return shapes.flatMap(({ properties }) =>
-    properties.filter((property) => property[from] === name)
+    properties.filter((property) => property[mapping.from] === name)
   );
 }
 
-function standsForAbsent(declared: readonly PropertyShape[]): boolean {
+function standsForAbsent(declared: readonly PropertyShape[], mapping: Mapping): boolean {
   return !declared.some(({ isRequired }) => isRequired) &&
-    declared.some(({ schema }) => !fitsSchema(null, schema));
+    declared.some(({ schema }) => !fits(null, schema, mapping));
 }
 
 /** The shapes of a value with those of their parts, and of all options. */
@@ -121,16 +150,16 @@ function possibleShapes(shapes: readonly ArgumentShape[]): ArgumentShape[] {
 function countingShapes(
   value: JsonValue,
   shapes: readonly ArgumentShape[],
-  from: Form,
+  mapping: Mapping,
 ): ArgumentShape[] {
   return shapes.flatMap((shape) => [
     shape,
-    ...countingShapes(value, shape.parts, from),
+    ...countingShapes(value, shape.parts, mapping),
     ...shape.choices.flatMap((options) => {
-      const option = options.find((candidate) => fitsSchema(value, candidate[from]));
+      const option = options.find((candidate) => fits(value, candidate[mapping.from], mapping));
       // What fits no option is mapped as far as the names go; validation refuses it anyway.
       const chosen = option === undefined ? options : [option];
-      return countingShapes(value, chosen.map((candidate) => candidate.shape), from);
+      return countingShapes(value, chosen.map((candidate) => candidate.shape), mapping);
     }),
   ]);
 }

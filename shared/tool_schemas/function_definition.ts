@@ -7,7 +7,6 @@ import {
   toProvidedArguments,
 } from "./argument_shape.ts";
 import { type Converted, convertSchema, type Dialect } from "./convert_schema.ts";
-import { fittingExamples } from "./fitting_examples.ts";
 import { foldRoot } from "./fold_root.ts";
 import { geminiDialect } from "./gemini_dialect.ts";
 import { openAiDialect, openAiStrictDialect } from "./openai_dialect.ts";
@@ -30,8 +29,6 @@ export interface ConvertibleTool {
   readonly description: string;
   /** JSON Schema of the arguments, of any draft. */
   readonly inputSchema: JsonObject;
-  /** Arguments that have worked, best first. */
-  readonly examples?: readonly JsonObject[];
 }
 
 /** A tool in a provider's form, with the way back for the arguments of a call. */
@@ -42,8 +39,6 @@ export interface FunctionDefinition {
   readonly parameters: JsonObject;
   /** The provider is asked to enforce the schema (OpenAI only). */
   readonly isStrict: boolean;
-  /** At most three, in the provider's form; empty for providers that take none. */
-  readonly examples: readonly JsonObject[];
   /** What the original says and this does not. */
   readonly losses: readonly SchemaLoss[];
   /** A model's arguments as the tool takes them; to be validated against the tool's own schema. */
@@ -54,7 +49,7 @@ export interface FunctionDefinition {
 
 /** How a tool is converted. */
 export interface ConversionOptions {
-  /** Without strict mode and examples, for servers that know neither. @default false */
+  /** Without strict mode, for servers that do not know it. @default false */
   readonly isBasic?: boolean;
 }
 
@@ -80,13 +75,11 @@ export function toFunctionDefinition(
   const converted = convertFor(target, root, isBasic);
   assertSize(converted.schema);
   const { schema: parameters, shape } = converted;
-  const examples = target === "anthropic" && !isBasic ? tool.examples ?? [] : [];
   return {
     name: tool.name,
     description: tool.description,
     parameters,
     isStrict: converted.isStrict,
-    examples: fittingExamples(examples, tool.inputSchema, { parameters, shape }),
     losses: distinct([...losses, ...converted.losses]),
     toOriginal: (args) => toOriginalArguments(args, shape),
     toProvided: (args) => toProvidedArguments(args, shape),

@@ -150,22 +150,6 @@ Deno.test("names that would fall together stay apart", () => {
   assert.deepEqual(definition.toProvided(original), provided);
 });
 
-Deno.test("examples are shown in the provider's names, three at most, and only those that fit", () => {
-  const schema: JsonObject = {
-    type: "object",
-    properties: { "a b": { type: "integer" } },
-    required: ["a b"],
-  };
-  const examples = [{ "a b": "no" }, { "a b": 1 }, { "a b": 2 }, { "a b": 3 }, { "a b": 4 }];
-
-  assert.deepEqual(convert(schema, "anthropic", { examples }).examples, [
-    { a_b: 1 },
-    { a_b: 2 },
-    { a_b: 3 },
-  ]);
-  assert.deepEqual(convert(schema, "openai", { examples }).examples, []);
-});
-
 Deno.test("more than strict mode takes at once is sent without it", () => {
   const values = Array.from({ length: 1_001 }, (_, number) => `v${number}`);
   const deep = Array.from({ length: 12 }).reduce<JsonObject>(

@@ -102,7 +102,8 @@ function isType(value: JsonValue): boolean {
   return types.length > 0 && types.every((type) => TYPES.has(type));
 }
 
-function isPattern(value: JsonValue): boolean {
+/** Whether it is a regular expression, in the form that JSON Schema has them. */
+export function isPattern(value: JsonValue): boolean {
   if (typeof value !== "string") return false;
   try {
     return new RegExp(value, "u") instanceof RegExp;

@@ -17,7 +17,6 @@ export interface AnthropicTool {
   readonly name: string;
   readonly description: string;
   readonly input_schema: JsonObject;
-  readonly input_examples?: readonly JsonObject[];
 }
 
 /** A function declaration of Gemini. */
@@ -35,13 +34,8 @@ export function toOpenAiFunction(definition: FunctionDefinition): OpenAiFunction
 
 /** Writes a definition as Anthropic takes it. */
 export function toAnthropicTool(definition: FunctionDefinition): AnthropicTool {
-  const { name, description, parameters, examples } = definition;
-  return {
-    name,
-    description,
-    input_schema: parameters,
-    ...(examples.length === 0 ? {} : { input_examples: examples }),
-  };
+  const { name, description, parameters } = definition;
+  return { name, description, input_schema: parameters };
 }
 
 /** Writes a definition as Gemini takes it. */

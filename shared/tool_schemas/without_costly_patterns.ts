@@ -1,8 +1,9 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
-import { patternCost } from "./pattern_cost.ts";
+import { type PatternCost, patternCost } from "./pattern_cost.ts";
+import { isPattern } from "./schema_keywords.ts";
 
-/** Steps that matching the patterns of a schema may take, a tenth of a second at most. */
-const MAX_STEPS = 10_000_000;
+/** Steps that matching the patterns of a schema may take, a twentieth of a second at most. */
+const MAX_STEPS = 5_000_000;
 /** Keywords that hold schemas by name. */
 const SCHEMAS_BY_NAME: ReadonlySet<string> = new Set([
   "properties",
@@ -27,20 +28,40 @@ const REMAINING: ReadonlySet<string> = new Set([
  * itself has to apply those. Whatever fits the schema fits what is left of it.
  */
 export function withoutCostlyPatterns(schema: JsonObject, value: JsonValue): JsonObject {
+  const patterns = costsOf(schema);
+  if (patterns.length === 0) return schema;
   const lengths = [...textLengths(value)];
   if (lengths.length === 0) return schema;
   let stepsLeft = MAX_STEPS;
   const costly = new Set<string>();
-  for (const pattern of patternsOf(schema)) {
-    const steps = stepsOf(pattern, lengths);
+  for (const { pattern, cost } of patterns) {
+    const steps = stepsOf(cost, lengths);
     if (steps <= stepsLeft) stepsLeft -= steps;
     else costly.add(pattern);
   }
   return costly.size === 0 ? schema : reduce(schema, costly);
 }
 
-function stepsOf(pattern: string, lengths: readonly number[]): number {
-  const cost = patternCost(pattern);
+interface SchemaPattern {
+  readonly pattern: string;
+  readonly cost: PatternCost | null;
+}
+
+const knownCosts = new WeakMap<JsonObject, readonly SchemaPattern[]>();
+
+/** The patterns of a schema; one that is no regular expression of ours costs too much as well. */
+function costsOf(schema: JsonObject): readonly SchemaPattern[] {
+  const known = knownCosts.get(schema);
+  if (known !== undefined) return known;
+  const costs = [...patternsOf(schema)].map((pattern) => ({
+    pattern,
+    cost: isPattern(pattern) ? patternCost(pattern) : null,
+  }));
+  knownCosts.set(schema, costs);
+  return costs;
+}
+
+function stepsOf(cost: PatternCost | null, lengths: readonly number[]): number {
   if (cost === null) return Infinity;
   return lengths.reduce((sum, length) => sum + cost.factor * length ** cost.degree, 0);
 }

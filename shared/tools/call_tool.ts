@@ -1,5 +1,7 @@
+import { textBlock } from "../content_block.ts";
 import type { ErrorCode } from "../errors/codes.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
+import { onlyDeclared } from "../tool_schemas/only_declared.ts";
 import { admitCall, scopesOf } from "./admit_call.ts";
 import { assertReachable } from "./assert_reachable.ts";
 import { describeProblems, findArgumentProblems } from "./argument_problems.ts";
@@ -83,6 +85,7 @@ async function answerCall(call: RunningCall, lookedUp?: CallRecord): Promise<Ser
   const { definition } = found;
   assertApproved(record);
   assertArgumentsFit(call, definition);
+  const notice = leaveOutUndeclared(call, definition);
   await assertReachable(record, call.ports);
   const { caller, ports } = call;
   const options = {
@@ -96,7 +99,7 @@ async function answerCall(call: RunningCall, lookedUp?: CallRecord): Promise<Ser
   const answer = await sendCall(call, opened, definition)
     .finally(() => call.redactor = opened.redactor());
   const isStale = answer.kind === "answered" && answer.isDefinitionStale === true;
-  return isStale ? await withNewDefinition(call, record, answer) : answer;
+  return withNotice(isStale ? await withNewDefinition(call, record, answer) : answer, notice);
 }
 
 interface AdmittedCall {
@@ -143,22 +146,41 @@ function remember(call: RunningCall, record: CallRecord): CallRecord {
   return record;
 }
 
-function assertArgumentsFit({ request, ports }: RunningCall, definition: ToolDefinition): void {
-  let problems;
+/** What is not certain to fit is refused: it is not for the server to find out. */
+function assertArgumentsFit({ request }: RunningCall, definition: ToolDefinition): void {
+  const problems = findArgumentProblems(definition.inputSchema, request.arguments);
+  if (problems.length > 0) throw unfitArguments(definition, describeProblems(problems));
+}
+
+/** Takes out of the call what the tool does not declare, and tells what that was; null: nothing. */
+function leaveOutUndeclared(call: RunningCall, definition: ToolDefinition): string | null {
   try {
-    problems = findArgumentProblems(definition.inputSchema, request.arguments);
-  } catch {
-    // A schema that our validator cannot use, such as a foreign regular expression, is for the
-    // server itself to apply.
-    ports.log("warn", "tool.schema_unusable", { tool: definition.name });
-    return;
+    const { arguments: declared, dropped, droppedCount } = onlyDeclared(
+      call.request.arguments,
+      definition.inputSchema,
+    );
+    if (droppedCount === 0) return null;
+    call.request = { ...call.request, arguments: declared };
+    const others = droppedCount - dropped.length;
+    const named = [...dropped, ...(others === 0 ? [] : [`${others} more`])].join(", ");
+    return `(not sent, because '${definition.name}' does not declare it: ${named})`;
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    throw unfitArguments(definition, `$: the arguments cannot be checked: ${error.message}`);
   }
-  if (problems.length === 0) return;
-  throw new SwarmError(
+}
+
+function unfitArguments({ name }: ToolDefinition, problems: string): SwarmError {
+  return new SwarmError(
     "TOOL_ARGUMENTS_INVALID",
-    `Cannot call '${definition.name}': its arguments do not fit its schema\n` +
-      describeProblems(problems),
+    `Cannot call '${name}': its arguments do not fit its schema\n${problems}`,
   );
+}
+
+function withNotice(answer: ServerAnswer, notice: string | null): ServerAnswer {
+  if (notice === null || answer.kind !== "answered") return answer;
+  const { text, content = [textBlock(text)] } = answer;
+  return { ...answer, text: `${text}\n\n${notice}`, content: [...content, textBlock(notice)] };
 }
 
 /** A server said that it knows no such tool or argument: its tools are listed anew. */

@@ -20,6 +20,8 @@ export interface ToolGatewayPorts {
   readonly supabaseUrl: string;
   /** A secret API key of the project, for its own edge functions and Storage. */
   readonly secretKey: string;
+  /** All secret keys of the project, none of which an agent's request may carry. @default secretKey */
+  readonly secretKeys?: readonly string[];
   /** See `SUPASWARM_ALLOW_LOOPBACK`. */
   readonly allowLoopback: boolean;
   readonly log: Logger;
@@ -34,11 +36,21 @@ export interface ToolGatewayPorts {
  * connected or imported before it is needed.
  */
 export function createToolGateway(ports: ToolGatewayPorts): ToolGateway {
-  const { sql, supabaseUrl, secretKey, allowLoopback, log, resolveHost, keepAlive } = ports;
+  const {
+    sql,
+    supabaseUrl,
+    secretKey,
+    secretKeys = [secretKey],
+    allowLoopback,
+    log,
+    resolveHost,
+    keepAlive,
+  } = ports;
   const serverPorts = {
     sql,
     supabaseUrl,
     secretKey,
+    secretKeys,
     redactor: createRedactor([secretKey]),
     log,
     keepAlive: keepAlive ?? (() => {}),

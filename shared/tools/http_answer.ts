@@ -1,6 +1,7 @@
 import { SwarmError } from "../errors/swarm_error.ts";
 import type { JsonValue } from "../json.ts";
-import { isNestedTooDeep } from "../json_depth.ts";
+import { ANSWER_LIMITS } from "../json/json_limits.ts";
+import { parseJsonOrUndefined } from "../json/parse_json.ts";
 import { readText } from "../net/read_text.ts";
 import { type Credential, refusedCredential } from "./credential.ts";
 import type { ServerAnswer } from "./tool_server.ts";
@@ -81,16 +82,7 @@ async function readBody(response: Response): Promise<{ text: string; structured?
   if (isCut) {
     return { text: `${text}\n(cut: only the first ${MAX_RESPONSE_BYTES} bytes are shown)` };
   }
-  const structured = type.includes("json") ? parseJson(text) : undefined;
+  // A server that mislabels its text, or sends more than is parsed, is still readable as text.
+  const structured = type.includes("json") ? parseJsonOrUndefined(text, ANSWER_LIMITS) : undefined;
   return structured === undefined ? { text } : { text, structured };
-}
-
-function parseJson(text: string): JsonValue | undefined {
-  try {
-    const value = JSON.parse(text) as JsonValue;
-    return isNestedTooDeep(value) ? undefined : value;
-  } catch {
-    // A server that mislabels its text is still readable as text.
-    return undefined;
-  }
 }

@@ -1,6 +1,7 @@
 import { SwarmError } from "../errors/swarm_error.ts";
 import { toTraceHeaders } from "../http/trace_context.ts";
 import type { JsonObject } from "../json.ts";
+import type { GuardedFetch } from "../net/guarded_fetch.ts";
 import { mayHaveBeenSent } from "../net/fetch_failure.ts";
 import { applyCredential, type Credential } from "./credential.ts";
 import { withDeadline } from "./deadline.ts";
@@ -18,7 +19,7 @@ export interface HttpApiOptions {
   readonly config: HttpApiConfig;
   readonly credential: Credential | null;
   /** Guarded against private addresses. */
-  readonly fetch: typeof fetch;
+  readonly fetch: GuardedFetch;
 }
 
 /** An HTTP API as a server of one tool, named by its slug. */
@@ -54,7 +55,11 @@ async function send(
   let isAnswered = false;
   try {
     const timed = await withDeadline(timeoutMs, signal, async (deadline) => {
-      const response = await options.fetch(url, { ...init, signal: deadline });
+      const response = await options.fetch(url, {
+        ...init,
+        signal: deadline,
+        redirectHosts: options.config.allowed_hosts ?? [url.host],
+      });
       isAnswered = true;
       return await readHttpAnswer(response, { server: slug, credential });
     });
@@ -78,6 +83,7 @@ function lost(cause: "timeout" | "connection", what: string): ServerAnswer {
 function toRequest({ config, credential }: HttpApiOptions, call: ServerCall) {
   const args = call.arguments;
   const url = fillUrl(config.url, args);
+  assertHostAllowed(url, config);
   const accept = "application/json, text/*;q=0.9, */*;q=0.5";
   const headers = new Headers({ accept, ...toTraceHeaders(call) });
   headers.set("idempotency-key", call.idempotencyKey);
@@ -94,6 +100,16 @@ function toRequest({ config, credential }: HttpApiOptions, call: ServerCall) {
   applyCredential(credential, { url, headers });
   const init: RequestInit = { method: config.method, headers };
   return { url, init: body === undefined ? init : { ...init, body: toBodyText(body) } };
+}
+
+/** An argument chooses among the hosts that the operator listed, and no other. */
+function assertHostAllowed({ host }: URL, { allowed_hosts: allowed }: HttpApiConfig): void {
+  if (allowed === undefined || allowed.includes(host)) return;
+  throw new SwarmError(
+    "TOOL_ADDRESS_FORBIDDEN",
+    `Cannot send the request to '${host}': the tool may reach ${allowed.join(", ")}`,
+    { hint: "Call the tool again with arguments that lead to one of these hosts." },
+  );
 }
 
 function toBodyText(body: unknown): string {

@@ -6,7 +6,16 @@ export interface InferredValue {
   readonly value: JsonValue;
 }
 
-const EMAIL = /[\p{L}\p{N}._%+-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+/gu;
+/** A value that is mentioned later than this is not looked for. */
+const MAX_REQUEST_CHARACTERS = 50_000;
+/** Values of a list that are looked for, and how long one may be. */
+const MAX_LISTED_VALUES = 100;
+const MAX_LISTED_CHARACTERS = 200;
+
+// Each pattern begins where nothing that it repeats can stand before it, or repeats it a few times
+// only: matching takes time in proportion to the request.
+const EMAIL =
+  /(?<![\p{L}\p{N}._%+-])[\p{L}\p{N}._%+-]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63}){1,8}/gu;
 const URL_TEXT = /https?:\/\/[^\s"'<>]+[^\s"'<>.,;:!?)]/g;
 const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi;
 const DATE = /\b\d{4}-\d\d-\d\d\b/g;
@@ -20,8 +29,9 @@ const QUOTED = /"([^"]{1,200})"|“([^”]{1,200})”|'([^'\n]{1,200})'(?!\w)/g;
 export function inferMissingValue(
   inputSchema: JsonObject,
   args: JsonObject,
-  request: string,
+  wholeRequest: string,
 ): InferredValue | undefined {
+  const request = wholeRequest.slice(0, MAX_REQUEST_CHARACTERS);
   const properties = asJsonObject(inputSchema.properties);
   const required = Array.isArray(inputSchema.required) ? inputSchema.required : [];
   for (const parameter of required) {
@@ -34,7 +44,8 @@ export function inferMissingValue(
 
 function candidates(parameter: string, schema: JsonObject, request: string): JsonValue[] {
   if (Array.isArray(schema.enum)) {
-    return schema.enum.filter((value: JsonValue) => mentions(request, String(value)));
+    return schema.enum.slice(0, MAX_LISTED_VALUES)
+      .filter((value: JsonValue) => mentions(request, String(value)));
   }
   if (schema.type === "number") return distinct(matches(request, NUMBER)).map(Number);
   if (schema.type === "integer") {
@@ -62,6 +73,7 @@ function matches(request: string, pattern: RegExp): string[] {
 }
 
 function mentions(request: string, value: string): boolean {
+  if (value.length > MAX_LISTED_CHARACTERS) return false;
   const escaped = value.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   return new RegExp(`(?<![\\p{L}\\p{N}_])${escaped}(?![\\p{L}\\p{N}_])`, "iu").test(request);
 }

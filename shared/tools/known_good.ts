@@ -1,9 +1,7 @@
+import { fenceData } from "../agent/fence_data.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { fitsSchema } from "../tool_schemas/fits_schema.ts";
 import type { KnownGoodParameters } from "./tool_port.ts";
-
-/** As many as a provider that takes examples is sent. */
-const MAX_EXAMPLES = 3;
 
 /** What the tool cache remembers of calls that worked. */
 export interface LearnedParameters {
@@ -33,27 +31,30 @@ export function newestKnownGood(
   return undefined;
 }
 
-/** The newest sets that are the caller's own arguments and still fit; at most three. */
-export function fittingSets(learned: LearnedParameters, inputSchema: JsonObject): JsonObject[] {
-  if (learned.isShape) return [];
-  return learned.sets.toReversed().filter(isJsonObject)
-    .filter((parameters) => fitsSchema(parameters, inputSchema)).slice(0, MAX_EXAMPLES);
+/**
+ * The tool's description with the shape of what worked before, as the model reads it before its
+ * first call. A shape holds names, types and enum values of the tool's own schema and nothing that
+ * came with a call: text in a description reads as an instruction.
+ */
+export function describeWithShape(description: string, shape: JsonValue): string {
+  if (!isJsonObject(shape)) return description;
+  const example = JSON.stringify(shape);
+  if (example.length > MAX_EXAMPLE_CHARACTERS) return description;
+  return `${description}\n\nHere are the required parameters that have worked for this tool call ` +
+    `(their shape): ${example}`;
 }
 
-/** The tool's description with what worked before, as the model reads it before its first call. */
-export function describeWithKnownGood(
-  description: string,
-  knownGood: KnownGoodParameters | undefined,
-): string {
-  const sentence = knownGoodSentence(knownGood);
-  return sentence === undefined ? description : `${description}\n\n${sentence}`;
+/** Arguments that worked, for a model to read in a message: values stand in a fence. */
+export function knownGoodText({ parameters, isShape }: KnownGoodParameters): string {
+  const text = JSON.stringify(parameters, null, 2);
+  return isShape ? text : fenceData(text, "arguments of an earlier call");
 }
 
-/** What worked before, in words for a model; undefined where it is nothing, or too long. */
+/** What worked before, in words for a caller's model; undefined where it is nothing, or too long. */
 export function knownGoodSentence(knownGood: KnownGoodParameters | undefined): string | undefined {
   if (knownGood === undefined) return undefined;
-  const example = JSON.stringify(knownGood.parameters);
-  if (example.length > MAX_EXAMPLE_CHARACTERS) return undefined;
+  const text = knownGoodText(knownGood);
+  if (text.length > MAX_EXAMPLE_CHARACTERS) return undefined;
   const kind = knownGood.isShape ? " (their shape)" : "";
-  return `Here are the required parameters that have worked for this tool call${kind}: ${example}`;
+  return `Here are the required parameters that have worked for this tool call${kind}: ${text}`;
 }

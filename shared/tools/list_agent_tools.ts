@@ -1,6 +1,7 @@
 import type { SwarmError } from "../errors/swarm_error.ts";
+import { dataFlowsOf } from "../agent/data_flow.ts";
 import { modelNames } from "../tool_schemas/model_names.ts";
-import { describeWithKnownGood, fittingSets, newestKnownGood } from "./known_good.ts";
+import { describeWithShape, newestKnownGood } from "./known_good.ts";
 import type { ToolServerPorts } from "./open_tool_server.ts";
 import { KNOWN_WAIT_MS, renewInTime } from "./renew_in_time.ts";
 import { notListedYet, storedError } from "./renew_listing.ts";
@@ -90,18 +91,23 @@ function toAgentTools(cached: readonly CachedTool[]): AgentTool[] {
       successCount: tool.success_count,
     };
     const knownGood = newestKnownGood(learned, definition.inputSchema);
-    const examples = fittingSets(learned, definition.inputSchema);
     return {
       modelName: names[index] ?? tool.tool_name,
       toolId: tool.tool_id,
       server: tool.server,
       toolName: tool.tool_name,
-      description: describeWithKnownGood(descriptionOf(definition), knownGood),
+      description: describeWithShape(descriptionOf(definition), tool.parameter_shape),
       inputSchema: definition.inputSchema,
       isReadOnly: isReadOnly(definition),
       isIdempotent: isRepeatable(definition),
+      dataFlows: dataFlowsOf({
+        server: tool.server,
+        type: tool.tool_type,
+        definition,
+        stated: tool.data_flows,
+      }),
+      destination: tool.destination,
       ...(knownGood === undefined ? {} : { knownGood }),
-      ...(examples.length === 0 ? {} : { examples }),
     };
   });
 }

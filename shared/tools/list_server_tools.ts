@@ -1,5 +1,6 @@
 import { SwarmError } from "../errors/swarm_error.ts";
 import type { JsonObject } from "../json.ts";
+import { mcpFeatures } from "../mcp/mcp_server.ts";
 import { insufficientScope, missingScopes, scopesOf } from "./admit_call.ts";
 import { definitionDifference, definitionHash } from "./definition_pin.ts";
 import { loadInternalServer } from "./internal_tools.ts";
@@ -69,7 +70,7 @@ export async function listServerTools(
     server: summaryOf(freshSummary(server, listing), callable.length),
     tools,
     dropped: listing.dropped,
-    quarantined: allowed.flatMap(toQuarantined),
+    quarantined: [...heldInstructions(listing), ...allowed.flatMap(toQuarantined)],
     forbidden: listing.tools.filter((tool) => !tool.is_allowed).map(({ name }) => name),
     features: await serverFeatures(listing),
     ...(listingError === null
@@ -148,6 +149,19 @@ function toListed(
     lastSuccessfulCall: tool.last_successful_call,
     lastUpdated: tool.last_updated,
   };
+}
+
+/** Instructions wait like a tool's definition, under an empty name. */
+function heldInstructions({ tool, connection }: ServerListing): QuarantinedTool[] {
+  if (tool.type !== "mcp_server" || connection.are_instructions_approved) return [];
+  const { instructions } = mcpFeatures(connection);
+  if (instructions === null || connection.instructions_hash === null) return [];
+  return [{
+    name: "",
+    reason: "changed",
+    definitionHash: connection.instructions_hash,
+    difference: [{ member: "instructions", current: instructions }],
+  }];
 }
 
 function toQuarantined(tool: CachedListing): QuarantinedTool[] {

@@ -32,6 +32,8 @@ export interface ToolServerPorts {
   readonly guardedFetch: typeof fetch;
   readonly supabaseUrl: string;
   readonly secretKey: string;
+  /** Of the project; no request of an agent carries one. */
+  readonly secretKeys: readonly string[];
   /** Knows the project's own key, which every call can meet. */
   readonly redactor: Redactor;
   readonly log: Logger;
@@ -102,11 +104,11 @@ export async function openToolServer(
 
 /** An agent's requests are marked as such, wherever they go. */
 function fetchFor(caller: ToolCaller | undefined, ports: ToolServerPorts): typeof fetch {
-  const { guardedFetch, secretKey, supabaseUrl } = ports;
+  const { guardedFetch, secretKeys, supabaseUrl } = ports;
   if (caller === undefined || actorOfCall(caller) !== "agent") return guardedFetch;
   return createAgentFetch({
     taskId: caller.taskId,
-    secretKeys: [secretKey],
+    secretKeys,
     projectUrls: [supabaseUrl],
     fetch: guardedFetch,
   });

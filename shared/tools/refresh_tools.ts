@@ -2,6 +2,7 @@ import { SwarmError } from "../errors/swarm_error.ts";
 import { toStorableJson, toStorableText } from "../storable_json.ts";
 import { toCachedForms } from "../tool_schemas/cached_forms.ts";
 import { modelNames } from "../tool_schemas/model_names.ts";
+import { validateValue } from "../tool_schemas/validate_value.ts";
 import { definitionHash } from "./definition_pin.ts";
 import { loadInternalServer } from "./internal_tools.ts";
 import { openToolServer, type ToolServerPorts } from "./open_tool_server.ts";
@@ -87,6 +88,11 @@ function toStored(
     const [functionName = name] = modelNames([{ server, toolName: name }]);
     const description = descriptionOf(definition);
     const { inputSchema } = definition;
+    // Once, here: a call whose arguments cannot be checked is refused.
+    const checked = validateValue({}, inputSchema);
+    if (checked.kind === "undecided") {
+      return { name, reason: `its schema cannot be used: ${checked.reason}` };
+    }
     return { definition, forms: toCachedForms({ name: functionName, description, inputSchema }) };
   } catch (error) {
     if (error instanceof SwarmError) return { name, reason: error.message };
@@ -102,8 +108,12 @@ function trusted(definition: ToolDefinition, { type, config }: ToolConfig): Tool
 
 /** What is not somebody else's word needs no approval. */
 function policyOf({ type, config }: ToolConfig) {
-  if (type !== "mcp_server") return { isRemote: false, holdsNew: false };
-  return { isRemote: true, holdsNew: config.new_tools === "hold" };
+  if (type !== "mcp_server") return { isRemote: false, isTrusted: true, holdsNew: false };
+  return {
+    isRemote: true,
+    isTrusted: config.trusted === true,
+    holdsNew: config.new_tools !== "approve",
+  };
 }
 
 async function scopesByTool({ tool }: RegisteredServer): Promise<Map<string, readonly string[]>> {

@@ -1,16 +1,17 @@
 import type { ErrorCode } from "../errors/codes.ts";
-import type { JsonObject } from "../json.ts";
-import {
-  type ArgumentProblem,
-  describeProblems,
-  findArgumentProblems,
-} from "./argument_problems.ts";
+import { asJsonObject, type JsonObject } from "../json.ts";
+import { describeProblems, findArgumentProblems } from "./argument_problems.ts";
+import { knownGoodText } from "./known_good.ts";
 import { inferMissingValue } from "./inferred_value.ts";
 import { nearestNames } from "../nearest_names.ts";
 import type { AgentTool, KnownGoodParameters } from "./tool_port.ts";
 
 /** Calls of one tool in a row that may fail before the agent has to go another way. */
 const MAX_TOOL_ATTEMPTS = 3;
+
+/** Declared arguments that are looked at, and unknown ones for which another is suggested. */
+const MAX_NAMES = 500;
+const MAX_STRANGE_NAMES = 5;
 
 /** The errors a different call could mend; a message about anything else would mislead. */
 const MENDABLE: ReadonlySet<ErrorCode | undefined> = new Set<ErrorCode | undefined>([
@@ -86,30 +87,19 @@ function fixSection(call: FailedCall): string | undefined {
 
 function suggestFix(call: FailedCall): string | undefined {
   const { inputSchema } = call.tool;
-  const problems = problemsOf(inputSchema, call.arguments);
+  const problems = findArgumentProblems(inputSchema, call.arguments);
   if (problems.length > 0) return describeProblems(problems);
-  const known = Object.keys(inputSchema.properties ?? {});
-  const unused = known.filter((name) => !Object.hasOwn(call.arguments, name));
-  const asked = unused.filter((name) => mentionsName(call.error, name));
+  const properties = asJsonObject(inputSchema.properties);
+  const unused = Object.keys(properties).slice(0, MAX_NAMES)
+    .filter((name) => !Object.hasOwn(call.arguments, name));
+  const words = new Set(call.error.split(/[^\p{L}\p{N}_$-]+/u));
+  const asked = unused.filter((name) => words.has(name));
   if (asked.length > 0) return `Give ${asked.map((name) => `'${name}'`).join(" and ")}.`;
-  const strange = Object.keys(call.arguments).filter((name) => !known.includes(name));
-  const meant = strange.flatMap((name) =>
+  const strange = Object.keys(call.arguments).filter((name) => !Object.hasOwn(properties, name));
+  const meant = strange.slice(0, MAX_STRANGE_NAMES).flatMap((name) =>
     nearestNames(name, unused, 1).map((nearest) => `Use '${nearest}' instead of '${name}'.`)
   );
   return meant.length > 0 ? meant.join("\n") : undefined;
-}
-
-function problemsOf(schema: JsonObject, args: JsonObject): readonly ArgumentProblem[] {
-  try {
-    return findArgumentProblems(schema, args);
-  } catch {
-    // A schema that cannot be checked suggests nothing.
-    return [];
-  }
-}
-
-function mentionsName(text: string, name: string): boolean {
-  return text.split(/[^\p{L}\p{N}_$-]+/u).includes(name);
 }
 
 function inferredSection(call: FailedCall): string | undefined {
@@ -124,7 +114,7 @@ function knownGoodSection(known: KnownGoodParameters | undefined): string | unde
   const kind = known.isShape ? ", their shape" : "";
   return [
     `✅ PREVIOUSLY SUCCESSFUL PARAMETERS (${known.successCount} successful executions${kind}):`,
-    JSON.stringify(known.parameters, null, 2),
+    knownGoodText(known),
     "",
     "These parameters have worked before. Use them as a reference for the correct format and " +
     "structure.",

@@ -19,6 +19,8 @@ const TOOL: AgentTool = {
   },
   isReadOnly: true,
   isIdempotent: true,
+  dataFlows: [],
+  destination: null,
   knownGood: {
     parameters: { searchValue: "jo@example.com", includeFields: ["email"] },
     isShape: false,
@@ -52,12 +54,14 @@ $.instructions: the argument 'instructions' does not exist
 🔍 INFERRED FROM THE REQUEST: "searchValue" is probably "john@example.com"
 
 ✅ PREVIOUSLY SUCCESSFUL PARAMETERS (5 successful executions):
+<untrusted_data source="arguments of an earlier call">
 {
   "searchValue": "jo@example.com",
   "includeFields": [
     "email"
   ]
 }
+</untrusted_data>
 
 These parameters have worked before. Use them as a reference for the correct format and structure.
 

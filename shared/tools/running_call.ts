@@ -6,7 +6,8 @@ import type { CallRecord } from "./tool_store.ts";
 
 /** A call on its way through the gateway. */
 export interface RunningCall {
-  readonly request: ToolCallRequest;
+  /** Its arguments are those that are sent, once they are checked. */
+  request: ToolCallRequest;
   readonly ports: ToolServerPorts;
   readonly signal: AbortSignal;
   readonly executionId: string;

@@ -19,5 +19,7 @@ export async function serverFeatures(
 ): Promise<ServerFeatures> {
   const internal = await loadInternalServer(tool);
   if (internal !== null) return internalFeatures(internal);
-  return tool.type === "mcp_server" ? mcpFeatures(connection) : TOOLS_ONLY;
+  if (tool.type !== "mcp_server") return TOOLS_ONLY;
+  const features = mcpFeatures(connection);
+  return connection.are_instructions_approved ? features : { ...features, instructions: null };
 }

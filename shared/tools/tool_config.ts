@@ -30,6 +30,11 @@ const valueSchema = z.union([
 
 const httpUrlSchema = z.string().regex(/^https?:\/\/[^/{}?#]+/, "must be an http(s) URL");
 
+/** The part of a URL that names its host: all before the path, the query or the fragment. */
+function authorityOf(url: string): string {
+  return /^https?:\/\/([^/?#\\]*)/.exec(url)?.[1] ?? "";
+}
+
 /** What an operator registered by hand with the server's authorization server. */
 const oauthSchema = z.strictObject({
   /** @default this project registers itself */
@@ -77,24 +82,34 @@ export const mcpServerSchema = z.strictObject({
   trust_annotations: z.boolean().optional(),
   /**
    * `hold`: a tool that appears after the first list waits for `approve_tool_definition()`.
-   * @default "approve"
+   * @default "hold"
    */
   new_tools: z.enum(["approve", "hold"]).optional(),
+  /**
+   * What the server says of itself needs no approval, also when it changes.
+   * @default false
+   */
+  trusted: z.boolean().optional(),
   timeout_ms: timeoutSchema,
 });
 
 /**
- * `config` of a tool of type `http_api`. `{name}` in `url` (after the host), `query`, `headers`
- * and `body` stands for an argument; a query entry, header or body member whose argument is absent
+ * `config` of a tool of type `http_api`. `{name}` in `url` (in the host only with `allowed_hosts`),
+ * `query`, `headers` and `body` stands for an argument; a query entry, header or body member whose argument is absent
  * is left out. Arguments that nothing names go to the query of a GET, HEAD or DELETE without
  * `query`, and to the JSON body of other methods without `body`.
  */
 export type HttpApiConfig = z.infer<typeof httpApiSchema>;
 const httpApiSchema = z.strictObject({
+  /**
+   * Host names, with a port where there is one, that a `{name}` in the host of `url` may lead to.
+   * @default a URL whose host is fixed
+   */
+  allowed_hosts: z.array(z.string().min(1).toLowerCase()).min(1).optional(),
   method: z.string().toUpperCase().pipe(
     z.enum(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]),
   ),
-  url: httpUrlSchema,
+  url: z.string().regex(/^https?:\/\/[^/?#]+/, "must be an http(s) URL"),
   parameters: jsonObject,
   query: z.record(z.string(), z.string()).optional(),
   headers: z.record(z.string(), z.string()).optional(),
@@ -105,7 +120,10 @@ const httpApiSchema = z.strictObject({
   /** @default true for GET, HEAD, PUT and DELETE */
   idempotent: z.boolean().optional(),
   timeout_ms: timeoutSchema,
-});
+}).refine(
+  ({ url, allowed_hosts }) => allowed_hosts !== undefined || !/\{/.test(authorityOf(url)),
+  { message: "has a placeholder in its host and needs allowed_hosts", path: ["url"] },
+);
 
 /** `config` of a tool of type `supabase_rpc` that is a database function. */
 export type DatabaseFunctionConfig = z.infer<typeof databaseFunctionSchema>;

@@ -27,6 +27,7 @@ export interface ToolDefinition {
   readonly annotations?: {
     readonly readOnlyHint?: boolean | undefined;
     readonly idempotentHint?: boolean | undefined;
+    readonly openWorldHint?: boolean | undefined;
   } | undefined;
   /** The catalogue's version of the tool, where its server versions tools. */
   readonly version?: string | undefined;

@@ -1,3 +1,4 @@
+import type { DataFlow } from "../agent/data_flow.ts";
 import type { ContentBlock } from "../content_block.ts";
 import type { ErrorCode } from "../errors/codes.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
@@ -54,10 +55,12 @@ export interface AgentTool {
   readonly inputSchema: JsonObject;
   readonly isReadOnly: boolean;
   readonly isIdempotent: boolean;
-  /** Absent when nothing worked yet; `description` already tells it to the model. */
+  /** What of the task's data it lets flow; see `data_flow.ts`. */
+  readonly dataFlows: readonly DataFlow[];
+  /** Host to which it sends; null where nothing leaves the project. */
+  readonly destination: string | null;
+  /** Absent when nothing worked yet; `description` already tells the model its shape. */
   readonly knownGood?: KnownGoodParameters;
-  /** The caller's own arguments that worked and still fit, newest first; at most three. */
-  readonly examples?: readonly JsonObject[];
 }
 
 /** A registry row that could not be offered, with the reason; the agent goes on without it. */

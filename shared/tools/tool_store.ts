@@ -5,7 +5,7 @@ import type { Sql } from "../db/sql_client.ts";
 import { toSwarmError } from "../db/to_swarm_error.ts";
 import { type ErrorCode, isErrorCode } from "../errors/codes.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
-import { jsonValue } from "../json_schema.ts";
+import { jsonObject, jsonValue } from "../json_schema.ts";
 import { type ConnectionState, connectionStateSchema } from "../mcp/connection_state.ts";
 import type { CachedForms } from "../tool_schemas/cached_forms.ts";
 import { schemaLossesSchema } from "../tool_schemas/schema_loss.ts";
@@ -31,7 +31,12 @@ const breakerSchema = z.enum(["closed", "open", "half_open"]);
 
 const serverSchema = z.object({
   tool: registeredToolSchema,
-  connection: connectionStateSchema.extend({ id: z.string() }),
+  connection: connectionStateSchema.extend({
+    id: z.string(),
+    /** Instructions that nobody has approved are not passed on. */
+    are_instructions_approved: z.boolean(),
+    instructions_hash: z.string().nullable(),
+  }),
   tools_listed_at: z.string().nullable(),
   listing_error: z.object({
     code: z.custom<ErrorCode>(isErrorCode),
@@ -110,6 +115,10 @@ const agentToolSchema = z.object({
   successful_parameters: z.array(jsonValue),
   is_shape: z.boolean(),
   success_count: z.number(),
+  tool_type: z.string(),
+  parameter_shape: jsonValue.nullable(),
+  data_flows: jsonObject.nullable(),
+  destination: z.string().nullable(),
 });
 
 const learnedSchema = z.object({
@@ -192,6 +201,8 @@ export interface ListingToStore {
   readonly isRemote: boolean;
   /** Tools that appear after the first list wait for their approval. */
   readonly holdsNew: boolean;
+  /** Its operator lets all its definitions pass. */
+  readonly isTrusted: boolean;
 }
 
 /** A server of an agent. */
@@ -424,7 +435,7 @@ function toRow(caller: ToolCaller) {
   };
 }
 
-function toListingRow({ tools, dropped, isRemote, holdsNew }: ListingToStore) {
+function toListingRow({ tools, dropped, isRemote, isTrusted, holdsNew }: ListingToStore) {
   const listing = {
     tools: tools.map(({ definition, forms, hash, scopes }) => ({
       name: definition.name,
@@ -437,6 +448,7 @@ function toListingRow({ tools, dropped, isRemote, holdsNew }: ListingToStore) {
     })),
     dropped,
     is_remote: isRemote,
+    is_trusted: isTrusted,
     holds_new: holdsNew,
   };
   return listing as unknown as Exclude<JsonValue, string | number | boolean | null>;

@@ -238,4 +238,4 @@ t",keywordLocation:`${schemaLocation}/format`,error:`String does not match forma
 0,errors}}var Validator=class{schema;draft;shortCircuit;lookup;constructor(schema,draft="2019-09",shortCircuit=!0){this.
 schema=schema,this.draft=draft,this.shortCircuit=shortCircuit,this.lookup=dereference(schema)}validate(instance){return validate(
 instance,this.schema,this.draft,this.lookup,this.shortCircuit)}addSchema(schema,id){id&&(schema={...schema,$id:id}),dereference(
-schema,this.lookup)}};export{Validator};
+schema,this.lookup)}};export{Validator,format};

@@ -67,7 +67,7 @@ declare
     nullif(current_setting('request.headers', true), '')::jsonb ->> 'x-supaswarm-task-id'
   );
 begin
-  return case when pg_input_is_valid(v_id, 'uuid') then v_id::uuid end;
+  return substring(v_id from '^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$')::uuid;
 end;
 $$;
 comment on function private.calling_task_id() is

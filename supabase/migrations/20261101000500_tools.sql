@@ -10,6 +10,7 @@ create table public.tools (
   credential_secret_name text,
   credential_type text check (credential_type in ('api_key', 'bearer_token', 'oauth_refresh_token', 'none')),
   credential_description text,
+  data_flows jsonb check (jsonb_typeof(data_flows) = 'object'),
   is_active boolean not null default true,
   source text not null default 'manual' check (source in ('manual', 'yaml')),
   created_at timestamptz not null default now()
@@ -19,6 +20,8 @@ comment on table public.tools is
   'Every tool an agent can be given: internal servers, MCP servers, HTTP APIs, database functions and edge functions. Written by the service role.';
 comment on column public.tools.config is 'Its shape depends on the type; never holds a secret.';
 comment on column public.tools.credential_secret_name is 'Name of the credential in Vault. Never readable to users.';
+comment on column public.tools.data_flows is
+  'What its tools let flow, {tool name or *: [reads_private, reads_outside, sends_outside]}; null: by its kind. A task that has read private data and outside text asks a person before it sends outside.';
 comment on column public.tools.source is
   'yaml: made by mcps:sync from external-mcps.yaml, which changes and removes it; manual: nobody but its author does.';
 
@@ -28,7 +31,7 @@ create policy "signed-in users read tools" on public.tools
   for select to authenticated using (true);
 comment on policy "signed-in users read tools" on public.tools is
   'What agents may be given. Addresses and names of secrets are not granted.';
-grant select (id, name, slug, type, description, credential_type, credential_description, is_active, source, created_at)
+grant select (id, name, slug, type, description, credential_type, credential_description, data_flows, is_active, source, created_at)
   on public.tools to authenticated;
 grant select, insert, update, delete on public.tools to service_role;
 

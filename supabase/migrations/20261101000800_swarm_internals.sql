@@ -20,9 +20,11 @@ create table private.job_totals (
   task_count int not null default 0,
   input_tokens bigint not null default 0,
   output_tokens bigint not null default 0,
-  cost_micro_usd bigint
+  cost_micro_usd bigint,
+  data_flows text[] not null default '{}'
 );
 comment on table private.job_totals is 'What a whole job has spent; the caps of its budget are checked against it.';
+comment on column private.job_totals.data_flows is 'What the tools that the job has called let flow; see tools.data_flows.';
 
 create table private.dead_letters (
   id bigint generated always as identity primary key,

@@ -123,9 +123,11 @@ begin
         from public.human_reviews as review
         left join public.task_steps as step on step.task_id = review.task_id and step.seq = review.seq
         where review.task_id = task.id
-      ), '[]')
+      ), '[]'),
+      'job_data_flows', coalesce(to_jsonb(totals.data_flows), '[]')
     )
     from claimed as task
+    left join private.job_totals as totals on totals.master_task_id = task.master_task_id
     join public.tasks as master on master.id = task.master_task_id
     left join staff on staff.id = task.agent_id and staff.created_by is not distinct from task.created_by
     order by task.place;

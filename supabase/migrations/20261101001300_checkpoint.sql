@@ -1,5 +1,27 @@
 -- The transcript is the checkpoint: a step is written as started before it runs and as ended after.
 
+create function private.note_data_flows(p_master_task_id uuid, p_data_flows jsonb)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  update private.job_totals as total
+  set data_flows = array(
+    select distinct flow from unnest(
+      total.data_flows || array(select jsonb_array_elements_text(p_data_flows))
+    ) as flow
+  )
+  where total.master_task_id = p_master_task_id
+    and not to_jsonb(total.data_flows) @> p_data_flows;
+end;
+$$;
+comment on function private.note_data_flows(uuid, jsonb) is
+  'Remembers for the whole job what a tool lets flow: the result of a subtask carries what it has read.';
+revoke all on function private.note_data_flows(uuid, jsonb) from public;
+
 create function private.start_steps(p_task public.tasks, p_steps jsonb)
 returns void
 language plpgsql
@@ -36,6 +58,9 @@ begin
       p_task.id || ':' || v_step.seq, p_task.epoch
     )
     on conflict (task_id, seq) do nothing;
+    if found and v_step.input -> 'data_flows' <> '[]' then
+      perform private.note_data_flows(p_task.master_task_id, v_step.input -> 'data_flows');
+    end if;
     if found and v_step.kind in ('model', 'tool') then
       perform private.emit_event(p_task.id, p_task.master_task_id, v_step.kind || '.started',
         jsonb_build_object('step_seq', v_step.seq, 'name', v_step.name, 'call_id', v_step.call_id,

@@ -315,7 +315,9 @@ begin
     array[private.log_line(format('forked from task %s before step %s', p_task_id, p_from_seq))]
   from public.tasks as master
   where master.id = v_source.master_task_id;
-  insert into private.job_totals (master_task_id, task_count) values (v_id, 1);
+  -- Its steps hold results of the first job's subtasks, too.
+  insert into private.job_totals (master_task_id, task_count, data_flows)
+  select v_id, 1, data_flows from private.job_totals where master_task_id = v_source.master_task_id;
 
   -- Without their usage: the first job has paid for them.
   insert into public.task_steps (

@@ -29,7 +29,7 @@ comment on column public.agent_mcp_connections.protocol is 'MCP protocol version
 comment on column public.agent_mcp_connections.discovery is 'What a server of the modern protocol said of itself; saves the handshake.';
 comment on column public.agent_mcp_connections.session is 'Session of a server of the earlier protocol. Not readable to users.';
 comment on column public.agent_mcp_connections.pin is
-  'Fingerprints of the approved tool definitions, {tool name: [hash, …]}; kept on the connection without a user, for all users.';
+  'Fingerprints of approved tool definitions, {tool name: [hash, …]}, the empty name for the instructions. On the connection without a user for all users; on a user''s connection what their own account was shown first, for that user.';
 comment on column public.agent_mcp_connections.failure_count is 'Failures to reach the server since it last answered; three make it failing, five open the breaker.';
 comment on column public.agent_mcp_connections.retry_at is 'The circuit breaker: null when closed, else when one call may try the server again.';
 comment on column public.agent_mcp_connections.config_hash is 'Of the registry row''s config and credential and the secrets that they name; a change forgets protocol, discovery, session and list.';

@@ -117,23 +117,6 @@ comment on function private.forget_listing(uuid, uuid) is
   'A user who acts as somebody else at a server may be offered other tools: it is asked again.';
 revoke all on function private.forget_listing(uuid, uuid) from public;
 
-create function private.save_connection_state(p_connection_id uuid, p_state jsonb)
-returns void
-language sql
-volatile
-security invoker
-set search_path = ''
-as $$
-  update public.agent_mcp_connections connection
-  set protocol = p_state ->> 'protocol',
-      discovery = nullif(p_state -> 'discovery', 'null'),
-      session = nullif(p_state -> 'session', 'null')
-  where connection.id = p_connection_id;
-$$;
-comment on function private.save_connection_state(uuid, jsonb) is
-  'Remembers what was negotiated with a server: {protocol, discovery, session}. Called by the gateway.';
-revoke all on function private.save_connection_state(uuid, jsonb) from public;
-
 create function private.begin_listing(p_connection_id uuid)
 returns boolean
 language plpgsql
@@ -265,6 +248,8 @@ comment on function private.fail_listing(uuid, jsonb, boolean) is
   'Notes that a server could not be asked for its tools; one that was waited for in vain is left alone for a while. Called by the gateway.';
 revoke all on function private.fail_listing(uuid, jsonb, boolean) from public;
 
+-- Approvals: fingerprints of what a server says of itself, so that it cannot change it unseen --------
+
 create function private.approved_tool_hashes(p_tool_id uuid)
 returns jsonb
 language sql
@@ -279,10 +264,49 @@ as $$
   ), '{}');
 $$;
 comment on function private.approved_tool_hashes(uuid) is
-  'Fingerprints of a server''s approved definitions: {tool name: [hash, …]}.';
+  'Fingerprints of a server''s definitions that are approved for everyone: {tool name: [hash, …]}; the empty name stands for its instructions.';
 revoke all on function private.approved_tool_hashes(uuid) from public;
 
-create function private.pin_tools(p_tool_id uuid, p_tools jsonb, p_holds_new boolean)
+create function private.approved_hashes(p_connection public.agent_mcp_connections)
+returns jsonb
+language sql
+stable
+security invoker
+set search_path = ''
+as $$
+  select coalesce(jsonb_object_agg(pinned.name, pinned.hashes), '{}')
+  from (
+    select hashes.key as name, jsonb_agg(distinct hash) filter (where hash is not null) as hashes
+    from (
+      select * from jsonb_each(private.approved_tool_hashes((p_connection).tool_id))
+      union all
+      select * from jsonb_each(coalesce((p_connection).pin, '{}'))
+    ) as hashes
+    left join lateral jsonb_array_elements(hashes.value) as hash on true
+    group by hashes.key
+  ) as pinned;
+$$;
+comment on function private.approved_hashes(public.agent_mcp_connections) is
+  'Fingerprints that are approved for a connection: those for everyone, and those that its user''s own account was shown first.';
+revoke all on function private.approved_hashes(public.agent_mcp_connections) from public;
+
+create function private.is_own_account(p_connection public.agent_mcp_connections)
+returns boolean
+language sql
+stable
+security invoker
+set search_path = ''
+as $$
+  select exists (
+    select from public.user_tool_credentials as credential
+    where credential.tool_id = (p_connection).tool_id and credential.user_id = (p_connection).user_id
+  );
+$$;
+comment on function private.is_own_account(public.agent_mcp_connections) is
+  'True when a connection uses its user''s own credential, to which a server may show what it shows nobody else.';
+revoke all on function private.is_own_account(public.agent_mcp_connections) from public;
+
+create function private.pin_definitions(p_connection_id uuid, p_hashes jsonb, p_holds_new boolean)
 returns jsonb
 language plpgsql
 volatile
@@ -290,31 +314,130 @@ security invoker
 set search_path = ''
 as $$
 declare
-  v_service_id uuid := private.ensure_connection(p_tool_id, null);
+  v_connection public.agent_mcp_connections;
+  v_pinned_id uuid;
   v_pin jsonb;
   v_new jsonb;
 begin
+  select * into strict v_connection from public.agent_mcp_connections where id = p_connection_id;
+  -- What one user's account was shown approves nothing for others.
+  v_pinned_id := case
+    when private.is_own_account(v_connection) then p_connection_id
+    else private.ensure_connection(v_connection.tool_id, null)
+  end;
   select coalesce(connection.pin, '{}') into strict v_pin
   from public.agent_mcp_connections connection
-  where connection.id = v_service_id
+  where connection.id = v_pinned_id
   for no key update;
+  select * into strict v_connection from public.agent_mcp_connections where id = p_connection_id;
 
-  -- What a server offers when it is first met is what the operator registered it for.
-  if v_pin = '{}' or not p_holds_new then
-    select jsonb_object_agg(tool ->> 'name', jsonb_build_array(tool -> 'hash')) into v_new
-    from jsonb_array_elements(p_tools) as tool
-    where not v_pin ? (tool ->> 'name');
+  -- What a server offers when it is first met is what the operator registered it for. Its
+  -- instructions, under the empty name, come before its tools.
+  if v_pin - '' = '{}' or not p_holds_new then
+    v_pin := private.approved_hashes(v_connection) || v_pin;
+    select jsonb_object_agg(seen.key, case when seen.value = 'null' then '[]' else jsonb_build_array(seen.value) end)
+    into v_new
+    from jsonb_each(p_hashes) as seen
+    where not v_pin ? seen.key;
     if v_new is not null then
-      v_pin := v_pin || v_new;
-      update public.agent_mcp_connections connection set pin = v_pin where connection.id = v_service_id;
+      update public.agent_mcp_connections connection
+      set pin = coalesce(connection.pin, '{}') || v_new
+      where connection.id = v_pinned_id;
     end if;
   end if;
-  return v_pin;
+  select * into strict v_connection from public.agent_mcp_connections where id = p_connection_id;
+  return private.approved_hashes(v_connection);
 end;
 $$;
-comment on function private.pin_tools(uuid, jsonb, boolean) is
-  'Approves definitions of tools that nobody has seen yet, unless new ones are held back, and returns all approved fingerprints. Two first sights at once take turns.';
-revoke all on function private.pin_tools(uuid, jsonb, boolean) from public;
+comment on function private.pin_definitions(uuid, jsonb, boolean) is
+  'Approves definitions {name: hash, or null where there is none} that nobody has seen yet, when the server is met for the first time or new ones are not held back, and returns the fingerprints that are approved for the connection. Two first sights at once take turns.';
+revoke all on function private.pin_definitions(uuid, jsonb, boolean) from public;
+
+create function private.holds_new_definitions(p_config jsonb)
+returns boolean
+language sql
+immutable
+security invoker
+set search_path = ''
+as $$
+  select not coalesce((p_config ->> 'trusted')::boolean, false)
+    and coalesce(p_config ->> 'new_tools', 'hold') = 'hold';
+$$;
+comment on function private.holds_new_definitions(jsonb) is
+  'Whether what a server shows after it was first met waits for an approval: always, unless its row says that it is trusted or that new tools are approved.';
+revoke all on function private.holds_new_definitions(jsonb) from public;
+
+create function private.instructions_of(p_connection public.agent_mcp_connections)
+returns text
+language sql
+immutable
+security invoker
+set search_path = ''
+as $$
+  select coalesce((p_connection).discovery ->> 'instructions', (p_connection).session ->> 'instructions');
+$$;
+comment on function private.instructions_of(public.agent_mcp_connections) is 'What a server says that models should do with it.';
+revoke all on function private.instructions_of(public.agent_mcp_connections) from public;
+
+create function private.instructions_hash(p_connection public.agent_mcp_connections)
+returns text
+language sql
+immutable
+security invoker
+set search_path = ''
+as $$
+  select encode(sha256(convert_to(private.instructions_of(p_connection), 'UTF8')), 'hex');
+$$;
+comment on function private.instructions_hash(public.agent_mcp_connections) is 'SHA-256 of a server''s instructions, in hex.';
+revoke all on function private.instructions_hash(public.agent_mcp_connections) from public;
+
+create function private.are_instructions_approved(p_connection public.agent_mcp_connections)
+returns boolean
+language sql
+stable
+security invoker
+set search_path = ''
+as $$
+  select coalesce((tool.config ->> 'trusted')::boolean, false)
+    or private.approved_hashes(p_connection) -> '' ? private.instructions_hash(p_connection)
+  from public.tools as tool
+  where tool.id = (p_connection).tool_id;
+$$;
+comment on function private.are_instructions_approved(public.agent_mcp_connections) is
+  'Whether a server''s instructions may be passed on to models.';
+revoke all on function private.are_instructions_approved(public.agent_mcp_connections) from public;
+
+create function private.save_connection_state(p_connection_id uuid, p_state jsonb)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_connection public.agent_mcp_connections;
+begin
+  update public.agent_mcp_connections as connection
+  set protocol = p_state ->> 'protocol',
+      discovery = nullif(p_state -> 'discovery', 'null'),
+      session = nullif(p_state -> 'session', 'null')
+  where connection.id = p_connection_id
+  returning * into v_connection;
+  if coalesce(v_connection.discovery, v_connection.session) is not null then
+    perform private.pin_definitions(
+      p_connection_id,
+      jsonb_build_object('', private.instructions_hash(v_connection)),
+      private.holds_new_definitions(tool.config)
+    )
+    from public.tools as tool
+    where tool.id = v_connection.tool_id
+      and not private.approved_hashes(v_connection) ? '';
+  end if;
+end;
+$$;
+comment on function private.save_connection_state(uuid, jsonb) is
+  'Remembers what was negotiated with a server: {protocol, discovery, session}, and approves the instructions with which it is first met. Called by the gateway.';
+revoke all on function private.save_connection_state(uuid, jsonb) from public;
 
 create function private.store_tools(p_connection_id uuid, p_listing jsonb)
 returns int
@@ -326,17 +449,19 @@ as $$
 declare
   v_tools jsonb := p_listing -> 'tools';
   v_is_remote boolean := (p_listing ->> 'is_remote')::boolean;
-  v_tool_id uuid;
   v_pin jsonb;
   v_changed int;
 begin
   -- Two listings at once take turns, so that the later one's list stands whole.
-  select connection.tool_id into strict v_tool_id
-  from public.agent_mcp_connections connection
+  perform from public.agent_mcp_connections connection
   where connection.id = p_connection_id
   for no key update;
-  if v_is_remote then
-    v_pin := private.pin_tools(v_tool_id, v_tools, (p_listing ->> 'holds_new')::boolean);
+  if v_is_remote and not coalesce((p_listing ->> 'is_trusted')::boolean, false) then
+    v_pin := private.pin_definitions(
+      p_connection_id,
+      (select coalesce(jsonb_object_agg(tool ->> 'name', tool -> 'hash'), '{}') from jsonb_array_elements(v_tools) as tool),
+      (p_listing ->> 'holds_new')::boolean
+    );
   end if;
 
   insert into public.mcp_tools_cache as cached
@@ -389,7 +514,7 @@ begin
 end;
 $$;
 comment on function private.store_tools(uuid, jsonb) is
-  'Stores a server''s whole list {tools: [{name, version, schema, openai_schema, schema_losses, hash, scopes}], dropped, is_remote, holds_new}: writes only rows that differ, holds back definitions of remote servers that nobody approved, removes tools that vanished, and returns how many rows were written. Called by the gateway.';
+  'Stores a server''s whole list {tools: [{name, version, schema, openai_schema, schema_losses, hash, scopes}], dropped, is_remote, is_trusted, holds_new}: writes only rows that differ, holds back definitions of remote servers that nobody approved, unless the operator trusts the server, removes tools that vanished, and returns how many rows were written. Called by the gateway.';
 revoke all on function private.store_tools(uuid, jsonb) from public;
 
 create function private.forget_outdated_parameters()
@@ -413,7 +538,9 @@ create trigger forget_outdated_parameters before update of tool_schema on public
   for each row when (old.tool_schema -> 'inputSchema' is distinct from new.tool_schema -> 'inputSchema')
   execute function private.forget_outdated_parameters();
 
-create function public.approve_tool_definition(p_connection_id uuid, p_tool_name text, p_definition_hash text)
+create function public.approve_tool_definition(
+  p_connection_id uuid, p_tool_name text, p_definition_hash text default null
+)
 returns text
 language plpgsql
 volatile
@@ -434,12 +561,25 @@ begin
   for no key update;
   select cached.state, coalesce(cached.held_definition ->> 'hash', cached.definition_hash) into v_state, v_hash
   from public.mcp_tools_cache cached
-  where cached.connection_id = p_connection_id and cached.tool_name = p_tool_name;
+  where cached.connection_id = p_connection_id and cached.tool_name = p_tool_name
+  union all
+  select case when private.are_instructions_approved(connection) then 'approved' else 'quarantined' end,
+    private.instructions_hash(connection)
+  from public.agent_mcp_connections connection
+  where connection.id = p_connection_id and p_tool_name = '' and private.instructions_of(connection) is not null;
   if not found then
     raise sqlstate 'PT404' using
       message = format('Cannot approve ''%s'': the connection %s has no such tool', p_tool_name, p_connection_id),
       detail = 'TOOL_NOT_FOUND',
       hint = 'List what waits: GET /rest/v1/mcp_tools_cache?state=neq.approved&select=connection_id,tool_name,held_definition.';
+  end if;
+  if p_definition_hash is null and (
+    select count(distinct cached.held_definition ->> 'hash')
+    from public.mcp_tools_cache cached
+    join public.agent_mcp_connections connection on connection.id = cached.connection_id
+    where connection.tool_id = v_tool_id and cached.tool_name = p_tool_name
+  ) = 1 then
+    p_definition_hash := v_hash;
   end if;
   -- Whoever approves has read one definition; the server may have given another since.
   if v_hash is distinct from p_definition_hash then
@@ -475,7 +615,7 @@ begin
 end;
 $$;
 comment on function public.approve_tool_definition(uuid, text, text) is
-  'Approves the definition with that hash, which a server gives a tool now, for every user, and returns the tool''s state. Raises TOOL_DEFINITION_CHANGED where the server gives another one by now, AGENT_NOT_ALLOWED. Service role only.';
+  'Approves the definition with that hash, which a server gives a tool now (or, with an empty name, its instructions), for every user, and returns the tool''s state. Without a hash only while exactly one definition of the tool waits. Raises TOOL_DEFINITION_CHANGED where the server gives another one by now, AGENT_NOT_ALLOWED. Service role only.';
 revoke all on function public.approve_tool_definition(uuid, text, text) from public, anon, authenticated;
 grant execute on function public.approve_tool_definition(uuid, text, text) to service_role;
 

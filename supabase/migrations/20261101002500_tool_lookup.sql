@@ -13,7 +13,10 @@ returns table (
   successful_parameters jsonb,
   is_shape boolean,
   last_successful_call timestamptz,
-  success_count int
+  success_count int,
+  parameter_shape jsonb,
+  data_flows jsonb,
+  destination text
 )
 language sql
 stable
@@ -32,7 +35,13 @@ as $$
     learned.successful_parameters,
     learned.is_shape,
     learned.last_successful_call,
-    learned.success_count
+    learned.success_count,
+    case
+      when learned.is_shape then learned.successful_parameters -> -1
+      else private.parameter_shape(learned.successful_parameters -> -1, cached.tool_schema -> 'inputSchema')
+    end,
+    tool.data_flows,
+    substring(coalesce(tool.config ->> 'mcp_url', tool.config ->> 'url') from '^https?://([^/?#]+)')
   from public.agent_tools granted
   join public.tools tool on tool.id = granted.tool_id and tool.is_active
   join public.agent_mcp_connections connection
@@ -104,7 +113,9 @@ begin
       ),
       'connection', jsonb_build_object(
         'id', connection.id, 'protocol', connection.protocol,
-        'discovery', connection.discovery, 'session', connection.session
+        'discovery', connection.discovery, 'session', connection.session,
+        'are_instructions_approved', coalesce(private.are_instructions_approved(connection), false),
+        'instructions_hash', private.instructions_hash(connection)
       ),
       'tools_listed_at', connection.tools_listed_at,
       'listing_failed_at', connection.listing_failed_at,

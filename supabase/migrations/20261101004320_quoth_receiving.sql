@@ -16,6 +16,27 @@ comment on function private.webhook_secrets(text) is
   'The projects of a repository with their webhook secrets: whose secret fits is whose push it is. Called by quoth-sync.';
 revoke all on function private.webhook_secrets(text) from public;
 
+create function private.webhook_secret(p_project text)
+returns table (project_id uuid, default_branch text, secret text)
+language sql
+stable
+security invoker
+set search_path = ''
+as $$
+  select project.id, project.default_branch, private.secret_value(project.webhook_secret_name)
+  from public.projects as project
+  where project.slug = webhook_secret.p_project
+    or project.id = substring(
+      lower(webhook_secret.p_project) from '^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+    )::uuid
+  -- A slug may look like an id.
+  order by project.slug = webhook_secret.p_project
+  limit 1;
+$$;
+comment on function private.webhook_secret(text) is
+  'The project with that slug or id and its webhook secret; no row where there is none. Called by quoth-sync for a webhook whose URL names its project.';
+revoke all on function private.webhook_secret(text) from public;
+
 create function private.github_token(p_project_id uuid)
 returns text
 language sql

@@ -114,7 +114,7 @@ Deno.test("a job survives whatever a model's server does once", async (t) => {
       try {
         await addProvider(platform.sql, { name: slug, baseUrl: `${server.origin}/v1` });
 
-        const end = await runToEnd(platform, { slug, provider: slug });
+        const end = await runToEnd(platform, { slug, provider: slug, isWatched: true });
 
         assert.deepEqual([end.task.status, end.task.output], ["completed", "at last"]);
         assert.deepEqual(retriedCodes(end), [code]);

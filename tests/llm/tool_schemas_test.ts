@@ -18,13 +18,6 @@ const SEARCH: ModelTool = {
     },
     required: ["query"],
   },
-  examples: [
-    { query: "bees", "filter[name]": "new" },
-    { "filter[name]": "without a query" },
-    { query: "a", limit: null },
-    { query: "b" },
-    { query: "c" },
-  ],
 };
 const KEEP: ModelTool = {
   name: "keep",
@@ -123,29 +116,18 @@ Deno.test("openai: basic tools have no strict mode", async () => {
   assert.deepEqual(search.function.parameters.required, ["query"]);
 });
 
-Deno.test("anthropic receives the schema and at most three examples that fit it", async () => {
+Deno.test("anthropic receives the schema", async () => {
   const { sent } = await ask(formatOf("anthropic"));
 
   const [search, keep, ...others] = sent.tools;
   assert.deepEqual(others, []);
   assert.deepEqual(search.input_schema.required, ["query"]);
   assert.equal(search.input_schema.properties.filter_name.default, "all");
-  assert.deepEqual(search.input_examples, [
-    { query: "bees", filter_name: "new" },
-    { query: "a", limit: null },
-    { query: "b" },
-  ]);
   assert.deepEqual(keep, {
     name: "keep",
     description: "Keeps anything.",
     input_schema: KEEP.inputSchema,
   });
-});
-
-Deno.test("anthropic: basic tools have no examples", async () => {
-  const { sent } = await ask(formatOf("anthropic"), { isBasic: true });
-
-  assert.equal("input_examples" in sent.tools[0], false);
 });
 
 Deno.test("gemini receives JSON Schema with names that it takes", async () => {

@@ -234,7 +234,11 @@ Deno.test("the swarm is driven from an MCP client", async (t) => {
         update public.agents set audience = 'named' where slug = 'payroll' returning id
       )
       insert into public.agent_audience (agent_id, user_id) select id, ${ada.id}::uuid from named`;
-    const request = { agent: "payroll", input: "Pay", run_after: "2999-01-01T00:00:00Z" };
+    const request = {
+      agent: "payroll",
+      input: "Pay",
+      run_after: new Date(Date.now() + 300 * 86_400_000).toISOString(),
+    };
     const listed = async (user: McpUser) =>
       z.object({ agents: z.array(z.object({ slug: z.string() })) })
         .parse(await use(user, "list_agents", {})).agents.map(({ slug }) => slug);

@@ -38,7 +38,7 @@ Deno.test("quoth:add", async (t) => {
     assert.equal(code, 0);
     const added = JSON.parse(stdout);
     assert.equal(added.is_new, true);
-    assert.equal(added.webhook_url, "https://x.supabase.co/functions/v1/quoth-sync");
+    assert.equal(added.webhook_url, "https://x.supabase.co/functions/v1/quoth-sync/docs");
     assert.match(added.webhook_secret, /^[0-9a-f]{64}$/);
     const [row] = await fixture.sql`
       select

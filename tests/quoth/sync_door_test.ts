@@ -38,10 +38,14 @@ Deno.test("the door of syncs", async (t) => {
   const project = await fixture.addProject();
   const app = openApp(fixture);
 
-  const post = async (body: BodyInit, headers: Record<string, string>): Promise<Answer> => {
+  const post = async (
+    body: BodyInit,
+    headers: Record<string, string>,
+    path = "/quoth-sync",
+  ): Promise<Answer> => {
     const startedAtMs = performance.now();
     const response = await app.fetch(
-      new Request("http://localhost/quoth-sync", { method: "POST", headers, body }),
+      new Request(`http://localhost${path}`, { method: "POST", headers, body }),
     );
     const answer = await response.json();
     return { status: response.status, body: answer, durationMs: performance.now() - startedAtMs };
@@ -51,14 +55,17 @@ Deno.test("the door of syncs", async (t) => {
     readonly deliveryId?: string;
     readonly secret?: string;
     readonly signature?: string;
+    readonly path?: string;
+    readonly contentType?: string;
   } = {}) => {
-    const body = new TextEncoder().encode(JSON.stringify(payload));
+    const text = typeof payload === "string" ? payload : JSON.stringify(payload);
+    const body = new TextEncoder().encode(text);
     return await post(body, {
-      "content-type": "application/json",
+      "content-type": parts.contentType ?? "application/json",
       "x-github-event": parts.event ?? "push",
       "x-github-delivery": parts.deliveryId ?? crypto.randomUUID(),
       "x-hub-signature-256": parts.signature ?? await sign(parts.secret ?? project.secret, body),
-    });
+    }, parts.path);
   };
   const repository = { full_name: REPO };
   const pushOf = (parts: Record<string, unknown> = {}) => ({
@@ -157,6 +164,63 @@ Deno.test("the door of syncs", async (t) => {
         }
       },
     );
+
+    await t.step("the URL names the project, and only its secret fits there", async () => {
+      const paths = [`/quoth-sync/${project.slug}`, `/functions/v1/quoth-sync/${project.id}`];
+      for (const path of paths) {
+        // Whatever the payload says of its repository: the signature decides.
+        const renamed = pushOf({ repository: { full_name: "acme/renamed" } });
+        assert.equal((await deliver(renamed, { path })).status, 202);
+      }
+      await untilQuiet(fixture);
+      const stranger = await fixture.addProject("stranger");
+
+      const refused = [
+        await deliver(pushOf(), { path: `/quoth-sync/${stranger.slug}` }),
+        await deliver(pushOf(), { path: "/quoth-sync/nobody" }),
+        await deliver(pushOf(), { path: `/quoth-sync/${project.slug}/more` }),
+        await deliver(pushOf(), { path: "/quoth-sync/%00" }),
+      ];
+
+      assert.deepEqual(refused.map(({ status }) => status), [401, 401, 401, 401]);
+    });
+
+    await t.step("the URL without a project takes both content types, however spaced", async () => {
+      const push = pushOf({ repository: { id: 1, full_name: REPO.toUpperCase() } });
+      const spaced = JSON.stringify(push, null, 2).replace("/HAND", "\\/HAND");
+      const form = new URLSearchParams({ payload: JSON.stringify(push) }).toString();
+      const contentType = "application/x-www-form-urlencoded";
+
+      assert.equal((await deliver(spaced)).status, 202);
+      assert.equal((await deliver(form, { contentType })).status, 202);
+      await untilQuiet(fixture);
+    });
+
+    await t.step("nothing of an unsigned body is parsed, whatever it is", async () => {
+      const name = `"full_name":"${REPO}"`;
+      const worst = [
+        "[".repeat(11_700_000),
+        `{"repository":{${name}},"x":${"[".repeat(11_700_000)}`,
+        `{${`${name},`.repeat(400_000)}"a":1}`,
+      ];
+      const parse = JSON.parse;
+      JSON.parse = (text, reviver) => {
+        assert.ok(text.length < 100_000, "an unsigned body was parsed");
+        return parse(text, reviver);
+      };
+      try {
+        for (const text of worst) {
+          for (const path of ["/quoth-sync", `/quoth-sync/${project.slug}`]) {
+            const forged = await deliver(text, { secret: "a guess", path });
+            assert.deepEqual([forged.status, forged.body.error?.code], [401, "UNAUTHORIZED"]);
+          }
+        }
+        const signed = await deliver(worst[1], { path: `/quoth-sync/${project.slug}` });
+        assert.deepEqual([signed.status, signed.body.error?.code], [400, "BODY_INVALID"]);
+      } finally {
+        JSON.parse = parse;
+      }
+    });
 
     await t.step("a body of more than 25 MB is refused while it comes in", async () => {
       let sent = 0;

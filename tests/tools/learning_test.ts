@@ -41,7 +41,8 @@ async function learning(t: Deno.TestContext, fixture: ToolFixture, url: string):
     assert.equal(before.knownGood, undefined);
     assert.deepEqual(after.knownGood, { parameters: args, isShape: false, successCount: 1 });
     assert.ok(after.description.startsWith(before.description));
-    assert.match(after.description, /have worked for this tool call: .*ann@private\.example/);
+    assert.match(after.description, /have worked for this tool call \(their shape\): .*<email>/);
+    assert.ok(!after.description.includes("ann@"), "values stay out of descriptions");
   });
 
   await t.step("another user and the service are shown the shape alone", async () => {

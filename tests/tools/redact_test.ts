@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import process from "node:process";
 import { createRedactor } from "../../shared/secrets/redact.ts";
 import { loadFastCheck } from "../deps.ts";
 
@@ -99,6 +100,78 @@ Deno.test("redactor finds a secret in base64 at any place", () => {
   }
 });
 
+Deno.test("redactor finds a secret also where letters and digits are escaped", () => {
+  const secret = "sk_Live-4f9.aZ~é/+1";
+  const { text, findBeginning } = createRedactor([secret]);
+  const each = (form: (character: string, place: number) => string) =>
+    Array.from(secret, form).join("");
+  const percent = (character: string) =>
+    Array.from(new TextEncoder().encode(character), (byte) => `%${hexOf(byte)}`).join("");
+  const forms = {
+    percent: each(percent),
+    percentCapital: each((character) => percent(character).toUpperCase()),
+    percentTwice: each((character) => percent(character).replaceAll("%", "%25")),
+    unicode: each(unicodeEscape),
+    unicodeInJson: JSON.stringify(each(unicodeEscape)).slice(1, -1),
+    mixedCase: each((character, place) =>
+      place % 2 === 0 ? unicodeEscape(character).toUpperCase().replace("U", "u") : character
+    ),
+    everyThird: each((character, place) => place % 3 === 0 ? percent(character) : character),
+    mixed: each((character, place) =>
+      [percent(character), unicodeEscape(character), character][place % 3] ?? ""
+    ),
+    entities: each((character) => `&#${character.codePointAt(0)};`),
+    hexEntities: each((character) => `&#x${character.codePointAt(0)?.toString(16)};`),
+  };
+  for (const [name, form] of Object.entries(forms)) {
+    assert.equal(text(`a ${form} z`), "a [redacted] z", name);
+    assert.equal(text(`%41 ${form}${form} \\u0042`), "%41 [redacted][redacted] \\u0042", name);
+    // Text that comes in pieces is held back from where the secret begins.
+    for (let end = 4; end < form.length; end++) {
+      assert.ok(findBeginning(`said ${form.slice(0, end)}`) <= 5, `${name}: ${end}`);
+    }
+  }
+});
+
+Deno.test("redactor finds a secret in hexadecimal digits", () => {
+  const secret = "sk_Live-4f9.aZ~é/+1";
+  const { text, json, findBeginning } = createRedactor([secret]);
+  const bytes = [...new TextEncoder().encode(secret)].map(hexOf);
+  const forms = [
+    bytes.join(""),
+    bytes.join("").toUpperCase(),
+    bytes.map((byte, place) => place % 2 === 0 ? byte.toUpperCase() : byte).join(""),
+    bytes.join(" "),
+    bytes.join(":"),
+    bytes.join("-").toUpperCase(),
+  ];
+  for (const form of forms) {
+    assert.equal(text(`\\x${form}00`), "\\x[redacted]00", form);
+    assert.deepEqual(json({ [form]: [form] }), { "[redacted]": ["[redacted]"] });
+    assert.equal(findBeginning(`said ${form.slice(0, 9)}`), 5, form);
+  }
+});
+
+Deno.test("redactor leaves escapes alone that hold no secret", () => {
+  const { text } = createRedactor(["sk_Live-4f9"]);
+  const kept = "%41%42 \\u0041\\x42 &#65; 736b5f4c69 100% \\ & &amp;#65;";
+
+  assert.equal(text(kept), kept);
+});
+
+Deno.test("redactor takes time in proportion to the text, whatever is escaped in it", () => {
+  const { text, findBeginning } = createRedactor(["sk_Live-4f9.aZ", "x".repeat(200)]);
+  const parts = ["%73", "\\u0073", "\\", "%25", "&amp;", "&#115;", "73", "7", "s", "\\\\u", "%"];
+  for (const part of parts) {
+    const value = part.repeat(Math.floor(1_000_000 / part.length));
+    const before = process.cpuUsage();
+    text(value);
+    findBeginning(value.slice(0, 20_000));
+    const { user } = process.cpuUsage(before);
+    assert.ok(user < 1_500_000, `${part}: ${user / 1_000} ms`);
+  }
+});
+
 Deno.test("redactor goes through keys, values and numbers of JSON", () => {
   const { json } = createRedactor([SECRET, "123456"]);
 
@@ -146,6 +219,10 @@ Deno.test("text without the secret is unchanged", async () => {
     }),
   );
 });
+
+function hexOf(byte: number): string {
+  return byte.toString(16).padStart(2, "0");
+}
 
 function unicodeEscape(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;

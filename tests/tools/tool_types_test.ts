@@ -196,6 +196,60 @@ async function httpApis(t: Deno.TestContext, fixture: ToolFixture): Promise<void
     }
   });
 
+  await t.step("an argument chooses no host but those that the operator lists", async () => {
+    const parameters = { type: "object", properties: { host: { type: "string" } } };
+    const open = await fixture.createTool({
+      type: "http_api",
+      config: { method: "GET", url: "http://127.0.0.1{host}/x", parameters },
+    });
+    const { unavailable } = await fixture.gateway.listAgentTools(
+      await fixture.createCaller(userId, [open]),
+      noAbort(),
+    );
+    assert.match(unavailable[0]?.message ?? "", /placeholder in its host and needs allowed_hosts/);
+
+    const server = startHttpServer(() => Response.json({}));
+    try {
+      const { host, port } = new URL(server.url);
+      const listed = await fixture.createTool({
+        type: "http_api",
+        config: {
+          method: "GET",
+          url: `http://{host}:${port}/x`,
+          parameters,
+          allowed_hosts: [host],
+        },
+      });
+      const caller = await fixture.createCaller(userId, [listed]);
+
+      const allowed = await run(fixture, caller, undefined, { host: "127.0.0.1" });
+      const refused = await run(fixture, caller, undefined, { host: "localhost" });
+
+      assert.equal(allowed.row.error_code, null);
+      assert.equal(refused.row.error_code, "TOOL_ADDRESS_FORBIDDEN");
+      assert.equal(server.seen.length, 1);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  await t.step("a redirect to another host is not followed", async () => {
+    const other = startHttpServer(() => Response.json({}));
+    const { server, caller } = await setUp(
+      () => Response.redirect(`http://localhost:${new URL(other.url).port}/collect?data=x`),
+      { method: "GET", url: "/items/{id}" },
+    );
+    try {
+      const { outcome } = await run(fixture, caller, undefined, { id: "1" });
+
+      assert.ok(outcome.kind === "answered" && outcome.isError, JSON.stringify(outcome));
+      assert.equal(other.seen.length, 0);
+    } finally {
+      await server.stop();
+      await other.stop();
+    }
+  });
+
   await t.step("a config that is wrong is reported and the agent goes on without it", async () => {
     const toolId = await fixture.createTool({ type: "http_api", config: { url: "ftp://x" } });
     const caller = await fixture.createCaller(userId, [toolId]);

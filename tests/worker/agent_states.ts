@@ -54,6 +54,7 @@ export function stateOf(parts: StateParts = {}): AgentState {
       handoffs: [],
       steps: [],
       reviews: [...reviews],
+      job_data_flows: [],
     },
     steps,
     toolset: { tools, unavailable: [] },
@@ -126,6 +127,8 @@ export function toolNamed(toolName: string, parts: Partial<AgentTool> = {}): Age
     inputSchema: { type: "object" },
     isReadOnly: false,
     isIdempotent: false,
+    dataFlows: [],
+    destination: null,
     ...parts,
   };
 }

@@ -1,11 +1,9 @@
-import { SwarmError } from "../../errors/swarm_error.ts";
+import { bodyTooLarge } from "../../http/parse_body.ts";
 import { readBody } from "../../http/read_body.ts";
 import { asJsonObject, type JsonObject, type JsonValue } from "../../json.ts";
-import { isNestedTooDeep } from "../../json_depth.ts";
+import { MESSAGE_LIMITS } from "../../json/json_limits.ts";
+import { parseJson } from "../../json/parse_json.ts";
 import { toStorableJson } from "../../storable_json.ts";
-
-/** Largest message that is read. */
-const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 
 const CLIENT_INFO_KEY = "io.modelcontextprotocol/clientInfo";
 
@@ -26,14 +24,14 @@ export interface McpMessage {
 /**
  * Reads a message. Characters that Postgres cannot hold become U+FFFD.
  *
- * @throws BODY_INVALID when it is too large or nested too deep.
+ * @throws BODY_INVALID when it goes beyond the limits; `details.limit` names the one.
  */
 export async function readMessage(request: Request): Promise<McpMessage> {
-  const text = new TextDecoder().decode(await readBody(request, MAX_MESSAGE_BYTES));
-  const body = parse(text);
+  const bytes = await readBody(request, MESSAGE_LIMITS.bytes);
+  const body = parse(bytes);
   const calls = (Array.isArray(body) ? body : [body]).map((item: JsonValue) => asJsonObject(item));
   return {
-    request: body === undefined ? new Request(request, { body: text }) : request,
+    request: body === undefined ? new Request(request, { body: bytes }) : request,
     body,
     methods: calls.flatMap(({ method }) => typeof method === "string" ? [method] : []),
     toolNames: calls.flatMap(toolNameOf),
@@ -41,17 +39,10 @@ export async function readMessage(request: Request): Promise<McpMessage> {
   };
 }
 
-function parse(text: string): JsonValue | undefined {
-  let body: JsonValue;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  if (!isNestedTooDeep(body)) return toStorableJson(body);
-  throw new SwarmError("BODY_INVALID", "Cannot read the message: it is nested too deep", {
-    hint: "Send flatter arguments.",
-  });
+function parse(bytes: Uint8Array): JsonValue | undefined {
+  const parsed = parseJson(bytes, MESSAGE_LIMITS);
+  if (parsed.kind === "too_large") throw bodyTooLarge("the message", parsed.excess);
+  return parsed.kind === "json" ? toStorableJson(parsed.value) : undefined;
 }
 
 function toolNameOf({ method, params }: JsonObject): string[] {

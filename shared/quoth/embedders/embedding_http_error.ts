@@ -1,3 +1,5 @@
+import { REPORT_LIMITS } from "../../json/json_limits.ts";
+import { parseJsonOrUndefined } from "../../json/parse_json.ts";
 import { z } from "zod";
 import type { SwarmError } from "../../errors/swarm_error.ts";
 import { parseDuration, parseRetryAfter } from "../../llm/retry_after.ts";
@@ -89,15 +91,7 @@ function codeOf(status: number, { code, details }: Report) {
 }
 
 function readReport(body: string): Report {
-  const parsed = reportSchema.safeParse(parseJson(body));
+  const parsed = reportSchema.safeParse(parseJsonOrUndefined(body, REPORT_LIMITS));
   // Proxies answer in HTML or plain text, which helps nobody.
   return parsed.success ? parsed.data.error : { details: [] };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

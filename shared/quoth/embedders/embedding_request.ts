@@ -1,4 +1,6 @@
 import { SwarmError } from "../../errors/swarm_error.ts";
+import { EMBEDDING_LIMITS } from "../../json/json_limits.ts";
+import { describeExcess, parseJson } from "../../json/parse_json.ts";
 import { readText } from "../../net/read_text.ts";
 import type { EmbedderConfig } from "./embedder_config.ts";
 import { createEmbedderError } from "./embedder_error.ts";
@@ -84,15 +86,15 @@ async function send(
       message: `its answer is longer than ${MAX_RESPONSE_BYTES} bytes`,
     });
   }
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw createEmbedderError(config, {
-      code: "EMBEDDER_OUTPUT_INVALID",
-      message: "its answer is no JSON",
-      cause,
-    });
-  }
+  const parsed = parseJson(text, EMBEDDING_LIMITS);
+  if (parsed.kind === "json") return parsed.value;
+  throw createEmbedderError(config, {
+    code: "EMBEDDER_OUTPUT_INVALID",
+    message: parsed.kind === "not_json"
+      ? "its answer is no JSON"
+      : `its answer cannot be read: ${describeExcess(parsed.excess)}`,
+    ...(parsed.kind === "not_json" ? { cause: parsed.cause } : {}),
+  });
 }
 
 function unavailable(config: EmbedderConfig, message: string, cause: unknown): SwarmError {

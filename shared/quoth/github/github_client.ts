@@ -1,6 +1,8 @@
 import type { Bytes } from "../../bytes.ts";
 import { z } from "zod";
 import { SwarmError } from "../../errors/swarm_error.ts";
+import { TREE_LIMITS } from "../../json/json_limits.ts";
+import { parseJsonOrUndefined } from "../../json/parse_json.ts";
 import { capBody } from "../../net/cap_body.ts";
 import { blobShaOf } from "./blob_sha.ts";
 import { githubFailure, unavailable } from "./github_failure.ts";
@@ -71,7 +73,7 @@ export function createGitHubClient(options: GitHubOptions): GitHub {
     const accept = "application/vnd.github+json";
     const bytes = await get(path, { ...question, accept, maxBytes: MAX_TREE_BYTES });
     try {
-      return schema.parse(JSON.parse(new TextDecoder().decode(bytes)));
+      return schema.parse(parseJsonOrUndefined(bytes, TREE_LIMITS));
     } catch (cause) {
       throw unavailable(question.what, "it answered something else", { cause });
     }

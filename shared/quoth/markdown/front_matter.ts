@@ -9,7 +9,7 @@ export interface FrontMatter {
 }
 
 /** Front matter beyond this is taken for text that happens to begin with a rule. */
-const MAX_FRONT_MATTER_CHARS = 65_536;
+const MAX_FRONT_MATTER_CHARS = 16_384;
 
 const NO_FRONT_MATTER: FrontMatter = { data: {}, bodyStart: 0 };
 

@@ -1,8 +1,13 @@
 import type { Block, BlockKind } from "./block.ts";
+import { parsePlainly } from "./parse_plainly.ts";
 import { createHeadingReader, type HeadingReader } from "./read_heading.ts";
 
 /** Quotes and lists inside each other beyond this depth are text to us. */
 const MAX_NESTING = 100;
+
+/** Parsing a line takes a hundredth of a millisecond at worst, and a cell less. */
+const MAX_LINES = 12_000;
+const MAX_CELLS = 30_000;
 
 /** A line of more backticks than this opens a fence by the standard, but not by an author. */
 const MAX_FENCE_MARKER_CHARS = 32;
@@ -39,17 +44,32 @@ const CLOSINGS: ReadonlySet<string> = new Set(
 /**
  * Parses Markdown (CommonMark with GitHub's tables) into blocks. JSX, components and other
  * strangers become text; nothing makes it throw. Only headings are read inside, which keeps it
- * linear: a megabyte takes about a quarter of a second.
+ * linear. Documents of very many lines or cells are read by their headings and fences alone, since
+ * nothing else runs while a document is parsed.
  *
  * @param text Normalised text without front matter.
  */
 export async function parseBlocks(text: string): Promise<Block[]> {
+  if (isLongToParse(text)) return parsePlainly(text, await createHeadingReader());
   const { default: MarkdownIt } = await import("../../vendor/markdown_it.js");
   const parser = new MarkdownIt({ html: true, maxNesting: MAX_NESTING });
   parser.core.ruler.enableOnly(["normalize", "block"]);
   // Definitions of links are text like any other here; the rule would swallow their lines.
   parser.block.ruler.disable("reference");
   return toBlocks(parser.parse(text, {}), await createHeadingReader());
+}
+
+function isLongToParse(text: string): boolean {
+  return countUpTo(text, "\n", MAX_LINES) === MAX_LINES ||
+    countUpTo(text, "|", MAX_CELLS) === MAX_CELLS;
+}
+
+function countUpTo(text: string, part: string, limit: number): number {
+  let count = 0;
+  for (let place = text.indexOf(part); place !== -1; place = text.indexOf(part, place + 1)) {
+    if (++count === limit) break;
+  }
+  return count;
 }
 
 function toBlocks(tokens: readonly Token[], readHeading: HeadingReader): Block[] {

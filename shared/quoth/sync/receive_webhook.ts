@@ -2,11 +2,14 @@ import type { Bytes } from "../../bytes.ts";
 import { describeIssues } from "../../describe_issues.ts";
 import { SwarmError } from "../../errors/swarm_error.ts";
 import type { ReceivingStore, WebhookSecret } from "./receiving_store.ts";
-import { ignoredReason, parsePayload, pushEvent, repositoryOf } from "./push_event.ts";
+import { ignoredReason, parsePayload, pushEvent } from "./push_event.ts";
+import { namedRepositories } from "./signed_repositories.ts";
 import { isSignedWith, parseSignature } from "./webhook_signature.ts";
 
 /** A webhook's request as it came. */
 export interface Webhook {
+  /** Slug or id of the project that the URL names; null or absent for the URL without one. */
+  readonly project?: string | null;
   readonly event: string;
   readonly deliveryId: string | null;
   readonly signature: string | null;
@@ -22,12 +25,17 @@ export type WebhookAnswer =
   | { readonly kind: "queued"; readonly syncId: string; readonly queuedCount: number };
 
 const DELIVERY_ID = /^[\w-]{8,64}$/;
+/** Each costs a hash over the whole body; a repository with more projects names them in the URL. */
+const MAX_TRIED_SECRETS = 8;
 /** Stands in where there is no secret, so that an unknown repository takes the same time. */
 const NOBODYS_SECRET = "no repository has this secret";
 
 /**
- * Takes in a GitHub webhook. The payload only rings the bell: which commit is the head, and which
- * files it has, is asked for when the sync runs.
+ * Takes in a GitHub webhook. It only triggers a sync: which commit is the head, and which files it
+ * has, is asked for when the sync runs.
+ *
+ * Nothing is parsed before the signature over the raw bytes is right. Whose secret to check it with
+ * the URL says; without a project there, the body's bytes are searched for names of repositories.
  *
  * @throws UNAUTHORIZED when the signature is missing or wrong, and for an unknown repository.
  * @throws BODY_INVALID, DATABASE_UNAVAILABLE
@@ -39,8 +47,8 @@ export async function receiveWebhook(
   const signature = parseSignature(webhook.signature);
   if (signature === null) throw refused();
   const body = await webhook.readBody();
+  const project = await findSigner(webhook.project ?? null, body, signature, store);
   const payload = parsePayload(body, webhook.contentType);
-  const project = await findSigner(repositoryOf(payload), body, signature, store);
   if (webhook.event === "ping") return { kind: "pong" };
   if (webhook.event !== "push") return { kind: "ignored", reason: `event '${webhook.event}'` };
 
@@ -57,26 +65,36 @@ export async function receiveWebhook(
   };
 }
 
-/** The project whose secret has signed the body. */
+/** The project whose secret has signed the body; nothing of the body has been parsed yet. */
 async function findSigner(
-  repository: string | null,
+  project: string | null,
   body: Bytes,
   signature: Bytes,
   store: ReceivingStore,
 ): Promise<WebhookSecret> {
-  const projects = repository === null ? [] : await store.webhookSecrets(repository);
-  if (projects.length === 0) await isSignedWith(NOBODYS_SECRET, body, signature);
-  for (const project of projects) {
-    if (await isSignedWith(project.secret, body, signature)) return project;
+  const candidates = project === null
+    ? await secretsOfNamed(namedRepositories(body), store)
+    : await store.projectSecret(project);
+  if (candidates.length === 0) await isSignedWith(NOBODYS_SECRET, body, signature);
+  for (const candidate of candidates.slice(0, MAX_TRIED_SECRETS)) {
+    if (await isSignedWith(candidate.secret, body, signature)) return candidate;
   }
   throw refused();
+}
+
+async function secretsOfNamed(
+  repositories: readonly string[],
+  store: ReceivingStore,
+): Promise<readonly WebhookSecret[]> {
+  const secrets = await Promise.all(repositories.map((name) => store.webhookSecrets(name)));
+  return secrets.flat();
 }
 
 function refused(): SwarmError {
   return new SwarmError(
     "UNAUTHORIZED",
     "Cannot accept the webhook: its signature is missing or fits no project of this repository",
-    { hint: "Give the webhook the secret that deno task quoth:add printed." },
+    { hint: "Give the webhook the URL and the secret that deno task quoth:add printed." },
   );
 }
 

@@ -25,6 +25,8 @@ export interface SentFile {
 
 /** The database as those who bring work see it. */
 export interface ReceivingStore {
+  /** The project with that slug or id, if it has a webhook secret; none or one. */
+  projectSecret(project: string): Promise<readonly WebhookSecret[]>;
   /** Projects of `owner/name` that have a webhook secret. */
   webhookSecrets(repository: string): Promise<readonly WebhookSecret[]>;
   receivePush(projectId: string, deliveryId: string, commitSha: string): Promise<Queued>;
@@ -41,17 +43,32 @@ const secretRow = z.object({
 });
 const queuedRows = z.tuple([z.object({ sync_id: z.string(), queued: z.int() })]);
 
+function toSecrets(rows: unknown): WebhookSecret[] {
+  return secretRow.array().parse(rows).flatMap(({ project_id, default_branch, secret }) =>
+    secret === null ? [] : [{ projectId: project_id, defaultBranch: default_branch, secret }]
+  );
+}
+
 /** The receiving store over the functions of schema `private`. */
 export function createSqlReceivingStore(sql: Sql): ReceivingStore {
   return {
-    async webhookSecrets(repository) {
-      const rows = await run(
-        "find the project of the webhook",
-        sql`
-        select project_id, default_branch, secret from private.webhook_secrets(${repository})`,
+    async projectSecret(project) {
+      return toSecrets(
+        await run(
+          "find the project of the webhook",
+          sql`
+        select project_id, default_branch, secret from private.webhook_secret(${project})`,
+        ),
       );
-      return secretRow.array().parse(rows).flatMap(({ project_id, default_branch, secret }) =>
-        secret === null ? [] : [{ projectId: project_id, defaultBranch: default_branch, secret }]
+    },
+
+    async webhookSecrets(repository) {
+      return toSecrets(
+        await run(
+          "find the project of the webhook",
+          sql`
+        select project_id, default_branch, secret from private.webhook_secrets(${repository})`,
+        ),
       );
     },
 

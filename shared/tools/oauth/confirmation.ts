@@ -1,5 +1,7 @@
 import { z } from "zod";
 import { SwarmError } from "../../errors/swarm_error.ts";
+import { FORM_LIMITS } from "../../json/json_limits.ts";
+import { parseJsonOrUndefined } from "../../json/parse_json.ts";
 
 /** What an authorization server answered through the user's browser. */
 export type AuthorizationAnswer = z.infer<typeof answerSchema>;
@@ -41,7 +43,7 @@ export function parseConfirmation(confirmation: string): AuthorizationAnswer {
   try {
     const binary = atob(confirmation.trim().replaceAll("-", "+").replaceAll("_", "/"));
     const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
-    return answerSchema.parse(JSON.parse(new TextDecoder().decode(bytes)));
+    return answerSchema.parse(parseJsonOrUndefined(bytes, FORM_LIMITS));
   } catch {
     throw invalidAuthorization();
   }

@@ -31,16 +31,18 @@ export interface Job extends AgentRow {
   /** Played before the turns. */
   readonly failures?: readonly ScriptedFailure[];
   readonly budget?: Readonly<Record<string, number>>;
+  /** Whether models are asked for streams. @default false */
+  readonly isWatched?: boolean;
 }
 
 /** Runs a job over HTTP until it has completed or failed. */
 export async function runToEnd(platform: Platform, job: Job): Promise<End> {
   const { project, sql, stack: { models, secretKey } } = platform;
-  const { slug, turns: [first, ...rest] = [], failures = [], budget = {} } = job;
+  const { slug, turns: [first, ...rest] = [], failures = [], budget = {}, isWatched = false } = job;
   await addAgent(sql, job);
   if (first !== undefined) models.addAgent(scriptTurns(slug, first, ...rest));
   for (const failure of failures) models.failNext(slug, failure);
-  const body = { agent: slug, input: "Go", budget };
+  const body = { agent: slug, input: "Go", budget, watch: isWatched };
   const { task_id } = created(await knock(project, { headers: { apikey: secretKey }, body }));
   const task = await waitFor(async () => {
     const current = await readTask(sql, task_id);

@@ -1,0 +1,33 @@
+import assert from "node:assert/strict";
+import { dataFlowsOf } from "./data_flow.ts";
+
+function flows(type: string, annotations = {}, server = "s") {
+  return dataFlowsOf({ server, type, definition: { name: "t", annotations }, stated: null });
+}
+
+Deno.test("dataFlowsOf() goes by the kind of a tool", () => {
+  assert.deepEqual(flows("supabase_rpc"), ["reads_private"]);
+  assert.deepEqual(flows("internal", {}, "quoth"), ["reads_private"]);
+  assert.deepEqual(flows("internal", {}, "swarm"), []);
+  assert.deepEqual(flows("mcp_server"), ["reads_outside", "sends_outside"]);
+  assert.deepEqual(flows("mcp_server", { readOnlyHint: true }), ["reads_outside"]);
+  assert.deepEqual(flows("http_api", { readOnlyHint: true }), ["reads_outside"]);
+});
+
+Deno.test("dataFlowsOf() takes a reader that goes on to others for a sender", () => {
+  const annotations = { readOnlyHint: true, openWorldHint: true };
+
+  assert.deepEqual(flows("mcp_server", annotations), ["reads_outside", "sends_outside"]);
+});
+
+Deno.test("dataFlowsOf() lets the operator's word for a tool, or for its server, decide", () => {
+  const tool = { server: "s", type: "mcp_server" };
+  const stated = { "*": ["reads_private"], post: ["sends_outside", "made_up"] };
+
+  assert.deepEqual(dataFlowsOf({ ...tool, definition: { name: "post" }, stated }), [
+    "sends_outside",
+  ]);
+  assert.deepEqual(dataFlowsOf({ ...tool, definition: { name: "get" }, stated }), [
+    "reads_private",
+  ]);
+});

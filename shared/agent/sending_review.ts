@@ -1,0 +1,55 @@
+import { type DataFlow, flowsIn } from "./data_flow.ts";
+import type { AgentTool } from "../tools/tool_port.ts";
+import type { AgentState } from "./agent_state.ts";
+import type { CallIntent, ReviewCall } from "./planned_call.ts";
+import { errorResult, isRejected, type StepResult } from "./step_result.ts";
+import type { Review } from "./task_context.ts";
+import { reviewersWords } from "./unknown_outcome.ts";
+
+/**
+ * Whether a person has to allow a call: it sends outside, and the job has read both private data
+ * and text from outside, which may have told the agent to send it.
+ *
+ * What is read beside the call, in the same turn, cannot have shaped its arguments.
+ */
+export function needsSendingReview(
+  { dataFlows }: AgentTool,
+  { context, steps }: Pick<AgentState, "context" | "steps">,
+  modelSeq: number,
+): boolean {
+  if (!dataFlows.includes("sends_outside")) return false;
+  const flows = new Set<DataFlow>(flowsIn(context.job_data_flows));
+  for (const step of steps) {
+    if (step.kind !== "tool" || step.seq > modelSeq || isRejected(step.output)) continue;
+    for (const flow of flowsIn(step.input?.data_flows)) flows.add(flow);
+  }
+  return flows.has("reads_private") && flows.has("reads_outside");
+}
+
+/** Asks a person whether a call may send data outside, naming what and where to. */
+export function sendingReview(intent: CallIntent, { server, destination }: AgentTool): ReviewCall {
+  const where = destination ?? server;
+  return {
+    kind: "review",
+    intent,
+    question: `The tool "${intent.name}" of ${server} sends data to ${where}. The job has read ` +
+      "private data and text from outside, which may have told the agent to send it. " +
+      "May this call be made?",
+    options: ["Approve: make the call", "Do not approve: the agent is told that it may not"],
+    context: {
+      reason: "SENDING_NOT_APPROVED",
+      tool: intent.name,
+      server,
+      destination: where,
+      arguments: intent.input?.arguments ?? null,
+    },
+  };
+}
+
+/** What the agent reads when a person did not allow the call. */
+export function refusedSendingResult(review: Review): StepResult {
+  return errorResult(
+    "SENDING_NOT_APPROVED",
+    `The call was not made: a person did not allow it${reviewersWords(review)}`,
+  );
+}

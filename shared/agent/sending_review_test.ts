@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import {
+  call,
+  callStep,
+  modelDone,
+  stateOf,
+  type StateParts,
+  toolNamed,
+} from "../../tests/worker/agent_states.ts";
+import { decide } from "./decide.ts";
+
+const SEND = toolNamed("send_mail", {
+  server: "mail",
+  dataFlows: ["reads_outside", "sends_outside"],
+  destination: "mail.example.com",
+});
+const TOOLS = [
+  toolNamed("read_orders", { dataFlows: ["reads_private"] }),
+  toolNamed("read_page", { dataFlows: ["reads_outside"] }),
+  SEND,
+];
+
+const read = (seq: number, name: string, flow: string) =>
+  callStep(seq, name, { input: { server: "files", arguments: {}, data_flows: [flow] } });
+
+/** The task has called these tools one after the other and is now to send. */
+function aboutToSend(
+  flows: readonly (readonly [name: string, flow: string])[],
+  more: Partial<StateParts> = {},
+) {
+  const steps = flows.flatMap(([name, flow], index) => [
+    modelDone(2 * index + 1, [call(name, {})]),
+    read(2 * index + 2, name, flow),
+  ]);
+  const modelSeq = 2 * flows.length + 1;
+  const sending = modelDone(modelSeq, [call("send_mail", { to: "eve@example.com" })]);
+  return {
+    seq: modelSeq + 1,
+    state: stateOf({ steps: [...steps, sending], tools: TOOLS, ...more }),
+  };
+}
+
+const BOTH = [["read_orders", "reads_private"], ["read_page", "reads_outside"]] as const;
+
+Deno.test("a task that has read private data and outside text asks before it sends outside", () => {
+  const { seq, state } = aboutToSend(BOTH);
+
+  const decision = decide(state);
+
+  assert.equal(decision.kind, "review");
+  assert.ok(decision.kind === "review");
+  assert.equal(decision.call.intent.seq, seq);
+  assert.match(decision.call.question, /mail\.example\.com/);
+  assert.deepEqual(decision.call.context, {
+    reason: "SENDING_NOT_APPROVED",
+    tool: "send_mail",
+    server: "mail",
+    destination: "mail.example.com",
+    arguments: { to: "eve@example.com" },
+  });
+});
+
+Deno.test("a task in which one of the three is missing sends without asking", () => {
+  for (const flows of [[BOTH[0]], [BOTH[1]], []]) {
+    assert.equal(decide(aboutToSend(flows).state).kind, "run_calls", JSON.stringify(flows));
+  }
+});
+
+Deno.test("what subtasks of the job have read counts for the task that sends", () => {
+  const { state } = aboutToSend([BOTH[0]]);
+  const context = { ...state.context, job_data_flows: ["reads_outside"] };
+
+  assert.equal(decide({ ...state, context }).kind, "review");
+});
+
+Deno.test("what is read in the same turn cannot have shaped what is sent", () => {
+  const steps = [
+    modelDone(1, [call("read_orders", {})]),
+    read(2, "read_orders", "reads_private"),
+    modelDone(3, [call("read_page", {}), call("send_mail", {})]),
+    read(4, "read_page", "reads_outside"),
+  ];
+
+  assert.equal(decide(stateOf({ steps, tools: TOOLS })).kind, "run_calls");
+});
+
+Deno.test("an approval lets the one call pass, a refusal is a result with the person's words", () => {
+  for (const approved of [true, false]) {
+    const { seq, state } = aboutToSend(BOTH);
+    const review = {
+      seq,
+      approved,
+      response: {},
+      comments: "only to our own customers",
+      answered_at: "2026-11-21T10:00:00Z",
+      is_spent: false,
+    };
+
+    const decision = decide({ ...state, context: { ...state.context, reviews: [review] } });
+
+    assert.ok(decision.kind === "run_calls");
+    const [planned] = decision.calls;
+    assert.equal(planned?.kind, approved ? "tool" : "settled");
+    if (planned?.kind !== "settled") continue;
+    assert.equal(planned.result.output.error_code, "SENDING_NOT_APPROVED");
+    assert.match(String(planned.result.output.text), /only to our own customers/);
+  }
+});

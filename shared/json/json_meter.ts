@@ -1,0 +1,113 @@
+import { type JsonExcess, type JsonLimit, type JsonLimits, MAX_NAME_BYTES } from "./json_limits.ts";
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+const BLANK = 0x20;
+
+/**
+ * Measures JSON while it arrives, byte by byte and without building anything: its size, its depth,
+ * its members and items. Says nothing of whether the text is JSON: text that is not fails when it is
+ * parsed, after a number of steps in proportion to its size.
+ */
+export class JsonMeter {
+  readonly #limits: JsonLimits;
+  /** By level: 1 for an array, 0 for an object. */
+  readonly #isArray: Uint8Array;
+  #bytes = 0;
+  #depth = 0;
+  #members = 0;
+  #items = 0;
+  #nameBytes = 0;
+  #isInString = false;
+  #isEscaped = false;
+  /** An array was opened and nothing has come in it yet. */
+  #isEmptyArray = false;
+  #excess: JsonExcess | null = null;
+
+  constructor(limits: JsonLimits) {
+    this.#limits = limits;
+    this.#isArray = new Uint8Array(limits.depth + 1);
+  }
+
+  /** Counts more of the text. Returns what was exceeded first; null while nothing is. */
+  feed(bytes: Uint8Array): JsonExcess | null {
+    if (this.#excess !== null) return this.#excess;
+    this.#bytes += bytes.byteLength;
+    if (this.#bytes > this.#limits.bytes) return this.#exceeded("bytes", this.#bytes);
+    for (let place = 0; place < bytes.byteLength; place++) {
+      if (this.#isInString) {
+        place = this.#skipString(bytes, place);
+        continue;
+      }
+      const byte = bytes[place] ?? 0;
+      if (byte <= BLANK) continue;
+      if (this.#isEmptyArray && byte !== CLOSE_ARRAY) this.#items++;
+      this.#isEmptyArray = false;
+      if (byte === QUOTE) {
+        this.#isInString = true;
+        this.#nameBytes = 0;
+      } else this.#count(byte);
+      if (this.#excess !== null) return this.#excess;
+    }
+    return null;
+  }
+
+  /** Goes on to the quote that ends the string, or to the end of what has arrived. */
+  #skipString(bytes: Uint8Array, start: number): number {
+    let from = start;
+    while (true) {
+      const quote = bytes.indexOf(QUOTE, from);
+      const end = quote === -1 ? bytes.byteLength : quote;
+      let backslashes = 0;
+      while (end - backslashes > from && bytes[end - backslashes - 1] === BACKSLASH) backslashes++;
+      const isCarried = this.#isEscaped && end - backslashes === from;
+      this.#isEscaped = (backslashes + (isCarried ? 1 : 0)) % 2 === 1;
+      this.#nameBytes += end - from;
+      if (quote === -1) return bytes.byteLength;
+      if (!this.#isEscaped) {
+        this.#isInString = false;
+        return quote;
+      }
+      // The quote itself is escaped and part of the string.
+      this.#isEscaped = false;
+      this.#nameBytes++;
+      from = quote + 1;
+    }
+  }
+
+  #count(byte: number): void {
+    switch (byte) {
+      case OPEN_ARRAY:
+      case OPEN_OBJECT:
+        this.#depth++;
+        if (this.#depth > this.#limits.depth) this.#exceeded("depth", this.#depth);
+        this.#isEmptyArray = byte === OPEN_ARRAY;
+        this.#isArray[this.#depth] = byte === OPEN_ARRAY ? 1 : 0;
+        break;
+      case CLOSE_ARRAY:
+      case CLOSE_OBJECT:
+        if (this.#depth > 0) this.#depth--;
+        break;
+      case COMMA:
+        if (this.#isArray[this.#depth] === 1) this.#items++;
+        break;
+      case COLON:
+        this.#members++;
+        if (this.#nameBytes > MAX_NAME_BYTES) this.#exceeded("name_bytes", this.#nameBytes);
+        break;
+    }
+    if (this.#members > this.#limits.members) this.#exceeded("members", this.#members);
+    if (this.#items > this.#limits.items) this.#exceeded("items", this.#items);
+  }
+
+  #exceeded(limit: JsonLimit, found: number): JsonExcess {
+    const allowed = limit === "name_bytes" ? MAX_NAME_BYTES : this.#limits[limit];
+    return this.#excess ??= { limit, allowed, found };
+  }
+}

@@ -1,0 +1,150 @@
+import { format, type OutputUnit, type Schema } from "../vendor/cfworker_json_schema.js";
+import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+import { type PatternCost, patternCost } from "./pattern_cost.ts";
+import { DATA_KEYWORDS } from "./schema_keywords.ts";
+import type { StepBudget } from "./step_budget.ts";
+
+/** A schema that pays for the steps of its own validation. */
+export interface MeteredSchema {
+  readonly schema: Schema;
+  /** Whether it may apply more than one schema to the same value. */
+  readonly appliesSeveral: boolean;
+  /** Runs a validation with the schema's formats, each of which is paid for. */
+  withFormats<T>(budget: StepBudget, validate: () => T): T;
+}
+
+/** Nothing fits it, as `false`; unlike that, each visit can be counted. */
+const NOTHING: JsonObject = { enum: [] };
+/** What a value costs that fits nothing: it becomes a message. */
+const REFUSAL_STEPS = 4;
+/** Keywords whose value may be `true` or `false` in place of a schema. */
+const MAY_BE_BOOLEAN: ReadonlySet<string> = new Set([
+  ...["additionalItems", "additionalProperties", "contains", "else", "if", "items", "not"],
+  ...["propertyNames", "then", "unevaluatedItems", "unevaluatedProperties"],
+]);
+/** Keywords that apply a schema to the value that they stand at. */
+const IN_PLACE: ReadonlySet<string> = new Set([
+  ...["$ref", "$recursiveRef", "allOf", "anyOf", "dependencies", "dependentSchemas"],
+  ...["if", "not", "oneOf", "patternProperties", "unevaluatedProperties"],
+]);
+const LISTS: ReadonlySet<string> = new Set(["allOf", "anyOf", "items", "oneOf", "prefixItems"]);
+const MAPS: ReadonlySet<string> = new Set([
+  ...["$defs", "definitions", "dependencies", "dependentSchemas"],
+  ...["patternProperties", "properties"],
+]);
+
+/**
+ * A copy of a schema for the validator, which itself knows no limits. The validator reads `$ref` of
+ * each schema that it applies to a value, so an accessor there counts every visit. Formats, and
+ * patterns beside them, are paid by the length of the text.
+ */
+export function meterSchema(source: JsonObject): MeteredSchema {
+  const current: { budget: StepBudget | null } = { budget: null };
+  const spend = (steps: number) => current.budget?.spend(steps);
+  const formats = new Map<string, (text: string) => boolean>();
+  let appliesSeveral = false;
+  const schema = copySchema(source) as Schema;
+  return { schema, appliesSeveral, withFormats };
+
+  function copySchema(schema: JsonObject): JsonObject {
+    appliesSeveral ||= Object.keys(schema).some((keyword) => IN_PLACE.has(keyword));
+    const copy: Record<string, JsonValue> = Object.fromEntries(
+      Object.entries(schema).map(([keyword, value]) => [keyword, copyKeyword(keyword, value)]),
+    );
+    const paid = paidFormat(schema);
+    if (paid !== null) copy.format = paid;
+    return visited(copy, visitSteps(schema));
+  }
+
+  function copyKeyword(keyword: string, value: JsonValue): JsonValue {
+    if (DATA_KEYWORDS.has(keyword)) return value;
+    if (Array.isArray(value)) {
+      return LISTS.has(keyword) ? value.map((item: JsonValue) => copyPlace(item)) : value;
+    }
+    if (MAPS.has(keyword) && isJsonObject(value)) {
+      return Object.fromEntries(
+        Object.entries(value).map(([name, item]) => [name, copyPlace(item)]),
+      );
+    }
+    return MAY_BE_BOOLEAN.has(keyword) || isJsonObject(value) ? copyPlace(value) : value;
+  }
+
+  function copyPlace(value: JsonValue): JsonValue {
+    if (value === true) return visited({}, 1);
+    if (value === false) return visited({ ...NOTHING }, REFUSAL_STEPS);
+    return isJsonObject(value) ? copySchema(value) : value;
+  }
+
+  function visited(copy: JsonObject, steps: number): JsonObject {
+    const reference = copy.$ref;
+    return Object.defineProperty(copy, "$ref", {
+      enumerable: Object.hasOwn(copy, "$ref"),
+      get: () => {
+        spend(steps);
+        return reference;
+      },
+    });
+  }
+
+  /** The name under which a schema's format and pattern are paid for; null: it has neither. */
+  function paidFormat({ format: named, pattern }: JsonObject): string | null {
+    const own = typeof named === "string" && Object.hasOwn(format, named) ? named : "";
+    const matched = typeof pattern === "string" ? pattern : "";
+    if (own === "" && matched === "") return null;
+    const name = `${own}\n${matched}`;
+    const cost = matched === "" ? null : patternCost(matched);
+    formats.set(name, (text) => {
+      spend(textSteps(text, cost));
+      return own === "" || fitsFormat(text, own);
+    });
+    return name;
+  }
+
+  function withFormats<T>(budget: StepBudget, validate: () => T): T {
+    current.budget = budget;
+    for (const [name, fits] of formats) format[name] = fits;
+    try {
+      return validate();
+    } finally {
+      for (const name of formats.keys()) delete format[name];
+      current.budget = null;
+    }
+  }
+}
+
+/** Whether a problem is that nothing fits at its place, as the schema `false` has it. */
+export function isNothing({ keyword, error }: Pick<OutputUnit, "keyword" | "error">): boolean {
+  return keyword === "enum" && error.endsWith("any of [].");
+}
+
+/** The format's own name in a message that {@linkcode meterSchema}'s copy leads to. */
+export function toOwnFormat(message: string): string {
+  return message.replace(/\n[^]*"/, '"');
+}
+
+/** Beside the visit itself: names that are gone through, and values that are compared. */
+function visitSteps(schema: JsonObject): number {
+  const { properties, required, dependentRequired, dependencies } = schema;
+  const listed = [schema.enum, schema.const].filter((value) => value !== undefined);
+  const names = [properties, required, dependentRequired, dependencies].reduce<number>(
+    (sum, value) => sum + (isJsonObject(value) ? Object.keys(value).length / 8 : lengthOf(value)),
+    0,
+  );
+  const characters = listed.length === 0 ? 0 : JSON.stringify(listed).length;
+  return 1 + Math.floor(names) + Math.floor(characters / 100);
+}
+
+function lengthOf(value: JsonValue | undefined): number {
+  return Array.isArray(value) ? value.length : 0;
+}
+
+function textSteps({ length }: string, cost: PatternCost | null): number {
+  const matching = cost === null ? 0 : cost.factor * (length + 1) ** cost.degree;
+  return 1 + Math.floor(length / 20) + Math.floor(matching / 100);
+}
+
+function fitsFormat(text: string, name: string): boolean {
+  // The validator's own pattern takes time without bounds.
+  if (name === "url") return /^(?:https?|ftp):\/\/\S+$/i.test(text) && URL.canParse(text);
+  return format[name]?.(text) ?? true;
+}
