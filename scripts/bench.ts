@@ -15,6 +15,7 @@ import { printResult } from "./bench/print_result.ts";
 import { saveResult } from "./bench/result_file.ts";
 import { benchQuoth } from "./bench/quoth.ts";
 import { benchQuothSearch } from "./bench/quoth_search.ts";
+import { benchRealtime } from "./bench/realtime.ts";
 import { benchRecovery } from "./bench/recovery.ts";
 import { benchSplitter } from "./bench/splitter.ts";
 import { benchSteps } from "./bench/steps.ts";
@@ -38,6 +39,7 @@ const BENCHES: Readonly<
   pickup: benchPickup,
   quoth: benchQuoth,
   quoth_search: benchQuothSearch,
+  realtime: benchRealtime,
   recovery: benchRecovery,
   splitter: benchSplitter,
   steps: benchSteps,

@@ -6,6 +6,7 @@ import { ERROR_CODES } from "../shared/errors/codes.ts";
 import { functionPackageProblems } from "./check/function_packages.ts";
 import { effectsInCore, misdirectedImports } from "./check/import_direction.ts";
 import { undocumented } from "./check/documented.ts";
+import { unmeasuredJson } from "./check/unmeasured_json.ts";
 import { unknownErrorCodes } from "./check/error_codes.ts";
 import { runCommand } from "./cli/run_command.ts";
 import { moduleGraph, type ProjectModule } from "./deploy/module_graph.ts";
@@ -65,14 +66,16 @@ async function importChecks(): Promise<boolean[]> {
     for (const problem of functionPackageProblems(entry, graph)) packageProblems.add(problem);
   }
   const directionProblems = misdirectedImports([...modules.values()]);
+  const jsonProblems: string[] = [];
   for (const path of modules.keys()) {
     if (!path.endsWith(".ts")) continue;
-    directionProblems.push(
-      ...effectsInCore(path, await Deno.readTextFile(join(PROJECT_ROOT, path))),
-    );
+    const source = await Deno.readTextFile(join(PROJECT_ROOT, path));
+    directionProblems.push(...effectsInCore(path, source));
+    if (!path.startsWith("shared/vendor/")) jsonProblems.push(...unmeasuredJson(path, source));
   }
   return [
     report("import direction", directionProblems),
+    report("measured JSON", jsonProblems),
     report("packages in functions", [...packageProblems]),
   ];
 }

@@ -1,8 +1,8 @@
 import { waitFor } from "../wait_for.ts";
 import { type BenchResult, judge, rounded } from "./bench_result.ts";
 import { type EndlessModel, startEndlessModel } from "./endless_model.ts";
+import { type Memory, startFunctionWorker } from "./worker_function.ts";
 import { AGENT, openQueueDatabase, type QueueDatabase } from "./queue_database.ts";
-import { type ReportingProcess, startReportingProcess } from "./reporting_process.ts";
 import { mediansOf, runRounds, spreadIn } from "./rounds.ts";
 import { serverVersion } from "./server_version.ts";
 
@@ -42,7 +42,7 @@ async function measureWorker(
   database: QueueDatabase,
   model: EndlessModel,
 ): Promise<Record<string, number>> {
-  await using worker = await startFunctionWorker(database);
+  await using worker = await startFunctionWorker(database, { slots: TASKS });
   const idle = await worker.ask();
   await database.sql`
     select count(*)
@@ -63,28 +63,6 @@ async function measureWorker(
     idle_rss_mib: toMib(idle.rss),
     heap_mib: toMib(Math.max(...samples.map(({ heap_used }) => heap_used))),
   };
-}
-
-interface Memory {
-  readonly rss: number;
-  readonly heap_used: number;
-}
-
-async function startFunctionWorker(
-  { sql, url }: QueueDatabase,
-): Promise<ReportingProcess<Memory>> {
-  const [row] = await sql<{ token: string }[]>`
-    select decrypted_secret as token from vault.decrypted_secrets
-    where name = 'supaswarm_wake_token'`;
-  return startReportingProcess("function_worker.ts", {
-    SUPABASE_URL: "http://127.0.0.1:9",
-    SUPABASE_DB_URL: url,
-    SUPABASE_SECRET_KEYS: JSON.stringify({ default: "sb_secret_bench" }),
-    SUPABASE_JWKS: "",
-    SUPASWARM_ALLOW_LOOPBACK: "true",
-    SUPASWARM_WORKER_SLOTS: String(TASKS),
-    SUPASWARM_BENCH_WAKE_TOKEN: row?.token ?? "",
-  });
 }
 
 function toMib(bytes: number): number {

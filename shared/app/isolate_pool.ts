@@ -1,3 +1,4 @@
+import { setCallerConnections } from "../db/caller_session.ts";
 import { createSql, type Sql } from "../db/sql_client.ts";
 
 /**
@@ -8,7 +9,7 @@ export const MAX_ISOLATE_CONNECTIONS = 3;
 
 /** What holds a connection of its own beside a function's pool. */
 export type OwnConnection =
-  /** Statements that run as the caller: another login. */
+  /** Statements that run as the caller: another login. Two of them let users run side by side. */
   | "caller"
   /** Waits for notifications. */
   | "listener";
@@ -23,8 +24,10 @@ export function openIsolatePool(
   functionName: string,
   beside: readonly OwnConnection[] = [],
 ): Sql {
-  return createSql(databaseUrl, {
+  const sql = createSql(databaseUrl, {
     maxConnections: MAX_ISOLATE_CONNECTIONS - beside.length,
     applicationName: functionName,
   });
+  setCallerConnections(sql, beside.filter((own) => own === "caller").length);
+  return sql;
 }

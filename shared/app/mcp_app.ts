@@ -40,7 +40,7 @@ export interface McpApp {
  */
 export function createMcpApp(config: Config, log: Logger): McpApp {
   const { apiKeys, allowLoopback, allowedOrigins } = config;
-  const sql = openIsolatePool(config.databaseUrl, FUNCTION_NAME, ["caller"]);
+  const sql = openIsolatePool(config.databaseUrl, FUNCTION_NAME, ["caller", "caller"]);
   const gateway = createToolGateway({
     sql,
     supabaseUrl: apiKeys.url,

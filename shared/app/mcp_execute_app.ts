@@ -29,7 +29,7 @@ export interface McpExecuteApp {
 /** Composes `mcp-execute`: GET lists servers and tools, POST calls a tool. */
 export function createMcpExecuteApp(config: Config, log: Logger): McpExecuteApp {
   const { apiKeys, allowLoopback } = config;
-  const sql = openIsolatePool(config.databaseUrl, "mcp-execute", ["caller"]);
+  const sql = openIsolatePool(config.databaseUrl, "mcp-execute", ["caller", "caller"]);
   const gateway = createToolGateway({
     sql,
     supabaseUrl: apiKeys.url,

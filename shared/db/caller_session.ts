@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { closeWith, createSqlAs, type Sql } from "./sql_client.ts";
+import { UserTurns } from "./user_turns.ts";
 
 /** Seconds after which an unused connection is closed. */
 const IDLE_SECONDS = 5;
@@ -8,9 +9,11 @@ const LOGIN_REFUSED: ReadonlySet<unknown> = new Set(["28P01", "28000"]);
 
 const loginSchema = z.object({ name: z.string(), password: z.string() });
 
-/** How {@linkcode CallerSession.use} runs. */
+/** How {@linkcode CallerSessions.use} runs. */
 export interface CallerUse {
-  /** Aborting it ends the wait for the connection. */
+  /** Whose statements run. Where there are several connections a user has one of them at a time. */
+  readonly userId: string;
+  /** Aborting it ends the wait for a connection. */
   readonly signal: AbortSignal;
   /**
    * Close the connection afterwards. What a statement leaves in a session (settings, temporary
@@ -20,56 +23,71 @@ export interface CallerUse {
 }
 
 /**
- * One connection of the login that is a member of `authenticated` alone. Whoever needs it waits for
- * its turn, so an isolate has no more than one.
+ * Connections of the login that is a member of `authenticated` alone. Users take turns, so that
+ * nobody waits for more than one call of each other user.
  */
-export interface CallerSession {
+export interface CallerSessions {
   use<T>(work: (sql: Sql) => Promise<T>, use: CallerUse): Promise<T>;
 }
 
-const sessions = new WeakMap<Sql, CallerSession>();
+const counts = new WeakMap<Sql, number>();
+const sessions = new WeakMap<Sql, CallerSessions>();
 
-/** The caller's session beside a pool of the functions' own login; it is closed with the pool. */
-export function callerSessionOf(sql: Sql): CallerSession {
-  const known = sessions.get(sql);
-  if (known !== undefined) return known;
-  const session = openLazily(sql);
-  sessions.set(sql, session);
-  return session;
+/** Says how many connections may run statements of callers beside a pool. @default 1 */
+export function setCallerConnections(sql: Sql, count: number): void {
+  counts.set(sql, count);
 }
 
-function openLazily(main: Sql): CallerSession {
-  let opened: Sql | null = null;
-  let turns: Promise<unknown> = Promise.resolve();
-  closeWith(main, close);
-  return { use };
+/** The callers' sessions beside a pool of the functions' own login; they are closed with the pool. */
+export function callerSessionsOf(sql: Sql): CallerSessions {
+  const known = sessions.get(sql);
+  if (known !== undefined) return known;
+  const opened = openLazily(sql, counts.get(sql) ?? 1);
+  sessions.set(sql, opened);
+  return opened;
+}
 
-  async function use<T>(work: (sql: Sql) => Promise<T>, { signal, closes }: CallerUse): Promise<T> {
-    const before = turns;
-    const done = Promise.withResolvers<void>();
-    turns = Promise.all([before, done.promise]);
-    try {
-      await untilAborted(before, signal);
-      return await run(work);
-    } finally {
-      if (closes) await close();
-      done.resolve();
-    }
+function openLazily(main: Sql, count: number): CallerSessions {
+  const connections = Array.from({ length: count }, () => new LazyConnection(main));
+  const turns = new UserTurns(connections);
+  closeWith(main, async () => {
+    await Promise.all(connections.map((connection) => connection.close()));
+  });
+  return {
+    async use(work, { userId, signal, closes }) {
+      const connection = await turns.take(userId, signal);
+      try {
+        return await connection.run(work);
+      } finally {
+        if (closes) await connection.close();
+        turns.giveBack(userId, connection);
+      }
+    },
+  };
+}
+
+/** A connection that is opened when it is used, and again when its login was renewed. */
+class LazyConnection {
+  readonly #main: Sql;
+  #opened: Sql | null = null;
+
+  constructor(main: Sql) {
+    this.#main = main;
   }
 
-  async function run<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+  async run<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     try {
-      return await work(opened ??= await open(main));
+      return await work(this.#opened ??= await open(this.#main));
     } catch (error) {
       if (!isLoginRefused(error)) throw error;
-      await close();
-      return await work(opened = await open(main));
+      await this.close();
+      return await work(this.#opened = await open(this.#main));
     }
   }
 
-  async function close(): Promise<void> {
-    const closing = opened;
-    opened = null;
+  async close(): Promise<void> {
+    const closing = this.#opened;
+    this.#opened = null;
     await closing?.end({ timeout: 1 });
   }
 }
@@ -86,17 +104,4 @@ async function open(main: Sql): Promise<Sql> {
 
 function isLoginRefused(error: unknown): boolean {
   return error instanceof Error && LOGIN_REFUSED.has(Reflect.get(error, "code"));
-}
-
-/** @throws the signal's reason when it aborts first. */
-async function untilAborted(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  const aborted = Promise.withResolvers<never>();
-  const abort = () => aborted.reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    await Promise.race([work, aborted.promise]);
-  } finally {
-    signal.removeEventListener("abort", abort);
-  }
 }

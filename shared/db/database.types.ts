@@ -601,14 +601,14 @@ isOneToOne: false
                   ]
                 },"task_steps": {
                   Row: {
-                    "call_id": string | null,"ended_at": string | null,"epoch": number,"idempotency_key": string,"input": Json | null,"kind": string,"name": string | null,"output": Json | null,"seq": number,"started_at": string,"state": string,"task_id": string,"usage": Json | null
+                    "call_id": string | null,"ended_at": string | null,"epoch": number,"idempotency_key": string,"input": Json | null,"interruptions": number,"kind": string,"name": string | null,"output": Json | null,"seq": number,"started_at": string,"state": string,"task_id": string,"usage": Json | null
                   }
                   ComputedFields: never
                   Insert: {
-                    "call_id"?: string | null,"ended_at"?: string | null,"epoch": number,"idempotency_key": string,"input"?: Json | null,"kind": string,"name"?: string | null,"output"?: Json | null,"seq": number,"started_at"?: string,"state": string,"task_id": string,"usage"?: Json | null
+                    "call_id"?: string | null,"ended_at"?: string | null,"epoch": number,"idempotency_key": string,"input"?: Json | null,"interruptions"?: number,"kind": string,"name"?: string | null,"output"?: Json | null,"seq": number,"started_at"?: string,"state": string,"task_id": string,"usage"?: Json | null
                   }
                   Update: {
-                    "call_id"?: string | null,"ended_at"?: string | null,"epoch"?: number,"idempotency_key"?: string,"input"?: Json | null,"kind"?: string,"name"?: string | null,"output"?: Json | null,"seq"?: number,"started_at"?: string,"state"?: string,"task_id"?: string,"usage"?: Json | null
+                    "call_id"?: string | null,"ended_at"?: string | null,"epoch"?: number,"idempotency_key"?: string,"input"?: Json | null,"interruptions"?: number,"kind"?: string,"name"?: string | null,"output"?: Json | null,"seq"?: number,"started_at"?: string,"state"?: string,"task_id"?: string,"usage"?: Json | null
                   }
                   Relationships: [
                     {
@@ -627,14 +627,14 @@ isOneToOne: false
                   ]
                 },"tasks": {
                   Row: {
-                    "agent_id": string | null,"agent_slug": string | null,"attempts": number,"budget": Json | null,"cancel_requested_at": string | null,"concurrency_key": string | null,"cost_micro_usd": number | null,"created_at": string,"created_by": string | null,"deliveries": number,"depth": number,"epoch": number,"error": Json | null,"finished_at": string | null,"id": string,"idempotency_key": string | null,"input": NonNullable<Json>,"input_tokens": number,"intermediate_data": NonNullable<Json>,"lease_expires_at": string | null,"logs": (string)[],"master_task_id": string,"max_attempts": number,"max_deliveries": number,"message_id": number | null,"metadata": NonNullable<Json>,"output": Json | null,"output_tokens": number,"parent_id": string | null,"parent_step_seq": number | null,"pending_children": number,"priority": string,"rate_limit_waits": number,"run_after": string | null,"started_at": string | null,"status": string,"storage_paths": (string)[],"traceparent": string | null,"tracestate": string | null,"updated_at": string,"worker_id": string | null
+                    "agent_id": string | null,"agent_slug": string | null,"attempts": number,"budget": Json | null,"cancel_requested_at": string | null,"concurrency_key": string | null,"cost_micro_usd": number | null,"created_at": string,"created_by": string | null,"deliveries": number,"depth": number,"epoch": number,"error": Json | null,"finished_at": string | null,"id": string,"idempotency_key": string | null,"input": NonNullable<Json>,"input_tokens": number,"intermediate_data": NonNullable<Json>,"lease_expires_at": string | null,"logs": (string)[],"master_task_id": string,"max_attempts": number,"max_deliveries": number,"message_id": number | null,"metadata": NonNullable<Json>,"output": Json | null,"output_tokens": number,"parent_id": string | null,"parent_step_seq": number | null,"pending_children": number,"priority": string,"rate_limit_waits": number,"run_after": string | null,"started_at": string | null,"status": string,"storage_paths": (string)[],"traceparent": string | null,"tracestate": string | null,"updated_at": string,"worker_id": string | null,"works_alone": boolean
                   }
                   ComputedFields: never
                   Insert: {
-                    "agent_id"?: string | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input": NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id": string,"max_attempts"?: number,"max_deliveries"?: number,"message_id"?: number | null,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_tokens"?: number,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"worker_id"?: string | null
+                    "agent_id"?: string | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input": NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id": string,"max_attempts"?: number,"max_deliveries"?: number,"message_id"?: number | null,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_tokens"?: number,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"worker_id"?: string | null,"works_alone"?: boolean
                   }
                   Update: {
-                    "agent_id"?: string | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input"?: NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id"?: string,"max_attempts"?: number,"max_deliveries"?: number,"message_id"?: number | null,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_tokens"?: number,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"worker_id"?: string | null
+                    "agent_id"?: string | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input"?: NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id"?: string,"max_attempts"?: number,"max_deliveries"?: number,"message_id"?: number | null,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_tokens"?: number,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"worker_id"?: string | null,"works_alone"?: boolean
                   }
                   Relationships: [
                     {
@@ -669,30 +669,50 @@ isOneToOne: false
       referencedColumns: ["id"]
     }
                   ]
-                },"tools": {
+                },"tool_credential_audience": {
                   Row: {
-                    "config": NonNullable<Json>,"created_at": string,"credential_description": string | null,"credential_secret_name": string | null,"credential_type": string | null,"data_flows": Json | null,"description": string | null,"id": string,"is_active": boolean,"name": string,"slug": string,"source": string,"type": string
+                    "created_at": string,"tool_id": string,"user_id": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "config": NonNullable<Json>,"created_at"?: string,"credential_description"?: string | null,"credential_secret_name"?: string | null,"credential_type"?: string | null,"data_flows"?: Json | null,"description"?: string | null,"id"?: string,"is_active"?: boolean,"name": string,"slug": string,"source"?: string,"type": string
+                    "created_at"?: string,"tool_id": string,"user_id": string
                   }
                   Update: {
-                    "config"?: NonNullable<Json>,"created_at"?: string,"credential_description"?: string | null,"credential_secret_name"?: string | null,"credential_type"?: string | null,"data_flows"?: Json | null,"description"?: string | null,"id"?: string,"is_active"?: boolean,"name"?: string,"slug"?: string,"source"?: string,"type"?: string
+                    "created_at"?: string,"tool_id"?: string,"user_id"?: string
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "tool_credential_audience_tool_id_fkey"
+      columns: ["tool_id"]
+isOneToOne: false
+      referencedRelation: "tools"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"tools": {
+                  Row: {
+                    "config": NonNullable<Json>,"created_at": string,"credential_audience": string,"credential_description": string | null,"credential_secret_name": string | null,"credential_type": string | null,"data_flows": Json | null,"description": string | null,"id": string,"is_active": boolean,"name": string,"slug": string,"source": string,"type": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "config": NonNullable<Json>,"created_at"?: string,"credential_audience"?: string,"credential_description"?: string | null,"credential_secret_name"?: string | null,"credential_type"?: string | null,"data_flows"?: Json | null,"description"?: string | null,"id"?: string,"is_active"?: boolean,"name": string,"slug": string,"source"?: string,"type": string
+                  }
+                  Update: {
+                    "config"?: NonNullable<Json>,"created_at"?: string,"credential_audience"?: string,"credential_description"?: string | null,"credential_secret_name"?: string | null,"credential_type"?: string | null,"data_flows"?: Json | null,"description"?: string | null,"id"?: string,"is_active"?: boolean,"name"?: string,"slug"?: string,"source"?: string,"type"?: string
                   }
                   Relationships: [
                     
                   ]
                 },"usage_events": {
                   Row: {
-                    "agent_slug": string | null,"cached_input_tokens": number,"cost_micro_usd": number | null,"created_at": string,"execution_id": string | null,"id": number,"input_tokens": number,"key_source": string,"model": string,"output_tokens": number,"provider_id": string | null,"step_seq": number | null,"task_id": string | null,"user_id": string | null
+                    "agent_slug": string | null,"cached_input_tokens": number,"cost_micro_usd": number | null,"created_at": string,"execution_id": string | null,"id": number,"input_tokens": number,"is_estimate": boolean,"key_source": string,"model": string,"output_tokens": number,"provider_id": string | null,"step_seq": number | null,"task_id": string | null,"user_id": string | null
                   }
                   ComputedFields: never
                   Insert: {
-                    "agent_slug"?: string | null,"cached_input_tokens"?: number,"cost_micro_usd"?: number | null,"created_at"?: string,"execution_id"?: string | null,"id"?: never,"input_tokens": number,"key_source": string,"model": string,"output_tokens": number,"provider_id"?: string | null,"step_seq"?: number | null,"task_id"?: string | null,"user_id"?: string | null
+                    "agent_slug"?: string | null,"cached_input_tokens"?: number,"cost_micro_usd"?: number | null,"created_at"?: string,"execution_id"?: string | null,"id"?: never,"input_tokens": number,"is_estimate"?: boolean,"key_source": string,"model": string,"output_tokens": number,"provider_id"?: string | null,"step_seq"?: number | null,"task_id"?: string | null,"user_id"?: string | null
                   }
                   Update: {
-                    "agent_slug"?: string | null,"cached_input_tokens"?: number,"cost_micro_usd"?: number | null,"created_at"?: string,"execution_id"?: string | null,"id"?: never,"input_tokens"?: number,"key_source"?: string,"model"?: string,"output_tokens"?: number,"provider_id"?: string | null,"step_seq"?: number | null,"task_id"?: string | null,"user_id"?: string | null
+                    "agent_slug"?: string | null,"cached_input_tokens"?: number,"cost_micro_usd"?: number | null,"created_at"?: string,"execution_id"?: string | null,"id"?: never,"input_tokens"?: number,"is_estimate"?: boolean,"key_source"?: string,"model"?: string,"output_tokens"?: number,"provider_id"?: string | null,"step_seq"?: number | null,"task_id"?: string | null,"user_id"?: string | null
                   }
                   Relationships: [
                     {
@@ -1117,7 +1137,7 @@ export const CLOSED_SETS = {
     status: ["pending", "running", "completed", "failed"],
   },
   task_events: {
-    type: ["task.created", "task.started", "task.parked", "task.resumed", "task.retried", "task.completed", "task.failed", "task.cancelled", "model.started", "model.completed", "tool.started", "tool.completed", "tool.failed", "subtask.created", "subtask.finished", "review.requested", "review.answered", "skill.loaded", "data.saved"],
+    type: ["task.created", "task.started", "task.parked", "task.resumed", "task.retried", "task.completed", "task.failed", "task.cancelled", "model.started", "model.interrupted", "model.completed", "tool.started", "tool.completed", "tool.failed", "subtask.created", "subtask.finished", "review.requested", "review.answered", "skill.loaded", "data.saved"],
   },
   task_steps: {
     kind: ["model", "tool", "system"],
@@ -1128,6 +1148,7 @@ export const CLOSED_SETS = {
     status: ["pending", "running", "pending_subtask", "needs_human_review", "completed", "failed", "cancelled"],
   },
   tools: {
+    credential_audience: ["everyone", "agents", "named"],
     credential_type: ["api_key", "bearer_token", "oauth_refresh_token", "none"],
     source: ["manual", "yaml"],
     type: ["internal", "mcp_server", "http_api", "supabase_rpc"],

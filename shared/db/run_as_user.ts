@@ -2,7 +2,7 @@ import type { TransactionSql } from "postgres";
 import type { JsonObject } from "../json.ts";
 import { jsonObject } from "../json_schema.ts";
 import { sleep } from "../sleep.ts";
-import { callerSessionOf } from "./caller_session.ts";
+import { callerSessionsOf } from "./caller_session.ts";
 import type { Sql } from "./sql_client.ts";
 
 /** As whom a transaction runs, and how long. */
@@ -58,7 +58,8 @@ export async function runAsUser<T>(
   };
   const begin = isReadOnly ? beginReadOnly<T> : beginReadWrite<T>;
   try {
-    return await callerSessionOf(sql).use((callers) => begin(callers, run), {
+    return await callerSessionsOf(sql).use((callers) => begin(callers, run), {
+      userId,
       signal,
       closes: !isReadOnly,
     });

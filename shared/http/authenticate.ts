@@ -3,6 +3,8 @@ import { z } from "zod";
 import type { ApiKeys } from "../config/env.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import type { JsonObject } from "../json.ts";
+import { FORM_LIMITS } from "../json/json_limits.ts";
+import { parseJsonOrUndefined } from "../json/parse_json.ts";
 import { lazily } from "../lazily.ts";
 import {
   agentBehind,
@@ -169,7 +171,7 @@ function isSignedWithSecret({ headers }: Request): boolean {
   if (header === undefined) return false;
   try {
     const text = atob(header.replaceAll("-", "+").replaceAll("_", "/"));
-    return tokenHeader.safeParse(JSON.parse(text)).success;
+    return tokenHeader.safeParse(parseJsonOrUndefined(text, FORM_LIMITS)).success;
   } catch {
     return false;
   }

@@ -1,3 +1,5 @@
+import { FORM_LIMITS } from "../json/json_limits.ts";
+import { parseJsonOrUndefined } from "../json/parse_json.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { ACTOR_HEADER, TASK_HEADER } from "../http/actor_headers.ts";
 
@@ -63,7 +65,7 @@ function holdsServiceToken(value: string): boolean {
   for (const [, payload = ""] of payloads) {
     try {
       const text = atob(payload.replaceAll("-", "+").replaceAll("_", "/"));
-      const claims: unknown = JSON.parse(text);
+      const claims = parseJsonOrUndefined(text, FORM_LIMITS);
       if (claims instanceof Object && Reflect.get(claims, "role") === "service_role") return true;
     } catch {
       // Not a token after all.

@@ -41,6 +41,7 @@ function classOfStatus(status: number): ToolErrorClass {
 /** With these the gateway refuses a call or could not make it; with all others the tool has run. */
 const REFUSALS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "AUTHORIZATION_REQUIRED",
+  "CREDENTIAL_REQUIRED",
   "INSUFFICIENT_SCOPE",
   "TOOL_AUTH_FAILED",
   "TOOL_DEFINITION_CHANGED",

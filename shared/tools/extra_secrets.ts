@@ -1,6 +1,6 @@
 import type { Credential } from "./credential.ts";
 import type { McpServerConfig, ToolConfig } from "./tool_config.ts";
-import type { SecretSource } from "./tool_store.ts";
+import type { CredentialUse, SecretSource } from "./tool_store.ts";
 
 type Values = NonNullable<McpServerConfig["headers"]>;
 
@@ -17,10 +17,12 @@ export function plainValues(values: Values = {}): Record<string, string> {
  * The secrets that a config's headers and query name beside the credential, read from Vault. They
  * live in memory for one call, as the credential does.
  *
- * @throws SwarmError `SECRET_NOT_FOUND` naming the first that Vault does not hold.
+ * @throws SwarmError `SECRET_NOT_FOUND` naming the first that Vault does not hold,
+ * `CREDENTIAL_REQUIRED` where they do not serve the user.
  */
 export async function resolveExtraSecrets(
   { type, config }: ToolConfig,
+  use: CredentialUse,
   source: Pick<SecretSource, "resolveNamedSecrets">,
 ): Promise<readonly Credential[]> {
   if (type !== "mcp_server") return [];
@@ -29,7 +31,8 @@ export async function resolveExtraSecrets(
     ...referencesOf("query", config.query),
   ];
   if (references.length === 0) return [];
-  const values = await source.resolveNamedSecrets(references.map(({ secretName }) => secretName));
+  const names = references.map(({ secretName }) => secretName);
+  const values = await source.resolveNamedSecrets(names, use);
   return references.map((reference) => ({
     ...reference,
     secret: values[reference.secretName] ?? "",

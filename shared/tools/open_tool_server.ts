@@ -69,7 +69,8 @@ export interface OpenOptions {
  * Opens the server of a registry row for a caller: checks the config, resolves the credential and
  * picks the implementation of the type. Nothing is sent yet.
  *
- * @throws SwarmError `TOOL_CONFIG_INVALID`, `SECRET_NOT_FOUND`, `AUTHORIZATION_REQUIRED`.
+ * @throws SwarmError `TOOL_CONFIG_INVALID`, `SECRET_NOT_FOUND`, `CREDENTIAL_REQUIRED`,
+ * `AUTHORIZATION_REQUIRED`.
  */
 export async function openToolServer(
   registered: Pick<RegisteredServer, "tool" | "connection">,
@@ -78,13 +79,19 @@ export async function openToolServer(
 ): Promise<OpenedServer> {
   const { tool } = registered;
   const parsed = parseToolConfig(tool.slug, tool.type, tool.config);
+  const use = {
+    toolId: tool.id,
+    userId: options.userId,
+    // A list is not a call: a credential for agents alone lists for whoever may see its tools.
+    isAgent: options.caller === undefined || actorOfCall(options.caller) === "agent",
+  };
   const source = options.secrets ? readAlready(options.secrets) : ports.store;
-  const credential = await resolveCredential(tool, parsed, options.userId, { ...ports, source });
+  const credential = await resolveCredential(tool, parsed, use, { ...ports, source });
   const timeoutMs = Math.min(
     options.timeoutMs ?? parsed.config.timeout_ms ?? DEFAULT_TIMEOUT_MS,
     options.maxTimeoutMs ?? Infinity,
   );
-  const extraSecrets = await resolveExtraSecrets(parsed, source);
+  const extraSecrets = await resolveExtraSecrets(parsed, use, source);
   const credentials = credential === null ? extraSecrets : [...extraSecrets, credential];
   const secrets = [ports.secretKey, ...credentials.map(({ secret }) => secret)];
   const addSecret = (secret: string) => void secrets.push(secret);

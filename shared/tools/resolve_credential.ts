@@ -4,7 +4,7 @@ import { type Credential, type OAuthToken, placementOf } from "./credential.ts";
 import { createConnectionStore } from "./oauth/connection_store.ts";
 import { renewToken } from "./oauth/renew_token.ts";
 import type { AuthPlacement, ToolConfig } from "./tool_config.ts";
-import type { RegisteredTool, SecretSource } from "./tool_store.ts";
+import type { CredentialUse, RegisteredTool, SecretSource } from "./tool_store.ts";
 
 /** What tokens are renewed with. */
 export interface RenewalPorts {
@@ -26,20 +26,17 @@ const BEARER: AuthPlacement = { in: "header", name: "Authorization", prefix: "Be
  * user's connection is renewed first when it is about to end. While a connection is broken nothing
  * takes its place: acting as somebody else would be worse than not acting.
  *
- * @throws SwarmError `AUTHORIZATION_REQUIRED`, `SECRET_NOT_FOUND`, `TOOL_CONFIG_INVALID`,
+ * @throws SwarmError `AUTHORIZATION_REQUIRED`, `CREDENTIAL_REQUIRED`, `SECRET_NOT_FOUND`, `TOOL_CONFIG_INVALID`,
  * `TOOL_UNAVAILABLE`.
  */
 export async function resolveCredential(
   tool: RegisteredTool,
   parsed: ToolConfig,
-  userId: string | null,
+  use: CredentialUse,
   ports: CredentialPorts,
 ): Promise<Credential | null> {
   if (tool.credential_type === "none") return null;
-  const { secret, is_own: isOwn, connection } = await ports.source.resolveCredential(
-    tool.id,
-    userId,
-  );
+  const { secret, is_own: isOwn, connection } = await ports.source.resolveCredential(use);
   if (connection !== null) {
     if (connection.needs_authorization) throw authorizationRequired(tool.slug);
     const { credential_id: credentialId, generation, is_stale: isStale } = connection;

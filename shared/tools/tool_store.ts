@@ -1,3 +1,4 @@
+import { actorOfCall } from "./actor_of_call.ts";
 import { z } from "zod";
 import { CLOSED_SETS } from "../db/database.types.ts";
 import { answerInTime } from "../db/answer_in_time.ts";
@@ -223,12 +224,24 @@ export interface CallKey {
   readonly maxAgeSeconds?: number;
 }
 
+/** For whose call of which tool secrets are wanted. */
+export interface CredentialUse {
+  readonly toolId: string;
+  /** Null: the service's. */
+  readonly userId: string | null;
+  /** An agent makes it on the user's behalf. */
+  readonly isAgent: boolean;
+}
+
 /** Where secrets come from. */
 export interface SecretSource {
-  /** The user's own, else the tool's. @throws SECRET_NOT_FOUND */
-  resolveCredential(toolId: string, userId: string | null): Promise<ResolvedCredential>;
-  /** By name. @throws SECRET_NOT_FOUND */
-  resolveNamedSecrets(names: readonly string[]): Promise<Readonly<Record<string, string>>>;
+  /** The user's own, else the tool's. @throws SECRET_NOT_FOUND, CREDENTIAL_REQUIRED */
+  resolveCredential(use: CredentialUse): Promise<ResolvedCredential>;
+  /** By name. @throws SECRET_NOT_FOUND, CREDENTIAL_REQUIRED */
+  resolveNamedSecrets(
+    names: readonly string[],
+    use: CredentialUse,
+  ): Promise<Readonly<Record<string, string>>>;
 }
 
 /** Registry, connections, cache and ledger. Every method throws `SwarmError`. */
@@ -340,16 +353,20 @@ function serverMethods(sql: Sql) {
 
 function connectionMethods(sql: Sql) {
   return {
-    resolveCredential: (toolId: string, userId: string | null) =>
+    resolveCredential: ({ toolId, userId, isAgent }: CredentialUse) =>
       attempt("resolve the tool's credential", async () => {
         const [row] = await sql`
-          select private.resolve_tool_credential(${toolId}, ${userId}) as credential`;
+          select private.resolve_tool_credential(${toolId}, ${userId}, ${isAgent}) as credential`;
         return credentialSchema.parse(row?.credential);
       }),
-    resolveNamedSecrets: (names: readonly string[]) =>
+    resolveNamedSecrets: (
+      names: readonly string[],
+      { toolId, userId, isAgent }: CredentialUse,
+    ) =>
       attempt("resolve the secrets of the tool's headers and query", async () => {
         const [row] = await sql`
-          select private.resolve_named_secrets(${sql.json([...names])}) as secrets`;
+          select private.resolve_named_secrets(${sql.json([...names])}) as secrets
+          from private.assert_shared_credential(${toolId}, ${userId}, ${isAgent})`;
         return namedSecretsSchema.parse(row?.secrets);
       }),
     saveConnectionState: (connectionId: string, state: ConnectionState) =>
@@ -432,6 +449,7 @@ function toRow(caller: ToolCaller) {
     session_id: caller.sessionId,
     client_name: caller.clientName,
     is_service: caller.isService,
+    is_agent: actorOfCall(caller) === "agent",
   };
 }
 

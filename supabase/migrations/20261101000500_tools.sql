@@ -10,6 +10,8 @@ create table public.tools (
   credential_secret_name text,
   credential_type text check (credential_type in ('api_key', 'bearer_token', 'oauth_refresh_token', 'none')),
   credential_description text,
+  credential_audience text not null default 'everyone'
+    check (credential_audience in ('everyone', 'agents', 'named')),
   data_flows jsonb check (jsonb_typeof(data_flows) = 'object'),
   is_active boolean not null default true,
   source text not null default 'manual' check (source in ('manual', 'yaml')),
@@ -20,6 +22,8 @@ comment on table public.tools is
   'Every tool an agent can be given: internal servers, MCP servers, HTTP APIs, database functions and edge functions. Written by the service role.';
 comment on column public.tools.config is 'Its shape depends on the type; never holds a secret.';
 comment on column public.tools.credential_secret_name is 'Name of the credential in Vault. Never readable to users.';
+comment on column public.tools.credential_audience is
+  'Whose calls the tool''s own credential serves: everyone''s; those of agents, for whomever they act; or those of the users of tool_credential_audience alone, whom it serves in any case. Others need a credential of their own.';
 comment on column public.tools.data_flows is
   'What its tools let flow, {tool name or *: [reads_private, reads_outside, sends_outside]}; null: by its kind. A task that has read private data and outside text asks a person before it sends outside.';
 comment on column public.tools.source is
@@ -31,9 +35,27 @@ create policy "signed-in users read tools" on public.tools
   for select to authenticated using (true);
 comment on policy "signed-in users read tools" on public.tools is
   'What agents may be given. Addresses and names of secrets are not granted.';
-grant select (id, name, slug, type, description, credential_type, credential_description, data_flows, is_active, source, created_at)
+grant select (id, name, slug, type, description, credential_type, credential_description, credential_audience, data_flows, is_active, source, created_at)
   on public.tools to authenticated;
 grant select, insert, update, delete on public.tools to service_role;
+
+create table public.tool_credential_audience (
+  tool_id uuid not null references public.tools (id) on delete cascade,
+  user_id uuid not null references auth.users (id) on delete cascade,
+  created_at timestamptz not null default now(),
+  primary key (tool_id, user_id)
+);
+create index tool_credential_audience_user_id_idx on public.tool_credential_audience (user_id);
+comment on table public.tool_credential_audience is
+  'Users whose calls a tool''s own credential serves where it does not serve everyone. Written by the service role.';
+alter table public.tool_credential_audience enable row level security;
+revoke all on public.tool_credential_audience from anon, authenticated, service_role;
+create policy "users see which shared credentials serve them" on public.tool_credential_audience
+  for select to authenticated using (user_id = (select auth.uid()));
+comment on policy "users see which shared credentials serve them" on public.tool_credential_audience is
+  'Their own rows.';
+grant select on public.tool_credential_audience to authenticated;
+grant select, insert, update, delete on public.tool_credential_audience to service_role;
 
 create table public.agent_tools (
   agent_id uuid not null references public.agents (id) on delete cascade,

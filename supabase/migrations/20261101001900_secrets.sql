@@ -43,7 +43,36 @@ comment on function private.resolve_named_secrets(jsonb) is
   'The secrets that a tool''s headers and query name beside its credential, {name: value}. Raises SECRET_NOT_FOUND. Called by the tool gateway.';
 revoke all on function private.resolve_named_secrets(jsonb) from public;
 
-create function private.resolve_tool_secret(p_tool_id uuid, p_user_id uuid)
+create function private.assert_shared_credential(p_tool_id uuid, p_user_id uuid, p_is_agent boolean)
+returns void
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  v_tool public.tools;
+begin
+  select * into v_tool from public.tools where id = p_tool_id;
+  if p_user_id is null
+    or v_tool.credential_audience = 'everyone'
+    or (v_tool.credential_audience = 'agents' and p_is_agent)
+    or exists (select from public.tool_credential_audience where tool_id = p_tool_id and user_id = p_user_id)
+  then
+    return;
+  end if;
+  raise sqlstate 'PT403' using
+    message = format('Cannot call the tool %L: its shared credential is not for this call', v_tool.slug),
+    detail = 'CREDENTIAL_REQUIRED',
+    hint = format('Store a credential of your own with set_tool_credential(%L, ''…'')%s, or ask an operator for a row in tool_credential_audience.',
+      v_tool.slug, case when v_tool.type = 'mcp_server' then ' or connect your account with mcp-oauth' else '' end);
+end;
+$$;
+comment on function private.assert_shared_credential(uuid, uuid, boolean) is
+  'Raises CREDENTIAL_REQUIRED where a tool''s own secrets do not serve a user''s call, which an agent makes or not; they always serve the service (null).';
+revoke all on function private.assert_shared_credential(uuid, uuid, boolean) from public;
+
+create function private.resolve_tool_secret(p_tool_id uuid, p_user_id uuid, p_is_agent boolean default false)
 returns text
 language plpgsql
 stable
@@ -62,6 +91,9 @@ begin
   if v_name is null then
     return null;
   end if;
+  if not exists (select from public.user_tool_credentials where tool_id = p_tool_id and user_id = p_user_id) then
+    perform private.assert_shared_credential(p_tool_id, p_user_id, p_is_agent);
+  end if;
 
   v_secret := private.secret_value(v_name);
   if v_secret is null then
@@ -73,9 +105,9 @@ begin
   return v_secret;
 end;
 $$;
-comment on function private.resolve_tool_secret(uuid, uuid) is
-  'The credential for a tool call: the user''s own, else the tool''s; null when the tool names none. Raises SECRET_NOT_FOUND. Called by the tool gateway.';
-revoke all on function private.resolve_tool_secret(uuid, uuid) from public;
+comment on function private.resolve_tool_secret(uuid, uuid, boolean) is
+  'The credential for a tool call: the user''s own, else the tool''s; null when the tool names none. Raises SECRET_NOT_FOUND, and CREDENTIAL_REQUIRED where the tool''s does not serve that user. Called by the tool gateway.';
+revoke all on function private.resolve_tool_secret(uuid, uuid, boolean) from public;
 
 create function private.model_policy(p_user_id uuid, p_provider_id uuid, p_model text)
 returns public.model_policies

@@ -32,7 +32,7 @@ comment on function private.store_oauth_tokens(uuid, jsonb) is
   'Puts tokens {access_token, refresh_token, expires_in (seconds), scope} into Vault in the place of the earlier ones. Raises SECRET_INVALID.';
 revoke all on function private.store_oauth_tokens(uuid, jsonb) from public;
 
-create function private.resolve_tool_credential(p_tool_id uuid, p_user_id uuid)
+create function private.resolve_tool_credential(p_tool_id uuid, p_user_id uuid, p_is_agent boolean default false)
 returns jsonb
 language plpgsql
 stable
@@ -60,14 +60,14 @@ begin
     where connection.credential_id = v_own.id;
     v_secret := private.secret_value(v_own.vault_secret_name);
   else
-    v_secret := private.resolve_tool_secret(p_tool_id, p_user_id);
+    v_secret := private.resolve_tool_secret(p_tool_id, p_user_id, p_is_agent);
   end if;
   return jsonb_build_object('secret', v_secret, 'is_own', v_own.id is not null, 'connection', v_connection);
 end;
 $$;
-comment on function private.resolve_tool_credential(uuid, uuid) is
-  'The credential for a tool call: {secret, is_own, connection}. connection {credential_id, generation, is_stale, needs_authorization} of a user''s own by OAuth, which nothing else stands in for; else the secret of resolve_tool_secret(). Raises SECRET_NOT_FOUND. Called by the tool gateway.';
-revoke all on function private.resolve_tool_credential(uuid, uuid) from public;
+comment on function private.resolve_tool_credential(uuid, uuid, boolean) is
+  'The credential for a tool call: {secret, is_own, connection}. connection {credential_id, generation, is_stale, needs_authorization} of a user''s own by OAuth, which nothing else stands in for; else the secret of resolve_tool_secret(). Raises SECRET_NOT_FOUND, CREDENTIAL_REQUIRED. Called by the tool gateway.';
+revoke all on function private.resolve_tool_credential(uuid, uuid, boolean) from public;
 
 create function private.end_authorization(p_credential_id uuid)
 returns void

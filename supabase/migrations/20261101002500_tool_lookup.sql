@@ -226,27 +226,31 @@ comment on function private.caller_scopes(jsonb, uuid) is
   'The scopes of a caller {task_id, client_id, is_service} who acts as that user; null means every scope. Called by the gateway.';
 revoke all on function private.caller_scopes(jsonb, uuid) from public;
 
-create function private.tool_call_secrets(p_tool public.tools, p_user_id uuid)
+create function private.tool_call_secrets(p_tool public.tools, p_user_id uuid, p_is_agent boolean)
 returns jsonb
 language plpgsql
 stable
 security invoker
 set search_path = ''
 as $$
+declare
+  v_named constant jsonb := jsonb_path_query_array(p_tool.config, '$.headers.*.secret')
+    || jsonb_path_query_array(p_tool.config, '$.query.*.secret');
 begin
+  if v_named <> '[]' then
+    perform private.assert_shared_credential(p_tool.id, p_user_id, p_is_agent);
+  end if;
   return jsonb_build_object(
-    'credential', private.resolve_tool_credential(p_tool.id, p_user_id),
-    'named', private.resolve_named_secrets(
-      jsonb_path_query_array(p_tool.config, '$.headers.*.secret')
-        || jsonb_path_query_array(p_tool.config, '$.query.*.secret'))
+    'credential', private.resolve_tool_credential(p_tool.id, p_user_id, p_is_agent),
+    'named', private.resolve_named_secrets(v_named)
   );
-exception when sqlstate 'PT422' then
+exception when sqlstate 'PT422' or sqlstate 'PT403' then
   return null;
 end;
 $$;
-comment on function private.tool_call_secrets(public.tools, uuid) is
-  'All that a call of a tool needs of Vault: {credential: resolve_tool_credential(), named: resolve_named_secrets() of the headers and query of its config}. Null when something is missing, which those functions name.';
-revoke all on function private.tool_call_secrets(public.tools, uuid) from public;
+comment on function private.tool_call_secrets(public.tools, uuid, boolean) is
+  'All that a call of a tool needs of Vault: {credential: resolve_tool_credential(), named: resolve_named_secrets() of the headers and query of its config}. Null when something is missing, or not for that users call (by an agent or not), which those functions name.';
+revoke all on function private.tool_call_secrets(public.tools, uuid, boolean) from public;
 
 create function private.load_tool_call(p_call jsonb)
 returns jsonb
@@ -321,7 +325,7 @@ begin
     'retry_after_ms', v_retry_after_ms,
     'secrets', case
       when v_tool.type <> 'internal' and v_is_granted and coalesce(v_policy.is_allowed, true) and v_retry_after_ms = 0
-        then private.tool_call_secrets(v_tool, v_user_id)
+        then private.tool_call_secrets(v_tool, v_user_id, coalesce((v_caller ->> 'is_agent')::boolean, false))
     end,
     'cached', case when v_cached.id is not null then jsonb_build_object(
       'name', v_cached.tool_name, 'version', v_cached.tool_version, 'schema', v_cached.tool_schema,
@@ -336,7 +340,7 @@ begin
 end;
 $$;
 comment on function private.load_tool_call(jsonb) is
-  'All that one call {server, tool_name, caller: {user_id, agent_id, task_id, client_id, session_id, client_name, is_service}, is_charged, max_age_seconds} needs: tool_server() and {user_id, scopes (null: all), is_due, is_granted, is_allowed, timeout_ms, retry_after_ms (0: not limited), secrets: tool_call_secrets() unless the call is refused here, cached or null, tool_names where cached is null}; null when no such server is registered and active. Takes the call out of its rate limit, unless the server''s list is older than max_age_seconds (null: whatever its age), and makes its session. Called by the gateway.';
+  'All that one call {server, tool_name, caller: {user_id, agent_id, task_id, client_id, session_id, client_name, is_service, is_agent}, is_charged, max_age_seconds} needs: tool_server() and {user_id, scopes (null: all), is_due, is_granted, is_allowed, timeout_ms, retry_after_ms (0: not limited), secrets: tool_call_secrets() unless the call is refused here, cached or null, tool_names where cached is null}; null when no such server is registered and active. Takes the call out of its rate limit, unless the server''s list is older than max_age_seconds (null: whatever its age), and makes its session. Called by the gateway.';
 revoke all on function private.load_tool_call(jsonb) from public;
 
 create function private.usable_servers(p_caller jsonb, p_server text default null)

@@ -168,6 +168,59 @@ forEachFormat("aborts a request in flight with the signal's reason", async (form
   }
 });
 
+/** Begins a whole answer whose end never comes. */
+function beginWhole(format: WireFormat): RawAnswer {
+  const body = JSON.stringify(format.whole({ text: "Half of an answer" })).slice(0, -20);
+  return (connection) => respond(connection, { body, headers: { "content-length": "9999" } });
+}
+
+forEachFormat("refuses a whole answer that is cut", async (format) => {
+  const { error } = await failureOf(format, async (connection, number) => {
+    await beginWhole(format)(connection, number);
+    close(connection);
+  });
+
+  assert.equal(error.code, "MODEL_UNAVAILABLE");
+});
+
+forEachFormat("gives up on a whole answer that does not come, or stops coming", async (format) => {
+  for (const answer of [() => {}, beginWhole(format)]) {
+    const { error, server } = await failureOf(format, answer, { idleTimeoutMs: 60 });
+    assert.equal(error.code, "MODEL_TIMEOUT");
+    assert.equal(server.requests.length, 1);
+  }
+});
+
+forEachFormat("aborts a whole answer in flight with the signal's reason", async (format) => {
+  const reason = new Error("The task was cancelled");
+  for (const begins of [false, true]) {
+    const abort = new AbortController();
+    const server = startRawServer(async (connection, number) => {
+      if (begins) await beginWhole(format)(connection, number);
+      abort.abort(reason);
+    });
+    const { signal } = abort;
+
+    const error = await call(format, server.origin, request(), { signal }).catch((thrown) =>
+      thrown
+    );
+
+    assert.equal(error, reason);
+    await waitFor(() => server.closedCount() === 1, { what: "the connection's end" });
+    await server.stop();
+  }
+});
+
+forEachFormat("asks for a whole answer however long it may be", async (format) => {
+  const body = JSON.stringify(format.whole({ text: "Hello" }));
+  const server = startRawServer((connection) => respond(connection, { body }));
+
+  const { text } = await call(format, server.origin, request({ maxOutputTokens: 64_000 }));
+
+  assert.equal(text, "Hello");
+  await server.stop();
+});
+
 forEachFormat("sends nothing when the signal is aborted already", async (format) => {
   const server = startRawServer(() => {});
   const signal = AbortSignal.abort("too late");

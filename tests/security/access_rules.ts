@@ -85,6 +85,7 @@ export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
     hidden: ["instructions", "metadata", "resources"],
     service: "writes",
   },
+  tool_credential_audience: { usersRead: "user_id = $1", service: "writes" },
   tools: { ...REGISTRY, hidden: ["config", "credential_secret_name"] },
 
   tasks: { usersRead: "created_by = $1", scope: "swarm:run", service: "reads" },

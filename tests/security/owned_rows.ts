@@ -16,6 +16,8 @@ export async function fillEveryTable(sql: Sql, ownerId: string): Promise<CallWor
   });
   await addAgent(sql, { slug: AGENT, tools: [{ id: toolId }] });
   await addNamedAgent(sql, { ownerId, toolId });
+  await sql`
+    insert into public.tool_credential_audience (tool_id, user_id) values (${toolId}, ${ownerId})`;
   const tasks = taskFactories(sql, ownerId);
   await addTaskRows(sql, { ownerId, taskId: await tasks.taskInReview() });
   const connectionId = await addToolRows(sql, { ownerId, toolId });

@@ -1,0 +1,17 @@
+/** Modules that may parse text as it is: the guard itself, and settings of the project's own. */
+const MAY_PARSE: ReadonlySet<string> = new Set([
+  "shared/json/parse_json.ts",
+  "shared/config/env_variables.ts",
+]);
+
+/** `JSON.parse` of anything but a value that was just written, and bodies parsed by the runtime. */
+const UNMEASURED = /\bJSON\.parse\((?!JSON\.stringify\()|(?<!\bz)\.json\(\)/g;
+
+/** Where a module parses JSON that nobody has measured. */
+export function unmeasuredJson(path: string, source: string): string[] {
+  if (MAY_PARSE.has(path)) return [];
+  const code = source.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "");
+  return [...code.matchAll(UNMEASURED)].map(([call]) =>
+    `${path} parses JSON by ${call}…: use parseJson() of shared/json/parse_json.ts`
+  );
+}

@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import { z } from "zod";
+import { type DemoUser, signUp } from "../../scripts/demo/user_client.ts";
+import { type SlowModel, startSlowModel } from "../../scripts/bench/slow_model.ts";
+import { type Broadcast, listen } from "./channel_listener.ts";
+import { addAgent, addProvider } from "./operator.ts";
+import { bootPlatform, type Platform } from "./platform.ts";
+import { untilTask } from "./task_view.ts";
+
+/** Three seconds for each answer. */
+const ANSWER = { pieces: 60, pieceEachMs: 50 };
+
+const createdSchema = z.object({
+  task_id: z.string(),
+  channels: z.object({ task: z.string(), master: z.string() }),
+});
+const deltaSchema = z.object({ step_seq: z.int(), offset: z.int(), text: z.string() });
+const completedSchema = z.object({ step_seq: z.int(), text: z.string() });
+
+async function createTask({ client }: DemoUser, watch: boolean) {
+  const { data } = await client.functions.invoke("supaswarm-create-task", {
+    body: { agent: "slow", input: "Write", watch },
+  });
+  return createdSchema.parse(data);
+}
+
+function dataOf(received: readonly Broadcast[], type: string): unknown[] {
+  return received.filter(({ event }) => event === type).map(({ payload }) => payload.data);
+}
+
+function withoutDeltas(received: readonly Broadcast[]): unknown[] {
+  return received.filter(({ event }) => event !== "model.delta").map(({ payload }) => payload.seq);
+}
+
+/** What each step needs. */
+interface Scene {
+  readonly platform: Platform;
+  readonly model: SlowModel;
+  readonly owner: DemoUser;
+  readonly stranger: DemoUser;
+}
+
+Deno.test("text streams to whoever watches, and to nobody else", async (t) => {
+  await using model = startSlowModel(ANSWER);
+  await using platform = await bootPlatform();
+  await addProvider(platform.sql, { name: "slow", baseUrl: model.baseUrl });
+  await addAgent(platform.sql, { slug: "slow", provider: "slow" });
+  const [owner, stranger] = await Promise.all([
+    signUp(platform.project, "ada"),
+    signUp(platform.project, "eve"),
+  ]);
+  const scene = { platform, model, owner, stranger };
+  try {
+    await t.step("a job that is watched from its creation streams on its channel", () => {
+      return streamsOnTheJobsChannel(scene);
+    });
+    await t.step("a job that nobody watches gets its answer whole", () => answersWhole(scene));
+    await t.step("a stranger cannot watch, its owner hears until when", () => watches(scene));
+  } finally {
+    await Promise.all([owner, stranger].map(({ client }) => client.realtime.disconnect()));
+  }
+});
+
+async function streamsOnTheJobsChannel({ platform, owner }: Scene): Promise<void> {
+  const { task_id, channels } = await createTask(owner, true);
+  const [job, task] = await Promise.all([
+    listen(owner.client, channels.master),
+    listen(owner.client, channels.task),
+  ]);
+  await untilTask(platform.sql, task_id, "completed");
+  await Promise.all([job.until("task.completed"), task.until("task.completed")]);
+
+  const deltas = z.array(deltaSchema).parse(dataOf(job.received, "model.delta"));
+  const answers = z.array(completedSchema).parse(dataOf(job.received, "model.completed"));
+  assert.ok(deltas.length >= 2, "text flows");
+  for (const { step_seq, offset, text } of deltas) {
+    const answer = answers.find((completed) => completed.step_seq === step_seq);
+    assert.equal(answer?.text.slice(offset, offset + text.length), text);
+  }
+  assert.deepEqual(dataOf(task.received, "model.delta"), [], "on one channel alone");
+  const seqs = withoutDeltas(job.received);
+  assert.equal(new Set(seqs).size, seqs.length, "each event once");
+  // Whoever has joined later has missed no more than came before.
+  const ofTask = withoutDeltas(task.received);
+  assert.deepEqual(seqs.slice(-3), ofTask.slice(-3));
+}
+
+async function answersWhole({ platform, model, owner }: Scene): Promise<void> {
+  const before = { ...model.counts };
+  const { task_id, channels } = await createTask(owner, false);
+  const job = await listen(owner.client, channels.master);
+  await untilTask(platform.sql, task_id, "completed");
+  await job.until("task.completed");
+
+  assert.deepEqual(dataOf(job.received, "model.delta"), []);
+  assert.equal(model.counts.streamed, before.streamed);
+  assert.ok(model.counts.whole > before.whole);
+}
+
+async function watches({ owner, stranger }: Scene): Promise<void> {
+  const { task_id } = await createTask(owner, false);
+
+  const refused = await stranger.client.rpc("watch_task", { p_task_id: task_id });
+  const { data: until } = await owner.client.rpc("watch_task", { p_task_id: task_id });
+
+  assert.deepEqual([refused.data, refused.error?.details, refused.status], [
+    null,
+    "TASK_NOT_FOUND",
+    404,
+  ]);
+  const seconds = (Date.parse(z.string().parse(until)) - Date.now()) / 1_000;
+  assert.ok(seconds > 30 && seconds <= 61, `watched for ${seconds} s`);
+}
