@@ -68,6 +68,8 @@ export const taskContext = z.object({
     depth: z.int(),
     attempts: z.int(),
     deliveries: z.int(),
+    /** A model call of it was cut off with its worker: the next is made alone, and not streamed. */
+    works_alone: z.boolean().default(false),
     traceparent: z.string().nullable(),
     tracestate: z.string().nullable(),
     /** What the owner may still store, as of the claim; null where there is no limit. */

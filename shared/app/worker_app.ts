@@ -4,6 +4,7 @@ import { createHttpHandler } from "../http/http_handler.ts";
 import type { Logger } from "../log/logger.ts";
 import { createTelemetry } from "../telemetry/telemetry.ts";
 import { isolateClock } from "../worker/clock.ts";
+import { createCpuMeter } from "../worker/cpu_meter.ts";
 import { createLifetime } from "../worker/lifetime.ts";
 import { createSqlTaskStore } from "../worker/sql_task_store.ts";
 import { createSupervisor } from "../worker/supervisor.ts";
@@ -29,19 +30,31 @@ export interface WorkerApp {
  * goes on in the background, by one worker an isolate.
  */
 export function createWorkerApp(config: Config, log: Logger): WorkerApp {
+  const meter = config.cpu === null ? undefined : createCpuMeter();
   const sql = openIsolatePool(config.databaseUrl, "supaswarm-worker", ["caller", "listener"]);
   const store = createSqlTaskStore(sql, {
     leaseSeconds: config.worker.leaseSeconds,
     clock: isolateClock,
+    onQuery: () => meter?.charge("query"),
   });
-  const lifetime = createLifetime(config.worker.wallClockSeconds);
+  const lifetime = createLifetime(
+    config.worker.wallClockSeconds,
+    config.cpu === null || meter === undefined ? undefined : { ...config.cpu, meter },
+  );
   const telemetry = createTelemetry({
     settings: config.telemetry,
     functionName: "supaswarm-worker",
     secrets: Object.values(config.apiKeys.secretKeys),
     log,
   });
-  const ports = createWorkerPorts({ config, sql, store, telemetry, log });
+  const ports = createWorkerPorts({
+    config,
+    sql,
+    store,
+    telemetry,
+    ...(meter === undefined ? {} : { meter }),
+    log,
+  });
   const listen = createTaskListener({
     databaseUrl: config.databaseUrl,
     sql,

@@ -9,7 +9,9 @@ import { NO_TELEMETRY, type Telemetry } from "../telemetry/telemetry.ts";
 import { createToolGateway } from "../tools/gateway.ts";
 import { createArtifactStorage } from "../worker/artifact_storage.ts";
 import { isolateClock } from "../worker/clock.ts";
+import type { CpuMeter } from "../worker/cpu_meter.ts";
 import { createTaskModel } from "../worker/create_task_model.ts";
+import { meteredPorts } from "../worker/metered_ports.ts";
 import type { TaskPorts } from "../worker/task_ports.ts";
 import type { TaskStore } from "../worker/task_store.ts";
 import { serviceKeyOf } from "./service_key.ts";
@@ -22,22 +24,28 @@ export interface WorkerPortsOptions {
   readonly store: TaskStore;
   /** @default none */
   readonly telemetry?: Telemetry;
+  /** Counts what models and tools cost. @default nobody counts */
+  readonly meter?: CpuMeter;
   readonly log: Logger;
 }
 
 /** Wires a worker to models, tools and Storage. Nothing connects before it is used. */
 export function createWorkerPorts(
-  { config, sql, store, telemetry = NO_TELEMETRY, log }: WorkerPortsOptions,
+  { config, sql, store, telemetry = NO_TELEMETRY, meter, log }: WorkerPortsOptions,
 ): TaskPorts {
   const { apiKeys, allowLoopback, worker } = config;
   const supabaseUrl = apiKeys.url;
   const secretKey = serviceKeyOf(apiKeys.secretKeys);
   const guardedFetch = createGuardedFetch({ allowLoopback });
+  const onLook = (pieceCount: number) => {
+    meter?.charge("streamLook");
+    meter?.charge("streamPiece", pieceCount);
+  };
   const callModel = createModelCaller({
     resolveKey: createModelKeyResolver(sql),
-    createAdapter: (endpoint) => createModelAdapter(endpoint, { fetch: guardedFetch }),
+    createAdapter: (endpoint) => createModelAdapter(endpoint, { fetch: guardedFetch, onLook }),
   });
-  return {
+  const ports: TaskPorts = {
     store,
     callModel: createTaskModel(callModel, worker.modelTimeoutSeconds),
     gateway: createToolGateway({
@@ -53,4 +61,5 @@ export function createWorkerPorts(
     telemetry,
     log,
   };
+  return meter === undefined ? ports : meteredPorts(ports, meter);
 }

@@ -40,6 +40,8 @@ export interface Config {
   /** Beside the project's own and loopback. */
   readonly allowedOrigins: readonly string[];
   readonly worker: WorkerSettings;
+  /** CPU that an isolate may use over its life; null: it is not limited. */
+  readonly cpu: { readonly softMs: number; readonly hardMs: number } | null;
   /** Absent: no traces are exported. */
   readonly telemetry?: TelemetrySettings;
 }
@@ -70,6 +72,7 @@ export function readConfig(
     githubApiUrl: required("SUPASWARM_GITHUB_API_URL", values.SUPASWARM_GITHUB_API_URL),
     allowedOrigins: values.SUPASWARM_ALLOWED_ORIGINS ?? [],
     worker,
+    cpu: readCpuSettings(values),
     ...(telemetry === null ? {} : { telemetry }),
   };
 }
@@ -122,6 +125,20 @@ function readWorkerSettings(values: Values): WorkerSettings {
     );
   }
   return settings;
+}
+
+function readCpuSettings(values: Values): Config["cpu"] {
+  const softMs = required("SUPASWARM_CPU_SOFT_MS", values.SUPASWARM_CPU_SOFT_MS);
+  const hardMs = required("SUPASWARM_CPU_HARD_MS", values.SUPASWARM_CPU_HARD_MS);
+  if (hardMs === 0) return null;
+  if (softMs > hardMs) {
+    throw invalid(
+      "SUPASWARM_CPU_SOFT_MS",
+      `is ${softMs}, more than SUPASWARM_CPU_HARD_MS (${hardMs})`,
+      `at most ${hardMs}`,
+    );
+  }
+  return { softMs, hardMs };
 }
 
 function readValues(read: (name: string) => string | undefined): Values {

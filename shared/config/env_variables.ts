@@ -91,6 +91,18 @@ export const ENV_VARIABLES = {
     defaultText: "150",
     ...wholeNumber("a whole number of seconds", 1, 86_400),
   }),
+  SUPASWARM_CPU_SOFT_MS: variable({
+    purpose:
+      "Milliseconds of CPU after which the platform sends a function instance no more requests.",
+    defaultText: "1000",
+    ...wholeNumber("a whole number of milliseconds", 0, 3_600_000),
+  }),
+  SUPASWARM_CPU_HARD_MS: variable({
+    purpose:
+      "Milliseconds of CPU at which the platform ends a function instance; 0: CPU is not limited.",
+    defaultText: "2000",
+    ...wholeNumber("a whole number of milliseconds", 0, 3_600_000),
+  }),
   SUPASWARM_IDLE_SECONDS: variable({
     purpose: "Seconds without work after which a worker ends.",
     defaultText: "20",

@@ -65,6 +65,7 @@ export const ERROR_CODES = {
   MODEL_RATE_LIMITED: { status: 429, retryable: true },
   MODEL_UNAVAILABLE: { status: 502, retryable: true },
   MODEL_TIMEOUT: { status: 504, retryable: true },
+  MODEL_CALL_UNFINISHED: { status: 504, retryable: false },
   MODEL_OUTPUT_INVALID: { status: 502, retryable: true },
   MODEL_REFUSED: { status: 422, retryable: false },
 

@@ -4,6 +4,7 @@ import { describeExcess } from "../json/parse_json.ts";
 import { measuredBody } from "../net/guard_json.ts";
 import { createModelError, toAnswerError, toHttpError } from "./model_error.ts";
 import type { GenerateOptions, ModelEndpoint } from "./model_port.ts";
+import { pacedBody } from "./paced_body.ts";
 
 /** The part of `fetch` that the SDKs use. */
 export type ModelFetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
@@ -21,8 +22,14 @@ export interface TransportOptions {
   readonly idleTimeoutMs?: number;
   /** Longest answer on the wire. @default 33_554_432 */
   readonly maxResponseBytes?: number;
+  /** Milliseconds between two looks at a streamed answer. @default 200 */
+  readonly streamPauseMs?: number;
+  /** Hears, at each look at an answer, how many pieces of it had come. */
+  readonly onLook?: (pieceCount: number) => void;
 }
 
+/** People read no faster, and each look at a stream costs CPU. */
+const STREAM_PAUSE_MS = 200;
 const STREAM_IDLE_TIMEOUT_MS = 120_000;
 const WHOLE_ANSWER_IDLE_TIMEOUT_MS = 600_000;
 
@@ -92,13 +99,13 @@ class ModelTransport {
       signal: AbortSignal.any(signals),
     }));
     if (!response.ok) throw this.#fail(await this.#readError(response));
-    const body = response.body === null ? null : this.#watchedBody(
-      measuredBody(
-        response.body,
-        response.headers,
-        MODEL_LIMITS,
-        (excess) => this.#fail(this.#unread(excess)),
-      ),
+    const watched = this.#watchedBody(response);
+    // Measured in the few large pieces that a look gathers.
+    const body = watched === null ? null : measuredBody(
+      watched,
+      response.headers,
+      MODEL_LIMITS,
+      (excess) => this.#fail(this.#unread(excess)),
     );
     return new Response(body, { status: response.status, headers: response.headers });
   };
@@ -136,19 +143,18 @@ class ModelTransport {
     }
   }
 
-  #watchedBody(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
-    const reader = body.getReader();
+  #watchedBody({ body, headers }: Response): ReadableStream<Uint8Array<ArrayBuffer>> | null {
+    if (body === null) return null;
     const maxBytes = this.#options.maxResponseBytes ?? 33_554_432;
-    let received = 0;
-    return new ReadableStream({
-      pull: async (controller) => {
-        const { done, value } = await this.#watch(reader.read());
-        if (done) return controller.close();
-        received += value.byteLength;
-        if (received > maxBytes) throw this.#fail(this.#tooLarge(maxBytes));
-        controller.enqueue(value);
+    const isStream = headers.get("content-type")?.startsWith("text/event-stream") ?? false;
+    return pacedBody(body, {
+      watch: (waiting) => this.#watch(waiting),
+      onReceived: (receivedBytes) => {
+        if (receivedBytes > maxBytes) throw this.#fail(this.#tooLarge(maxBytes));
       },
-      cancel: (reason) => reader.cancel(reason),
+      onLook: this.#options.onLook,
+      pauseMs: isStream ? this.#options.streamPauseMs ?? STREAM_PAUSE_MS : 0,
+      signal: this.#closed.signal,
     });
   }
 

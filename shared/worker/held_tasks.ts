@@ -1,4 +1,5 @@
 import type { Clock } from "./clock.ts";
+import type { HeldWork } from "./lifetime.ts";
 import { StopReason } from "./stop_reason.ts";
 import type { Lease, LeaseState } from "./task_store.ts";
 import { Watch } from "./watch.ts";
@@ -23,6 +24,12 @@ export class HeldTasks {
 
   get count(): number {
     return this.#tasks.size;
+  }
+
+  /** What is held, as far as its cost goes. */
+  get work(): HeldWork {
+    const watched = [...this.#tasks.values()].filter(({ watch }) => watch.isOn);
+    return { taskCount: this.count, streamCount: watched.length };
   }
 
   /** Leases worth renewing: those of tasks that have not been told to stop. */

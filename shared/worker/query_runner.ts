@@ -15,6 +15,8 @@ export interface QueryRunnerOptions {
   /** Patience ends with the lease: after that, what was to be written may no longer be. */
   readonly leaseSeconds: number;
   readonly clock: Clock;
+  /** Hears of each query. */
+  readonly onQuery?: () => void;
 }
 
 const FIRST_PAUSE_MS = 100;
@@ -28,9 +30,10 @@ const LONGEST_PAUSE_MS = 2_000;
  * @throws DATABASE_UNAVAILABLE from `once` at the first failure, from `patiently` at the last.
  */
 export function createQueryRunner(
-  { leaseSeconds, clock }: QueryRunnerOptions,
+  { leaseSeconds, clock, onQuery }: QueryRunnerOptions,
 ): { readonly once: RunQuery; readonly patiently: RunQuery } {
   const once: RunQuery = async (action, row, query) => {
+    onQuery?.();
     try {
       return row.array().parse([...await answerInTime(query())]);
     } catch (error) {

@@ -3,6 +3,7 @@ import type { StepIntent } from "../agent/planned_call.ts";
 import type { ModelOutput } from "../agent/task_context.ts";
 import type { JsonObject } from "../json.ts";
 import { createDeltaStream } from "./delta_stream.ts";
+import { ModelCallUnderWay } from "./model_call_under_way.ts";
 import type { TaskRun } from "./task_run.ts";
 
 type ModelCall = Extract<Decision, { kind: "call_model" }>;
@@ -20,7 +21,7 @@ export function modelIntent(seq: number, { context: { agent, provider } }: TaskR
  * @throws what `CallTaskModel` throws.
  */
 export async function runModelCall({ seq, prompt }: ModelCall, run: TaskRun): Promise<void> {
-  const { lease, context, transcript, trace, ports, control, watch } = run;
+  const { lease, context, transcript, underWay, trace, ports, control, watch } = run;
   const intent = modelIntent(seq, run);
   await transcript.begin([intent]);
   const deltas = createDeltaStream({
@@ -29,15 +30,27 @@ export async function runModelCall({ seq, prompt }: ModelCall, run: TaskRun): Pr
     pace: run.deltaPace,
     clock: ports.clock,
   });
+  const call = new ModelCallUnderWay({
+    seq,
+    prompt,
+    maxTokens: context.agent?.max_tokens ?? null,
+    clock: ports.clock,
+  });
+  underWay.modelCall = call;
   try {
     const { output, usage } = await trace.modelCall({ seq, ...context }, () =>
       ports.callModel({
         context,
         prompt,
-        stream: watch.isOn,
-        onDelta: deltas.push,
+        // Whole answers cost less CPU, so what was cut off once is not streamed again.
+        stream: watch.isOn && !context.task.works_alone,
+        onDelta: (text) => {
+          call.receive(text);
+          deltas.push(text);
+        },
         signal: control.signal,
       }));
+    underWay.modelCall = null;
     transcript.end({ ...intent, state: "done", output: toStored(output), usage });
   } finally {
     await deltas.end();

@@ -28,10 +28,11 @@ import { Watch } from "./watch.ts";
  * Never throws: whatever goes wrong becomes the task's error, a retry, or a lease that runs out.
  */
 export async function runTask(
-  { context: rawContext, watchedSeconds = 0, ...lease }: ClaimedTask,
+  { context: rawContext, watchedSeconds = 0, taskId, epoch }: ClaimedTask,
   ports: TaskPorts,
   control: TaskControl,
 ): Promise<TaskEnd> {
+  const lease = { taskId, epoch };
   const parsed = taskContext.safeParse(rawContext);
   const steps = parsed.success ? parsed.data.steps : [];
   const watch = control.watch ?? new Watch(ports.clock);
@@ -41,7 +42,8 @@ export async function runTask(
     ? ports.telemetry.openRun(parsed.data, lease.epoch)
     : untraced({ traceparent: null, tracestate: null });
   const deltaPace = new DeltaPace(ports.clock);
-  const base = { lease, transcript, trace, ports, control, watch, deltaPace };
+  const underWay = { modelCall: null };
+  const base = { lease, transcript, underWay, trace, ports, control, watch, deltaPace };
   const end = await runToEnd(parsed, base);
   await trace.end(end);
   return end;

@@ -32,7 +32,7 @@ export async function failTask(error: ErrorBody, run: FailedRun): Promise<TaskEn
 
 const NEVER: RetryPolicy = { retry: "never", retryAfterSeconds: null };
 
-async function stop({ kind }: StopReason, run: FailedRun): Promise<TaskEnd> {
+async function stop({ kind, isFinal }: StopReason, run: FailedRun): Promise<TaskEnd> {
   switch (kind) {
     case "lost":
       return "lost";
@@ -40,7 +40,7 @@ async function stop({ kind }: StopReason, run: FailedRun): Promise<TaskEnd> {
       return await cancel(run);
     case "yield":
       await keepResults(run);
-      await run.ports.store.yield(run.lease, run.transcript.untriedCalls);
+      await run.ports.store.yield(run.lease, run.transcript.untriedCalls, cutCall(run, isFinal));
       return "yielded";
   }
 }
@@ -58,7 +58,24 @@ async function fail(cause: unknown, run: FailedRun): Promise<TaskEnd> {
     origin: originOf(error),
   });
   await keepResults(run);
+  if (mayHaveCost(error, run)) await bookLostCall(run);
   return toEnd(await run.ports.store.fail(run.lease, error.toBody(), policyFor(error)));
+}
+
+/** Whether the provider has worked on the call that failed. */
+function mayHaveCost({ code }: SwarmError, { underWay: { modelCall } }: FailedRun): boolean {
+  if (code === "MODEL_TIMEOUT" || code === "MODEL_OUTPUT_INVALID") return true;
+  return code === "MODEL_UNAVAILABLE" && modelCall !== null && modelCall.hasAnswer;
+}
+
+/** A model call without an answer is paid for all the same, as far as it got. */
+async function bookLostCall({ lease, ports, underWay }: FailedRun): Promise<void> {
+  const { modelCall } = underWay;
+  if (modelCall !== null) await ports.store.loseCall(lease, modelCall.estimate());
+}
+
+function cutCall({ underWay: { modelCall } }: FailedRun, isFinal: boolean) {
+  return modelCall === null ? undefined : { ...modelCall.estimate(), is_final: isFinal };
 }
 
 /** A cancellation that shows here needs no word: what follows is recorded as cancelled. */
@@ -71,8 +88,9 @@ async function keepResults({ transcript }: FailedRun): Promise<void> {
 }
 
 /** A finish of a task that is to be cancelled is recorded as cancelled. */
-async function cancel({ lease, ports }: FailedRun): Promise<TaskEnd> {
-  return await ports.store.finish(lease, null, null);
+async function cancel(run: FailedRun): Promise<TaskEnd> {
+  await bookLostCall(run);
+  return await run.ports.store.finish(run.lease, null, null);
 }
 
 function endOfLease(error: SwarmError, { lease, ports }: FailedRun): TaskEnd {

@@ -14,12 +14,15 @@ export interface SqlTaskStoreOptions {
   /** Seconds that each write to a task renews its lease by. */
   readonly leaseSeconds: number;
   readonly clock: Clock;
+  /** Hears of each query. */
+  readonly onQuery?: () => void;
 }
 
 const claimedRow = z.object({
   task_id: z.string(),
   epoch: z.string(),
   context: z.unknown(),
+  works_alone: z.boolean(),
   watched_seconds: z.number(),
 });
 const leaseRow = z.object({
@@ -70,16 +73,20 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
   const finishTogether = gather(finishAll, MAX_FINISHED_TOGETHER);
 
   return {
-    async claim(workerId, limit, beginsFirstSteps = false) {
+    async claim(workerId, limit, beginsFirstSteps = false, lone = "any") {
       const rows = await once("claim tasks", claimedRow, () =>
         sql`
-        select task_id, epoch, context, private.watched_seconds(task_id)::float8 as watched_seconds
+        select claim.task_id, claim.epoch, claim.context,
+          (claim.context #>> '{task,works_alone}')::boolean as works_alone,
+          private.watched_seconds(claim.task_id)::float8 as watched_seconds
         from private.claim_tasks(
-          ${workerId}, ${limit}::int, ${leaseSeconds}::int, ${beginsFirstSteps}::boolean)`);
-      return rows.map(({ task_id, epoch, context, watched_seconds }) => ({
+          ${workerId}, ${limit}::int, ${leaseSeconds}::int, ${beginsFirstSteps}::boolean,
+          ${lone}) as claim`);
+      return rows.map(({ task_id, epoch, context, works_alone, watched_seconds }) => ({
         taskId: task_id,
         epoch,
         context,
+        worksAlone: works_alone,
         watchedSeconds: watched_seconds,
       }));
     },
@@ -179,10 +186,18 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
       return first(rows).status;
     },
 
-    async yield({ taskId, epoch }, untriedSeqs = []) {
+    async yield({ taskId, epoch }, untriedSeqs = [], cutCall) {
       await patiently("hand back the task", anyRow, () =>
         sql`
-        select private.yield_task(${taskId}::uuid, ${epoch}::bigint, ${json(untriedSeqs)})`);
+        select private.yield_task(
+          ${taskId}::uuid, ${epoch}::bigint, ${json(untriedSeqs)}, ${nullable(cutCall ?? null)})`);
+    },
+
+    async loseCall({ taskId, epoch }, cutCall) {
+      await patiently("book the lost model call", anyRow, () =>
+        sql`
+        select private.lose_call(
+          ${taskId}::uuid, ${epoch}::bigint, ${leaseSeconds}::int, ${json(cutCall)})`);
     },
 
     async broadcastDelta({ taskId, epoch }, seq, { offset, text }) {

@@ -10,10 +10,13 @@ export type StopKind =
 /** Reason of the signal that stops a task. */
 export class StopReason extends Error {
   readonly kind: StopKind;
+  /** The task had a worker for itself, whose time is up: no other worker has more. */
+  readonly isFinal: boolean;
 
-  constructor(kind: StopKind) {
+  constructor(kind: StopKind, { isFinal = false } = {}) {
     super(`The task has to stop: ${kind}`);
     this.name = "StopReason";
     this.kind = kind;
+    this.isFinal = isFinal;
   }
 }

@@ -4,6 +4,7 @@ import type { ToolCaller } from "../tools/tool_port.ts";
 import type { DeltaPace } from "./delta_pace.ts";
 import type { TaskControl, TaskPorts } from "./task_ports.ts";
 import type { Lease } from "./task_store.ts";
+import type { ModelCallUnderWay } from "./model_call_under_way.ts";
 import type { Transcript } from "./transcript.ts";
 import type { Watch } from "./watch.ts";
 
@@ -12,6 +13,8 @@ export interface TaskRun {
   readonly lease: Lease;
   readonly context: TaskContext;
   readonly transcript: Transcript;
+  /** The model call that was sent and is not answered, while there is one. */
+  readonly underWay: { modelCall: ModelCallUnderWay | null };
   readonly trace: TaskTrace;
   readonly ports: TaskPorts;
   readonly control: TaskControl;

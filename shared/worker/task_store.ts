@@ -15,8 +15,23 @@ export interface Lease {
 export interface ClaimedTask extends Lease {
   /** What the database knows of the task; checked by who runs it. */
   readonly context: unknown;
+  /** Has to be run by a worker that does nothing else. @default false */
+  readonly worksAlone?: boolean;
   /** For how many more seconds somebody watches the task's job. @default 0 */
   readonly watchedSeconds?: number;
+}
+
+/**
+ * What a claim does with tasks that work alone, since a model call of theirs was cut off with its
+ * worker: it leaves them, takes one of them and nothing else, or takes them like any other.
+ */
+export type LoneTasks = "skip" | "first" | "any";
+
+/** A model call whose answer is lost, and what it has probably used. */
+export interface CutCall {
+  readonly seq: number;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
 }
 
 /** What has become of a lease. */
@@ -114,11 +129,13 @@ export interface TaskStore {
   /**
    * @param beginsFirstSteps Writes the first step of a task that has none, always a model call,
    * in the same round trip. @default false
+   * @param lone @default "any"
    */
   claim(
     workerId: string,
     limit: number,
     beginsFirstSteps?: boolean,
+    lone?: LoneTasks,
   ): Promise<readonly ClaimedTask[]>;
   /** Renews leases; also says that the worker is alive, so call it without leases too. */
   heartbeat(workerId: string, leases: readonly Lease[]): Promise<readonly LeaseState[]>;
@@ -154,11 +171,20 @@ export interface TaskStore {
   /** @returns the status that the task now has. */
   fail(lease: Lease, error: ErrorBody, policy: RetryPolicy): Promise<string>;
   /**
-   * Hands the task back with its checkpoint; not an attempt.
+   * Hands the task back with its checkpoint; not an attempt. A task that comes back too often
+   * without a step in between fails.
    *
    * @param untriedSeqs Steps of tool calls that were written as started and certainly not sent.
+   * @param cutCall The model call that was under way; `is_final` when the task had a worker for
+   * itself and used up its time all the same, so that no other worker could finish the call.
    */
-  yield(lease: Lease, untriedSeqs?: readonly number[]): Promise<void>;
+  yield(
+    lease: Lease,
+    untriedSeqs?: readonly number[],
+    cutCall?: CutCall & { readonly is_final: boolean },
+  ): Promise<void>;
+  /** Books a model call of which nobody will see the answer. */
+  loseCall(lease: Lease, cutCall: CutCall): Promise<void>;
   /**
    * Sends streamed text to the channel of the task's job; never stored.
    *

@@ -9,7 +9,7 @@ import { runTask } from "./run_task.ts";
 import { StopReason } from "./stop_reason.ts";
 import type { ListenForTasks, TaskHint } from "./task_listener.ts";
 import type { TaskPorts } from "./task_ports.ts";
-import type { ClaimedTask } from "./task_store.ts";
+import type { ClaimedTask, LoneTasks } from "./task_store.ts";
 
 /** How a worker is made. */
 export interface WorkerOptions {
@@ -23,6 +23,8 @@ export interface WorkerOptions {
 
 /** Pause after a claim that failed, so that a database that is down is not stormed. */
 const CLAIM_RETRY_MS = 1_000;
+/** Where CPU is limited; the rest of the slots follow as soon as these have begun. */
+const MAX_CLAIMED_AT_ONCE = 3;
 
 /**
  * Claims tasks and runs them side by side until there is no more work or its time is up.
@@ -37,6 +39,8 @@ export class Worker {
   readonly #bell: Bell;
   readonly #heartbeat: Heartbeat;
   #isEnding = false;
+  /** Holds a task that has to run alone. */
+  #isAlone = false;
   readonly #unloading = new AbortController();
   #activeAtMs: number;
 
@@ -57,9 +61,14 @@ export class Worker {
    */
   wake(): boolean {
     if (this.#tasks.count > 0) this.#heartbeat.beatNow();
-    if (!this.#isOpen()) return false;
-    this.#look();
-    return true;
+    if (this.#isOpen() && !this.#isAlone) {
+      this.#look();
+      return true;
+    }
+    // The platform would have sent it to another isolate, had it retired this one.
+    if (this.#isAlone || this.#options.lifetime.isCpuSpent()) void this.#retire();
+    this.#bell.ring();
+    return false;
   }
 
   #hear(hint: TaskHint): void {
@@ -96,11 +105,12 @@ export class Worker {
     this.#heartbeat.stop();
     await Promise.all([beating, listening]);
     await store.stopWorker(this.id).catch(() => {});
-    log("info", "worker.stopped", { worker_id: this.id });
+    log("info", "worker.stopped", { worker_id: this.id, ...this.#cpuUsed() });
   }
 
   async #claimWhileOpen(): Promise<void> {
     const { lifetime, settings } = this.#options;
+    lifetime.cpu?.onPhase("draining", () => this.#bell.ring());
     while (this.#isOpen()) {
       const claimedCount = await this.#claim();
       if (claimedCount === null) {
@@ -108,6 +118,7 @@ export class Worker {
         continue;
       }
       if (claimedCount > 0) this.#activeAtMs = this.#now();
+      if (claimedCount === MAX_CLAIMED_AT_ONCE && this.#hasRoom()) continue;
       const quietMs = this.#now() - this.#activeAtMs;
       if (this.#tasks.count === 0 && quietMs > settings.idleSeconds * 1_000) {
         // At once, so that no wake is taken for this worker's after its last look.
@@ -122,14 +133,17 @@ export class Worker {
 
   /** Claims as many tasks as there are free slots; null when the database does not answer. */
   async #claim(): Promise<number | null> {
-    const { ports: { store, log }, settings } = this.#options;
-    const room = settings.slots - this.#tasks.count;
-    if (room === 0) return 0;
+    const { ports: { store, log } } = this.#options;
+    const room = this.#room();
+    if (room <= 0) return 0;
     try {
-      const claimed = await store.claim(this.id, room, true);
+      const claimed = await store.claim(this.id, room, true, this.#loneTasks());
+      this.#isAlone = this.#isLimited && claimed.some(({ worksAlone }) => worksAlone);
       for (const task of claimed) void this.#start(task);
+      // Whatever else waits needs another isolate, and has it only when this one is retired.
+      if (this.#isAlone) void this.#retire();
       // The platform may have spoken while the claim was on its way.
-      if (this.#unloading.signal.aborted) this.#tasks.stopAll(new StopReason("yield"));
+      if (this.#unloading.signal.aborted) this.#tasks.stopAll(this.#handBackReason());
       return claimed.length;
     } catch (error) {
       const code = error instanceof SwarmError ? error.code : "INTERNAL";
@@ -149,8 +163,10 @@ export class Worker {
         task_id: task.taskId,
         end,
         duration_ms: Math.round(this.#now() - beganAtMs),
+        ...this.#cpuUsed(),
       });
     });
+    if (this.#tasks.count === 0) this.#isAlone = false;
     this.#activeAtMs = this.#now();
     this.#bell.ring();
   }
@@ -161,6 +177,7 @@ export class Worker {
     if (this.#tasks.count === 0) return;
     const drained = new AbortController();
     const allEnded = this.#tasks.allEnded().finally(() => drained.abort());
+    lifetime.cpu?.onPhase("over", () => drained.abort());
     await clock.sleep(lifetime.overInMs(this.#now()), drained.signal);
     if (this.#tasks.count > 0) await this.#handBack();
     await allEnded;
@@ -173,6 +190,7 @@ export class Worker {
   async #passOnWakes(): Promise<void> {
     const { ports: { clock, store }, lifetime } = this.#options;
     if (lifetime.phaseAt(this.#now()) === "open") return;
+    if (lifetime.isCpuSpent()) return await store.wakeSuccessor().catch(() => {});
     await clock.sleep(lifetime.retiredInMs(this.#now()), this.#unloading.signal);
     await store.wakeSuccessor().catch(() => {});
   }
@@ -180,8 +198,46 @@ export class Worker {
   /** The successor first: it starts while this worker still writes its last checkpoints. */
   async #handBack(): Promise<void> {
     await this.#options.ports.store.wakeSuccessor().catch(() => {});
-    this.#tasks.stopAll(new StopReason("yield"));
+    this.#tasks.stopAll(this.#handBackReason());
     await this.#tasks.allEnded();
+  }
+
+  /** A call that was made alone until its time was up can be finished by no other worker. */
+  #handBackReason(): StopReason {
+    const isOver = this.#options.lifetime.phaseAt(this.#now()) === "over";
+    return new StopReason("yield", { isFinal: this.#isAlone && isOver });
+  }
+
+  /** Makes the platform start another isolate for what waits; this one ends what it has. */
+  async #retire(): Promise<void> {
+    const { ports: { store }, lifetime } = this.#options;
+    await lifetime.cpu?.retire(this.#tasks.work);
+    await store.wakeSuccessor().catch(() => {});
+  }
+
+  get #isLimited(): boolean {
+    return this.#options.lifetime.cpu !== null;
+  }
+
+  /** Only who does nothing else, and has most of a life left, takes what has to run alone. */
+  #loneTasks(): LoneTasks {
+    if (!this.#isLimited) return "any";
+    const isFree = this.#tasks.count === 0 && this.#options.lifetime.isYoung(this.#now());
+    return isFree ? "first" : "skip";
+  }
+
+  #room(): number {
+    if (this.#isAlone) return 0;
+    const { lifetime, settings } = this.#options;
+    const free = settings.slots - this.#tasks.count;
+    // Which of them are watched, and cost more, shows only when they are claimed.
+    const atOnce = this.#isLimited ? MAX_CLAIMED_AT_ONCE : free;
+    return Math.min(free, atOnce, lifetime.roomBeside(this.#tasks.work));
+  }
+
+  #cpuUsed(): { readonly cpu_used_ms?: number } {
+    const { cpu } = this.#options.lifetime;
+    return cpu === null ? {} : { cpu_used_ms: Math.round(cpu.usedMs()) };
   }
 
   #isOpen(): boolean {
@@ -195,7 +251,7 @@ export class Worker {
   }
 
   #hasRoom(): boolean {
-    return this.#tasks.count < this.#options.settings.slots;
+    return this.#room() > 0;
   }
 
   #now(): number {

@@ -39,6 +39,7 @@ create table public.tasks (
   max_attempts int not null default 5 check (max_attempts > 0),
   deliveries int not null default 0 check (deliveries >= 0),
   max_deliveries int not null default 8 check (max_deliveries > 0),
+  works_alone boolean not null default false,
   rate_limit_waits int not null default 0,
   lease_expires_at timestamptz,
   worker_id text,
@@ -79,6 +80,7 @@ create index tasks_created_by_idx on public.tasks (created_by, created_at desc);
 create index tasks_lease_expires_at_idx on public.tasks (lease_expires_at) where status = 'running';
 create index tasks_pending_without_message_idx on public.tasks (run_after)
   where status = 'pending' and message_id is null;
+create index tasks_works_alone_idx on public.tasks (message_id) where works_alone and status = 'pending';
 create unique index tasks_master_idempotency_key on public.tasks (created_by, idempotency_key)
   nulls not distinct where parent_id is null and idempotency_key is not null;
 create unique index tasks_child_of_step on public.tasks (parent_id, parent_step_seq)
@@ -97,7 +99,8 @@ comment on column public.tasks.tracestate is 'W3C Trace Context: what other syst
 comment on column public.tasks.pending_children is 'Subtasks that have not ended.';
 comment on column public.tasks.epoch is 'Fencing token: each claim adds one, and a write that names an older one is refused.';
 comment on column public.tasks.attempts is 'Errors of the step at hand, counted against max_attempts; the next step begins with none.';
-comment on column public.tasks.deliveries is 'Claims since the last checkpoint: more than one means that workers died.';
+comment on column public.tasks.deliveries is 'Claims since the last checkpoint: more than one means that workers died, or handed the task back before a step had ended.';
+comment on column public.tasks.works_alone is 'A model call of it was cut off with its worker: it is next run by a worker that does nothing else, until a step ends.';
 comment on column public.tasks.rate_limit_waits is 'How often a provider asked this task to wait; not failures.';
 comment on column public.tasks.message_id is 'The task''s message in its queue; set while pending or running.';
 comment on column public.tasks.cost_micro_usd is 'Millionths of a US dollar; null while no priced model was called.';
@@ -128,6 +131,7 @@ create table public.task_steps (
   usage jsonb,
   idempotency_key text not null,
   epoch bigint not null,
+  interruptions int not null default 0 check (interruptions >= 0),
   started_at timestamptz not null default clock_timestamp(),
   ended_at timestamptz,
   primary key (task_id, seq),
@@ -139,6 +143,7 @@ comment on table public.task_steps is
 comment on column public.task_steps.kind is 'model: a model call. tool: a call through the gateway. system: one of the five system tools.';
 comment on column public.task_steps.state is 'failed: ended, and its result is an error that the model reads.';
 comment on column public.task_steps.usage is 'Tokens of a model call as the provider counted them.';
+comment on column public.task_steps.interruptions is 'How often a worker ended while this model call was under way; each of them is in usage_events as an estimate.';
 comment on column public.task_steps.idempotency_key is 'The same for every delivery of this step.';
 
 alter table public.task_steps enable row level security;
@@ -172,7 +177,7 @@ create table public.task_events (
   type text not null check (type in (
     'task.created', 'task.started', 'task.parked', 'task.resumed', 'task.retried',
     'task.completed', 'task.failed', 'task.cancelled',
-    'model.started', 'model.completed',
+    'model.started', 'model.interrupted', 'model.completed',
     'tool.started', 'tool.completed', 'tool.failed',
     'subtask.created', 'subtask.finished',
     'review.requested', 'review.answered',
@@ -251,6 +256,7 @@ create table public.usage_events (
   cached_input_tokens bigint not null default 0 check (cached_input_tokens >= 0),
   output_tokens bigint not null check (output_tokens >= 0),
   cost_micro_usd bigint,
+  is_estimate boolean not null default false,
   created_at timestamptz not null default now()
 );
 create index usage_events_user_id_idx on public.usage_events (user_id, created_at desc);
@@ -261,6 +267,7 @@ comment on column public.usage_events.step_seq is 'Of the task''s transcript: th
 comment on column public.usage_events.execution_id is 'The tool call inside which the model was called; null for the agent''s own calls. Stays when the call is forgotten.';
 comment on column public.usage_events.agent_slug is 'Who called; stays when the task is deleted.';
 comment on column public.usage_events.key_source is 'Whose key paid: the user''s own, the organisation''s, or none was needed.';
+comment on column public.usage_events.is_estimate is 'The call''s answer was lost, so its tokens are estimated: from the length of what it was sent, and from how long it ran or how much of it had come.';
 comment on column public.usage_events.cost_micro_usd is 'Millionths of a US dollar; null when the model has no price.';
 
 alter table public.usage_events enable row level security;

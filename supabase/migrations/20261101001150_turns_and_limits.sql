@@ -187,6 +187,7 @@ begin
     where task.status = 'pending' and task.message_id is not null
       and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) = p_owner_id
       and (task.run_after is null or task.run_after <= clock_timestamp())
+      and not task.works_alone
     order by array_position(array['high', 'normal', 'low'], task.priority), task.message_id
     limit p_limit;
 end;
@@ -236,6 +237,7 @@ begin
         and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) = p_owner_id
         and coalesce(md5(task.concurrency_key), '') = room.line
         and (task.run_after is null or task.run_after <= clock_timestamp())
+        and not task.works_alone
       order by array_position(array['high', 'normal', 'low'], task.priority), task.message_id
       limit greatest(room.room_count, 0)
     ) as candidate

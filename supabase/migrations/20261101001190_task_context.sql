@@ -82,6 +82,7 @@ begin
         'depth', task.depth,
         'attempts', task.attempts,
         'deliveries', task.deliveries,
+        'works_alone', task.works_alone,
         'intermediate_data', task.intermediate_data,
         'storage_paths', to_jsonb(task.storage_paths),
         'metadata', task.metadata,

@@ -74,8 +74,12 @@ begin
       and task.cancel_requested_at is null
       and task.deliveries < task.max_deliveries
       and (
-        task.status = 'pending'
-        or (task.status = 'running' and task.lease_expires_at <= clock_timestamp())
+        (task.status = 'pending' and not task.works_alone)
+        or (
+          task.status = 'running'
+          and task.lease_expires_at <= clock_timestamp()
+          and not private.is_calling_model(task.id)
+        )
       )
     order by array_position(v_turn, task.id)
     limit p_limit
@@ -128,6 +132,7 @@ begin
     where task.status = 'pending' and task.message_id is not null
       and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) = v_first
       and (task.run_after is null or task.run_after <= v_now)
+      and not task.works_alone
       and task.cancel_requested_at is null
       and task.deliveries < task.max_deliveries
     order by array_position(array['high', 'normal', 'low'], task.priority), task.message_id
@@ -217,8 +222,16 @@ begin
       and task.deliveries < task.max_deliveries
       and (
         -- What a limit holds back waits for its turn.
-        (task.status = 'pending' and not private.is_limited(task.created_by, task.concurrency_key, jsonb_array_length(v_messages)))
-        or (task.status = 'running' and task.lease_expires_at <= clock_timestamp())
+        (
+          task.status = 'pending'
+          and not task.works_alone
+          and not private.is_limited(task.created_by, task.concurrency_key, jsonb_array_length(v_messages))
+        )
+        or (
+          task.status = 'running'
+          and task.lease_expires_at <= clock_timestamp()
+          and not private.is_calling_model(task.id)
+        )
       )
     -- Whoever has locked the task may be waiting for the message that we hold: pass on.
     for no key update of task skip locked
@@ -239,6 +252,69 @@ $$;
 comment on function private.claim_strays(text, text, int, int) is
   'Claims up to p_limit tasks by reading the queue itself, and settles the messages of those that it cannot.';
 revoke all on function private.claim_strays(text, text, int, int) from public;
+
+create function private.has_room_for_one(p_created_by uuid, p_concurrency_key text)
+returns boolean
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+set enable_seqscan = off
+set jit = off
+as $$
+declare
+  v_max_running constant int := (
+    select max_running from private.concurrency_limits
+    where concurrency_key = p_concurrency_key or (concurrency_key = '*' and p_concurrency_key is not null)
+    order by concurrency_key = '*'
+    limit 1
+  );
+begin
+  return coalesce(private.running_count(p_created_by) < private.quota('running_tasks', p_created_by), true)
+    and (
+      v_max_running is null
+      or v_max_running > (
+        select count(*) from public.tasks as task
+        where task.status = 'running'
+          and task.concurrency_key = p_concurrency_key
+          and task.created_by is not distinct from p_created_by
+      )
+    );
+end;
+$$;
+comment on function private.has_room_for_one(uuid, text) is
+  'True when quotas and concurrency_limits let one more task of that owner and key run.';
+revoke all on function private.has_room_for_one(uuid, text) from public;
+
+create function private.pick_lone()
+returns table (task_id uuid, message_id bigint, priority text)
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+set enable_seqscan = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+begin
+  return query
+    select task.id, task.message_id, task.priority
+    from public.tasks as task
+    where task.works_alone
+      and task.status = 'pending'
+      and task.message_id is not null
+      and (task.run_after is null or task.run_after <= clock_timestamp())
+      and task.cancel_requested_at is null
+      and task.deliveries < task.max_deliveries
+      and private.has_room_for_one(task.created_by, task.concurrency_key)
+    order by task.message_id
+    limit 1
+    for no key update skip locked;
+end;
+$$;
+comment on function private.pick_lone() is
+  'Locks the task that has waited longest for a worker of its own.';
+revoke all on function private.pick_lone() from public;
 
 create function private.pick_tasks(p_limit int, p_has_key_limits boolean)
 returns table (task_id uuid, message_id bigint, priority text)
@@ -261,7 +337,7 @@ comment on function private.pick_tasks(int, boolean) is 'Locks up to p_limit tas
 revoke all on function private.pick_tasks(int, boolean) from public;
 
 create function private.claim_in_turn(
-  p_worker_id text, p_limit int, p_lease_seconds int, p_has_key_limits boolean
+  p_worker_id text, p_limit int, p_lease_seconds int, p_has_key_limits boolean, p_is_lone boolean
 )
 returns uuid[]
 language plpgsql
@@ -277,7 +353,11 @@ begin
   -- A message's id is known to the queue of its priority alone.
   for v_part in
     select picked.priority, array_agg(picked.task_id) as task_ids, array_agg(picked.message_id) as message_ids
-    from private.pick_tasks(p_limit, p_has_key_limits) as picked
+    from (
+      select * from private.pick_lone() where p_is_lone
+      union all
+      select * from private.pick_tasks(p_limit, p_has_key_limits) where not p_is_lone
+    ) as picked
     group by picked.priority
     order by array_position(array['high', 'normal', 'low'], picked.priority)
   loop
@@ -292,9 +372,9 @@ begin
   return v_claimed;
 end;
 $$;
-comment on function private.claim_in_turn(text, int, int, boolean) is
-  'Claims up to p_limit tasks whose turn it is for a worker and returns their ids.';
-revoke all on function private.claim_in_turn(text, int, int, boolean) from public;
+comment on function private.claim_in_turn(text, int, int, boolean, boolean) is
+  'Claims up to p_limit tasks whose turn it is for a worker and returns their ids: with p_is_lone those that it has to run alone, else the others.';
+revoke all on function private.claim_in_turn(text, int, int, boolean, boolean) from public;
 
 create function private.trace_claims(p_task_ids uuid[], p_worker_id text, p_begins_first_steps boolean)
 returns void
@@ -368,7 +448,8 @@ comment on function private.is_user_waiting() is
 revoke all on function private.is_user_waiting() from public;
 
 create function private.claim_tasks(
-  p_worker_id text, p_limit int, p_lease_seconds int, p_begins_first_steps boolean default false
+  p_worker_id text, p_limit int, p_lease_seconds int, p_begins_first_steps boolean default false,
+  p_lone text default 'any'
 )
 returns table (task_id uuid, epoch bigint, context json)
 language plpgsql
@@ -383,20 +464,31 @@ declare
   v_has_key_limits constant boolean := exists (select from private.concurrency_limits);
   v_priority text;
   v_claimed uuid[] := array[]::uuid[];
+  v_is_alone boolean := false;
 begin
   if v_has_key_limits or private.is_user_waiting() then
     -- One claim at a time, before it locks anything else: two that count at once would both start
     -- the last task allowed.
     perform pg_advisory_xact_lock(hashtextextended('supaswarm:concurrency_limits', 0));
   end if;
+  if exists (select from public.tasks where status = 'running' and lease_expires_at <= clock_timestamp()) then
+    perform private.release_cut_calls(p_lease_seconds);
+  end if;
+  if p_lone <> 'skip' and exists (select from public.tasks where works_alone and status = 'pending') then
+    v_claimed := private.claim_in_turn(p_worker_id, 1, p_lease_seconds, v_has_key_limits, true);
+    v_is_alone := p_lone = 'first' and cardinality(v_claimed) > 0;
+  end if;
   -- A dead worker's task shows by its message, which can be read again. What a limit held back has a
   -- message that is out of sight for a second, and may be due now.
-  if exists (select from public.tasks where status = 'pending' and message_id is not null)
+  if not v_is_alone and cardinality(v_claimed) < p_limit and (
+    exists (select from public.tasks where status = 'pending' and message_id is not null)
     or cardinality(private.priorities_with_messages()) > 0
-  then
-    v_claimed := private.claim_in_turn(p_worker_id, p_limit, p_lease_seconds, v_has_key_limits);
+  ) then
+    v_claimed := v_claimed || private.claim_in_turn(
+      p_worker_id, p_limit - cardinality(v_claimed), p_lease_seconds, v_has_key_limits, false
+    );
   end if;
-  if cardinality(v_claimed) < p_limit then
+  if not v_is_alone and cardinality(v_claimed) < p_limit then
     -- What the lines do not show is still in a queue. Read after every turn was given: who reads
     -- holds messages for which a turn waits, and waits for nobody.
     foreach v_priority in array private.priorities_with_messages() loop
@@ -421,6 +513,6 @@ begin
   return query select * from private.task_contexts(v_claimed);
 end;
 $$;
-comment on function private.claim_tasks(text, int, int, boolean) is
-  'Claims up to p_limit tasks, in turn among owners, an owner''s of high priority first, and within quotas and concurrency_limits, each with a lease of p_lease_seconds and a new epoch. Called by workers.';
-revoke all on function private.claim_tasks(text, int, int, boolean) from public;
+comment on function private.claim_tasks(text, int, int, boolean, text) is
+  'Claims up to p_limit tasks, in turn among owners, an owner''s of high priority first, and within quotas and concurrency_limits, each with a lease of p_lease_seconds and a new epoch. p_lone says what becomes of tasks that work alone: skip leaves them, first claims one of them and then nothing else, any takes one before the others. Called by workers.';
+revoke all on function private.claim_tasks(text, int, int, boolean, text) from public;

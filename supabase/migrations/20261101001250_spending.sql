@@ -107,12 +107,13 @@ begin
 
   insert into public.usage_events (
     user_id, task_id, step_seq, agent_slug, execution_id, provider_id, model, key_source,
-    input_tokens, cached_input_tokens, output_tokens, cost_micro_usd
+    input_tokens, cached_input_tokens, output_tokens, cost_micro_usd, is_estimate
   )
   values (
     v_used.user_id, v_used.task_id, v_used.step_seq, v_used.agent_slug, v_used.execution_id,
     v_used.provider_id, v_used.model, v_used.key_source,
-    v_used.input_tokens, v_used.cached_input_tokens, v_used.output_tokens, v_used.cost_micro_usd
+    v_used.input_tokens, v_used.cached_input_tokens, v_used.output_tokens, v_used.cost_micro_usd,
+    coalesce(v_used.is_estimate, false)
   );
   if v_used.task_id is null then
     return;

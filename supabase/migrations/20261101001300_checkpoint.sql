@@ -231,10 +231,11 @@ set search_path = ''
 as $$
   update public.tasks
   set deliveries = 1,
+      works_alone = false,
       attempts = case when note_progress.p_goes_on then 0 else attempts end,
       rate_limit_waits = case when note_progress.p_goes_on then 0 else rate_limit_waits end
   where id = (note_progress.p_task).id
-    and (deliveries > 1 or (note_progress.p_goes_on and (attempts > 0 or rate_limit_waits > 0)));
+    and (deliveries > 1 or works_alone or (note_progress.p_goes_on and (attempts > 0 or rate_limit_waits > 0)));
 $$;
 comment on function private.note_progress(public.tasks, boolean) is
   'A step has ended: the deliveries so far were no crash loop. When the next step begins (p_goes_on), it begins with all its attempts; a step that ended is never run again, so this cannot go on for ever.';

@@ -247,7 +247,40 @@ comment on function private.fail_task(uuid, bigint, jsonb, text, numeric) is
   'Ends a task with an error (p_retry never), or puts it back: backoff counts an attempt, rate_limited only after 100 waits; each pause is longer than the last, on average. Past the maximum the task is buried. Raises LEASE_LOST. Called by workers.';
 revoke all on function private.fail_task(uuid, bigint, jsonb, text, numeric) from public;
 
-create function private.yield_task(p_task_id uuid, p_epoch bigint, p_untried jsonb default '[]')
+create function private.hand_back_error(p_task public.tasks, p_cut_call jsonb)
+returns jsonb
+language plpgsql
+immutable
+security invoker
+set search_path = ''
+as $$
+begin
+  if (p_cut_call ->> 'is_final')::boolean then
+    return jsonb_build_object(
+      'code', 'MODEL_CALL_UNFINISHED',
+      'message', format(
+        'Cannot finish the model call of step %s: made alone by a worker, it still took longer than the worker had',
+        p_cut_call ->> 'seq'
+      ),
+      'hint', 'Give the agent a faster model or a smaller max_tokens, or let functions live longer (SUPASWARM_WALL_CLOCK_SECONDS as the plan has it).'
+    );
+  elsif p_task.deliveries >= p_task.max_deliveries then
+    return jsonb_build_object(
+      'code', 'TASK_DELIVERIES_EXCEEDED',
+      'message', format('The task was given to %s workers without a step in between', p_task.deliveries),
+      'hint', 'Look for what takes longer than a worker has: a slow tool, an oversized answer, a very short life of functions.'
+    );
+  end if;
+  return null;
+end;
+$$;
+comment on function private.hand_back_error(public.tasks, jsonb) is
+  'Why a task that is handed back before any step has ended must not be tried again, or null.';
+revoke all on function private.hand_back_error(public.tasks, jsonb) from public;
+
+create function private.yield_task(
+  p_task_id uuid, p_epoch bigint, p_untried jsonb default '[]', p_cut_call jsonb default null
+)
 returns boolean
 language plpgsql
 volatile
@@ -256,8 +289,16 @@ set search_path = ''
 as $$
 declare
   v_task public.tasks := private.hold_or_cancel(p_task_id, p_epoch);
+  v_is_held constant boolean := v_task.id is not null;
+  v_has_progressed constant boolean := exists (
+    select from public.task_steps where task_id = p_task_id and epoch = p_epoch and state <> 'started'
+  );
+  v_error jsonb;
 begin
-  if v_task.id is null then
+  if p_cut_call is not null then
+    perform private.note_cut_call(p_task_id, p_cut_call);
+  end if;
+  if not v_is_held then
     return false;
   end if;
   delete from public.task_steps
@@ -266,11 +307,19 @@ begin
     and state = 'started'
     and epoch = p_epoch
     and p_untried @> to_jsonb(seq);
-  update public.tasks set deliveries = greatest(deliveries - 1, 0) where id = p_task_id;
-  perform private.requeue_task(v_task, null, 'handed back by worker ' || v_task.worker_id);
+  if v_has_progressed then
+    update public.tasks set deliveries = greatest(deliveries - 1, 0) where id = p_task_id;
+  else
+    v_error := private.hand_back_error(v_task, p_cut_call);
+  end if;
+  if v_error is null then
+    perform private.requeue_task(v_task, null, 'handed back by worker ' || v_task.worker_id);
+  else
+    perform private.bury_task(v_task, 'deliveries_exhausted', v_error);
+  end if;
   return true;
 end;
 $$;
-comment on function private.yield_task(uuid, bigint, jsonb) is
-  'Hands a task back with its checkpoint, at no attempt; false when it was to be cancelled and now is. The tool steps p_untried [seq] were written and certainly never sent: they are as if they had not begun, so that nobody is asked about them. Raises LEASE_LOST. Called by workers.';
-revoke all on function private.yield_task(uuid, bigint, jsonb) from public;
+comment on function private.yield_task(uuid, bigint, jsonb, jsonb) is
+  'Hands a task back with its checkpoint; false when it was to be cancelled and now is. It is no attempt, and no delivery when a step has ended since the claim; a task that comes back too often without one is buried. The tool steps p_untried [seq] were written and certainly never sent: they are as if they had not begun, so that nobody is asked about them. p_cut_call {seq, input_tokens, output_tokens, is_final} is the model call that was under way, is_final when it had a worker for itself. Raises LEASE_LOST. Called by workers.';
+revoke all on function private.yield_task(uuid, bigint, jsonb, jsonb) from public;

@@ -28,6 +28,9 @@ begin
     where id = v_expired.id and status = 'running' and lease_expires_at <= clock_timestamp()
     for no key update;
     continue when not found;
+    if private.is_calling_model(v_task.id) then
+      perform private.book_cut_call(v_task.id, private.estimated_cut_call(v_task, v_task.updated_at));
+    end if;
     if v_task.cancel_requested_at is not null then
       perform private.end_task(v_task.id, 'cancelled', p_error => private.cancelled_error());
     else

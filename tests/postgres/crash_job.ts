@@ -77,8 +77,8 @@ function watched(
     steps.map(({ seq }): Moment => `intended ${seq}`);
   return {
     ...store,
-    async claim(workerId, limit, beginsFirstSteps) {
-      const claimed = await store.claim(workerId, limit, beginsFirstSteps);
+    async claim(workerId, limit, beginsFirstSteps, lone) {
+      const claimed = await store.claim(workerId, limit, beginsFirstSteps, lone);
       if (beginsFirstSteps) {
         const fresh = claimed.filter(({ epoch }) => epoch === "1");
         for (const { taskId } of fresh) tell(taskId, ["intended 1"]);

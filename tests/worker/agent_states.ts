@@ -36,6 +36,7 @@ export function stateOf(parts: StateParts = {}): AgentState {
         depth: 0,
         stored_bytes_left: null,
         attempts: 0,
+        works_alone: false,
         deliveries: 1,
         traceparent: null,
         tracestate: null,

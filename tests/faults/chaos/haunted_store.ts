@@ -46,8 +46,8 @@ export function hauntedStore(store: TaskStore, { meet, refused }: Haunting): Tas
 
   return {
     ...store,
-    async claim(workerId, limit, beginsFirstSteps) {
-      const claimed = await store.claim(workerId, limit, beginsFirstSteps);
+    async claim(workerId, limit, beginsFirstSteps, lone) {
+      const claimed = await store.claim(workerId, limit, beginsFirstSteps, lone);
       for (const { context, ...lease } of claimed) {
         const { task, steps } = claimedContext.parse(context);
         positions.set(lease.taskId, task.input.position);
@@ -89,7 +89,8 @@ export function hauntedStore(store: TaskStore, { meet, refused }: Haunting): Tas
     requestReview: (lease, review) => write(lease, store.requestReview(lease, review)),
     park: (lease) => write(lease, store.park(lease)),
     fail: (lease, error, policy) => write(lease, store.fail(lease, error, policy)),
-    yield: (lease, untriedSeqs) => write(lease, store.yield(lease, untriedSeqs)),
+    yield: (lease, untriedSeqs, cutCall) => write(lease, store.yield(lease, untriedSeqs, cutCall)),
+    loseCall: (lease, cutCall) => write(lease, store.loseCall(lease, cutCall)),
   };
 }
 

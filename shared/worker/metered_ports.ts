@@ -1,0 +1,30 @@
+import type { CpuMeter } from "./cpu_meter.ts";
+import type { TaskPorts } from "./task_ports.ts";
+
+/** Counts what tasks ask of models and tools. Queries and streams are counted where they run. */
+export function meteredPorts(ports: TaskPorts, meter: CpuMeter): TaskPorts {
+  const { callModel, gateway } = ports;
+  const loadedSdks = new Set<string>();
+  return {
+    ...ports,
+    callModel(call) {
+      const api = call.context.provider?.api;
+      if (api !== undefined && !loadedSdks.has(api)) {
+        loadedSdks.add(api);
+        meter.charge("modelSdk");
+      }
+      meter.charge("modelCall");
+      return callModel(call);
+    },
+    gateway: {
+      listAgentTools(caller, signal) {
+        meter.charge("task");
+        return gateway.listAgentTools(caller, signal);
+      },
+      call(request, signal) {
+        meter.charge("toolCall");
+        return gateway.call(request, signal);
+      },
+    },
+  };
+}

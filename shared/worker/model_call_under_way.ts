@@ -1,0 +1,53 @@
+import type { Prompt } from "../agent/decide.ts";
+import type { Clock } from "./clock.ts";
+import type { CutCall } from "./task_store.ts";
+
+/** As models count English. */
+const CHARS_PER_TOKEN = 4;
+/** As models write; for a call of which nothing has come. */
+const TOKENS_PER_SECOND = 50;
+
+/** What is known of a model call while it runs. */
+export interface ModelCallUnderWayOptions {
+  readonly seq: number;
+  readonly prompt: Prompt;
+  /** Of the agent; the answer is no longer. */
+  readonly maxTokens: number | null;
+  readonly clock: Clock;
+}
+
+/** A model call that was sent and is not answered: it is paid for, whoever sees the answer. */
+export class ModelCallUnderWay {
+  readonly #options: ModelCallUnderWayOptions;
+  readonly #beganAtMs: number;
+  #receivedChars = 0;
+
+  constructor(options: ModelCallUnderWayOptions) {
+    this.#options = options;
+    this.#beganAtMs = options.clock.nowMs();
+  }
+
+  /** Whether a part of the answer has come. */
+  get hasAnswer(): boolean {
+    return this.#receivedChars > 0;
+  }
+
+  /** Counts text that has streamed in. */
+  receive(text: string): void {
+    this.#receivedChars += text.length;
+  }
+
+  /** What the call has probably used by now. */
+  estimate(): CutCall {
+    const { seq, prompt, maxTokens, clock } = this.#options;
+    const seconds = (clock.nowMs() - this.#beganAtMs) / 1_000;
+    const written = this.#receivedChars > 0
+      ? this.#receivedChars / CHARS_PER_TOKEN
+      : seconds * TOKENS_PER_SECOND;
+    return {
+      seq,
+      input_tokens: Math.ceil(JSON.stringify(prompt).length / CHARS_PER_TOKEN),
+      output_tokens: Math.ceil(Math.min(written, maxTokens ?? Infinity)),
+    };
+  }
+}

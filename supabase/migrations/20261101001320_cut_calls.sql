@@ -1,0 +1,188 @@
+-- Model calls that were cut off: what they cost is booked, and the next one is made alone.
+
+create function private.is_calling_model(p_task_id uuid)
+returns boolean
+language plpgsql
+stable
+security invoker
+set search_path = ''
+set enable_seqscan = off
+as $$
+begin
+  return exists (
+    select from public.task_steps where task_id = p_task_id and kind = 'model' and state = 'started'
+  );
+end;
+$$;
+comment on function private.is_calling_model(uuid) is 'True when a model call of the task has begun and not ended.';
+revoke all on function private.is_calling_model(uuid) from public;
+
+create function private.key_source_of(p_user_id uuid, p_provider_id uuid)
+returns text
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+begin
+  return case
+    when exists (
+      select from public.user_provider_keys where user_id = p_user_id and provider_id = p_provider_id
+    ) then 'user'
+    when (select requires_api_key from public.llm_providers where id = p_provider_id) then 'organisation'
+    else 'none'
+  end;
+end;
+$$;
+comment on function private.key_source_of(uuid, uuid) is 'Whose key most likely paid for a call of which nothing else is known.';
+revoke all on function private.key_source_of(uuid, uuid) from public;
+
+create function private.book_cut_call(p_task_id uuid, p_cut_call jsonb)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_task public.tasks;
+  v_step public.task_steps;
+  v_provider_id uuid;
+  v_usage jsonb;
+begin
+  select * into v_step
+  from public.task_steps
+  where task_id = p_task_id and seq = (p_cut_call ->> 'seq')::int and kind = 'model' and state = 'started';
+  if not found then
+    return;
+  end if;
+  select * into v_task from public.tasks where id = p_task_id;
+  select provider_id into v_provider_id from public.agents where id = v_task.agent_id;
+  v_usage := jsonb_build_object(
+    'provider_id', v_provider_id,
+    'model', coalesce(v_step.name, 'unknown'),
+    'input_tokens', (p_cut_call ->> 'input_tokens')::bigint,
+    'output_tokens', (p_cut_call ->> 'output_tokens')::bigint,
+    'key_source', private.key_source_of(v_task.created_by, v_provider_id),
+    'is_estimate', true
+  );
+  perform private.record_usage(v_usage || jsonb_build_object(
+    'user_id', v_task.created_by, 'task_id', p_task_id, 'step_seq', v_step.seq, 'agent_slug', v_task.agent_slug));
+  perform private.emit_event(p_task_id, v_task.master_task_id, 'model.interrupted', jsonb_build_object(
+    'step_seq', v_step.seq, 'name', v_step.name, 'usage', v_usage));
+end;
+$$;
+comment on function private.book_cut_call(uuid, jsonb) is
+  'Books what a model call has probably cost whose answer is lost {seq, input_tokens, output_tokens}, on the task and its job too, and says so in the trace. The caller holds the task.';
+revoke all on function private.book_cut_call(uuid, jsonb) from public;
+
+create function private.note_cut_call(p_task_id uuid, p_cut_call jsonb)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  perform private.book_cut_call(p_task_id, p_cut_call);
+  update public.task_steps
+  set interruptions = interruptions + 1
+  where task_id = p_task_id and seq = (p_cut_call ->> 'seq')::int and kind = 'model' and state = 'started';
+  update public.tasks set works_alone = true where id = p_task_id and finished_at is null;
+end;
+$$;
+comment on function private.note_cut_call(uuid, jsonb) is
+  'Books a model call that ended with its worker, and sees to it that the next one is made alone. The caller holds the task.';
+revoke all on function private.note_cut_call(uuid, jsonb) from public;
+
+create function private.lose_call(p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_cut_call jsonb)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+begin
+  perform private.hold_task(p_task_id, p_epoch, p_lease_seconds);
+  perform private.book_cut_call(p_task_id, p_cut_call);
+end;
+$$;
+comment on function private.lose_call(uuid, bigint, int, jsonb) is
+  'Books a model call that its worker gave up: cancelled, timed out, or answered with what nobody can read. Raises LEASE_LOST. Called by workers.';
+revoke all on function private.lose_call(uuid, bigint, int, jsonb) from public;
+
+create function private.estimated_cut_call(p_task public.tasks, p_ended_at timestamptz)
+returns jsonb
+language plpgsql
+stable
+security invoker
+set search_path = ''
+as $$
+declare
+  -- As models count English and write it.
+  v_chars_per_token constant int := 4;
+  v_tokens_per_second constant int := 50;
+  v_agent public.agents;
+  v_step public.task_steps;
+  v_chars bigint;
+  -- The step may have begun under an earlier claim, whose call is booked.
+  v_claimed_at constant timestamptz := (
+    select max(at) from public.task_events
+    where task_id = p_task.id and type in ('task.started', 'task.resumed')
+  );
+begin
+  select * into v_step
+  from public.task_steps
+  where task_id = p_task.id and kind = 'model' and state = 'started'
+  order by seq desc limit 1;
+  select * into v_agent from public.agents where id = p_task.agent_id;
+  select coalesce(sum(length(coalesce(step.input::text, '')) + length(coalesce(step.output::text, ''))), 0)
+  into v_chars
+  from public.task_steps as step
+  where step.task_id = p_task.id and step.seq < v_step.seq;
+  v_chars := v_chars + length(p_task.input::text) + length(coalesce(v_agent.system_prompt, ''));
+  return jsonb_build_object(
+    'seq', v_step.seq,
+    'input_tokens', ceil(v_chars::numeric / v_chars_per_token),
+    'output_tokens', least(
+      coalesce(v_agent.max_tokens, 100000),
+      ceil(greatest(0, extract(epoch from p_ended_at - greatest(v_step.started_at, v_claimed_at))) * v_tokens_per_second)
+    )
+  );
+end;
+$$;
+comment on function private.estimated_cut_call(public.tasks, timestamptz) is
+  'What the model call that a task has under way had probably used by p_ended_at, when its worker was last heard of.';
+revoke all on function private.estimated_cut_call(public.tasks, timestamptz) from public;
+
+create function private.release_cut_calls(p_lease_seconds int)
+returns void
+language plpgsql
+volatile
+security invoker
+set search_path = ''
+as $$
+declare
+  v_task public.tasks;
+begin
+  for v_task in
+    select *
+    from public.tasks
+    where status = 'running'
+      and lease_expires_at <= clock_timestamp()
+      and cancel_requested_at is null
+      and deliveries < max_deliveries
+      and private.is_calling_model(id)
+    order by lease_expires_at
+    limit 50
+    for no key update skip locked
+  loop
+    perform private.note_cut_call(v_task.id, private.estimated_cut_call(
+      v_task, v_task.lease_expires_at - make_interval(secs => p_lease_seconds)));
+    perform private.requeue_task(v_task, null, 'worker ' || v_task.worker_id || ' died during a model call');
+  end loop;
+end;
+$$;
+comment on function private.release_cut_calls(int) is
+  'Puts tasks back whose worker died in the middle of a model call: the call is booked, and the next one is made alone. Part of a claim.';
+revoke all on function private.release_cut_calls(int) from public;

@@ -1,0 +1,42 @@
+begin;
+set local search_path = public, extensions;
+select plan(9);
+
+create temp table made on commit drop as select tests.create_task() as id;
+select count(*) from private.claim_tasks('dead', 1, 30, true);
+update public.task_steps set started_at = clock_timestamp() - interval '50 seconds';
+update public.task_events set at = clock_timestamp() - interval '50 seconds';
+-- Last heard of ten seconds later: a lease of 30 seconds that ran out ten seconds ago.
+update public.tasks set lease_expires_at = clock_timestamp() - interval '10 seconds';
+create temp table other on commit drop as select tests.create_task() as id;
+
+select results_eq(
+  $$select task_id from private.claim_tasks('busy', 10, 30, true, 'skip')$$, 'select id from other',
+  'who has other work leaves it'
+);
+select is((select status from public.tasks where id = (select id from made)), 'pending', 'it waits');
+select results_eq(
+  $$select is_estimate, output_tokens between 490 and 520, input_tokens > 0 from public.usage_events$$,
+  'values (true, true, true)', 'what the dead worker''s call has cost is booked, by the time that it ran'
+);
+
+create temp table third on commit drop as select tests.create_task() as id;
+select results_eq(
+  $$select task_id from private.claim_tasks('free', 10, 30, true, 'first')$$, 'select id from made',
+  'who has none takes it, and nothing else'
+);
+select is(
+  (select (context -> 'task' ->> 'works_alone')::boolean from private.task_contexts(array[(select id from made)])), true,
+  'and is told'
+);
+select is((select deliveries from public.tasks where id = (select id from made)), 2, 'both claims count');
+select private.record_steps((select id from made), 2, 30, '[{"seq": 1, "kind": "model", "state": "done", "output": {}}]');
+select ok(not (select works_alone from public.tasks where id = (select id from made)), 'a step that ends ends that');
+select private.yield_task((select id from made), 2);
+select is(
+  (select count(*) from private.claim_tasks('busy', 10, 30, true, 'skip'))::int, 2, 'then any worker can have it'
+);
+select is((select count(*) from public.usage_events)::int, 1, 'nothing is booked twice');
+
+select * from finish();
+rollback;
