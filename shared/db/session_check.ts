@@ -1,3 +1,4 @@
+import { callerSessionsOf } from "./caller_session.ts";
 import { onNotification, prepareStatements, type Sql } from "./sql_client.ts";
 
 const CHANNEL = "supaswarm_session_check";
@@ -10,7 +11,7 @@ const TEST_TIMEOUT_MS = 3_000;
  * a transaction pooler takes a LISTEN and never delivers, and so does the embedded database. Never
  * throws.
  *
- * @param sql A pool of at least two connections: one listens, another notifies.
+ * One connection listens and another notifies: of the pool, or of the callers where it has only one.
  */
 export function createSessionCheck(sql: Sql): () => Promise<void> {
   let tested: Promise<void> | null = null;
@@ -25,6 +26,18 @@ export function createSessionCheck(sql: Sql): () => Promise<void> {
   }
 }
 
+async function notify(sql: Sql, test: string): Promise<void> {
+  if (sql.options.max > 1) {
+    await sql`select pg_notify(${CHANNEL}, ${test})`;
+    return;
+  }
+  const signal = AbortSignal.timeout(TEST_TIMEOUT_MS);
+  await callerSessionsOf(sql).use(
+    (callers) => callers`select pg_notify(${CHANNEL}, ${test})`,
+    { userId: CHANNEL, signal, closes: false },
+  );
+}
+
 async function canHear(sql: Sql): Promise<boolean> {
   const test = crypto.randomUUID();
   const heard = Promise.withResolvers<boolean>();
@@ -35,7 +48,7 @@ async function canHear(sql: Sql): Promise<boolean> {
   const timer = setTimeout(() => heard.resolve(false), TEST_TIMEOUT_MS);
   try {
     await listening.unsafe(`listen ${CHANNEL}`);
-    await sql`select pg_notify(${CHANNEL}, ${test})`;
+    await notify(sql, test);
     const isHeard = await heard.promise;
     await listening.unsafe(`unlisten ${CHANNEL}`);
     return isHeard;

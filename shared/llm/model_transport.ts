@@ -60,12 +60,15 @@ export async function callOverTransport<T>(
     ? WHOLE_ANSWER_IDLE_TIMEOUT_MS
     : STREAM_IDLE_TIMEOUT_MS;
   const transport = new ModelTransport(endpoint, { idleTimeoutMs, ...options }, signal);
+  const close = () => transport.close();
+  signal.addEventListener("abort", close);
   try {
     return await run(transport.fetch);
   } catch (error) {
     signal.throwIfAborted();
     throw transport.failure ?? toAnswerError(endpoint, error);
   } finally {
+    signal.removeEventListener("abort", close);
     transport.close();
   }
 }

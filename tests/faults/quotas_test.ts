@@ -3,11 +3,12 @@ import { addAgent } from "../e2e/operator.ts";
 import { bootPlatform, type Platform } from "../e2e/platform.ts";
 import { scriptTurns } from "../e2e/script.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
-import { type Cast, castOf, type Person } from "./cast.ts";
+import { type Cast, castOf, type Person } from "../security/cast.ts";
 
 /** What one user may take, as a client of the platform meets it. */
 Deno.test("no user takes what others need", async (t) => {
-  await using platform = await bootPlatform();
+  // Statements side by side need a database that runs several at once.
+  await using platform = await bootPlatform({ db: "native" });
   await using cast = await castOf(platform);
   const { sql, stack: { models } } = platform;
   models.addAgent(
@@ -77,6 +78,37 @@ Deno.test("no user takes what others need", async (t) => {
     assert.equal(answer.body.error?.code, "TASK_RUN_AFTER_INVALID");
   });
 
+  await t.step("slow database functions of one user leave a connection for others", async () => {
+    await sql.unsafe(`
+      create function public.nap(p_seconds float8) returns text language sql stable as $$
+        select pg_advisory_xact_lock_shared(4711);
+        select 'slept' from pg_sleep(p_seconds) $$;
+      grant execute on function public.nap to authenticated;
+      insert into public.tools (name, slug, type, config)
+      values ('Nap', 'nap', 'supabase_rpc', '{"function": "public.nap"}')`);
+    for (const { id } of [cast.owner, cast.stranger]) {
+      await sql`select public.grant_scopes(${id}::uuid, array['mcp:nap'])`;
+    }
+    const warm = await nap(platform, cast.stranger, 0);
+    assert.equal(warm.body.isError ?? false, false, JSON.stringify(warm.body));
+
+    const slow = [1, 2, 3].map(() => nap(platform, cast.owner, 3));
+    await waitFor(async () => {
+      const [row] = await sql`
+        select count(*)::int as count from pg_locks where locktype = 'advisory' and objid = 4711`;
+      return Number(row?.count) > 0;
+    }, { timeoutMs: 10_000, what: "a slow function that runs" });
+    const beganAtMs = performance.now();
+    const quick = await nap(platform, cast.stranger, 0);
+    const tookMs = performance.now() - beganAtMs;
+    const first = await Promise.race(slow.map(async (call) => (await call).status));
+
+    assert.equal(quick.status, 200);
+    assert.ok(tookMs < 3_000, `the other user waited ${Math.round(tookMs)} ms`);
+    assert.equal(first, 200);
+    await Promise.all(slow);
+  });
+
   await t.step("a null in a budget lifts no ceiling of the operator", async () => {
     await sql`insert into private.quotas (name, amount) values ('max_steps', 1)`;
     const created = await createTask(platform, cast.owner, { budget: { max_steps: null } });
@@ -121,6 +153,19 @@ function listTools({ project }: Platform, cast: Cast, query: string): Promise<Re
       authorization: `Bearer ${cast.owner.accessToken}`,
     },
   });
+}
+
+async function nap({ project }: Platform, person: Person, seconds: number) {
+  const answer = await fetch(`${project.apiUrl}/functions/v1/mcp-execute`, {
+    method: "POST",
+    headers: {
+      apikey: project.publishableKey,
+      authorization: `Bearer ${person.accessToken}`,
+      "content-type": "application/json",
+    },
+    body: JSON.stringify({ server: "nap", tool_name: "nap", parameters: { p_seconds: seconds } }),
+  });
+  return { status: answer.status, body: await answer.json() };
 }
 
 async function setQuota({ sql }: Platform, name: string, amount: number): Promise<void> {
