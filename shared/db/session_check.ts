@@ -26,19 +26,17 @@ export function createSessionCheck(sql: Sql): () => Promise<void> {
   }
 }
 
-async function notify(sql: Sql, test: string): Promise<void> {
-  if (sql.options.max > 1) {
-    await sql`select pg_notify(${CHANNEL}, ${test})`;
-    return;
-  }
-  const signal = AbortSignal.timeout(TEST_TIMEOUT_MS);
-  await callerSessionsOf(sql).use(
-    (callers) => callers`select pg_notify(${CHANNEL}, ${test})`,
-    { userId: CHANNEL, signal, closes: false },
+async function canHear(sql: Sql): Promise<boolean> {
+  if (sql.options.max > 1) return await isHeard(sql, sql);
+  // The callers' connection is opened first: that asks the pool for a password, and below, its only
+  // connection listens.
+  return await callerSessionsOf(sql).use(
+    (callers) => isHeard(sql, callers),
+    { userId: CHANNEL, signal: AbortSignal.timeout(TEST_TIMEOUT_MS), closes: false },
   );
 }
 
-async function canHear(sql: Sql): Promise<boolean> {
+async function isHeard(sql: Sql, notifier: Sql): Promise<boolean> {
   const test = crypto.randomUUID();
   const heard = Promise.withResolvers<boolean>();
   const ignore = onNotification(sql, (channel, payload) => {
@@ -48,10 +46,10 @@ async function canHear(sql: Sql): Promise<boolean> {
   const timer = setTimeout(() => heard.resolve(false), TEST_TIMEOUT_MS);
   try {
     await listening.unsafe(`listen ${CHANNEL}`);
-    await notify(sql, test);
-    const isHeard = await heard.promise;
+    await notifier`select pg_notify(${CHANNEL}, ${test})`;
+    const hasArrived = await heard.promise;
     await listening.unsafe(`unlisten ${CHANNEL}`);
-    return isHeard;
+    return hasArrived;
   } finally {
     clearTimeout(timer);
     ignore();
