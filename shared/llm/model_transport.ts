@@ -62,6 +62,8 @@ export async function callOverTransport<T>(
     : STREAM_IDLE_TIMEOUT_MS;
   const isStreamed = onDelta !== undefined;
   const transport = new ModelTransport(endpoint, { idleTimeoutMs, ...options, isStreamed }, signal);
+  const close = () => transport.close();
+  signal.addEventListener("abort", close);
   try {
     try {
       return await run(transport.fetch, isStreamed);
@@ -74,6 +76,7 @@ export async function callOverTransport<T>(
     signal.throwIfAborted();
     throw transport.failure ?? toAnswerError(endpoint, error);
   } finally {
+    signal.removeEventListener("abort", close);
     transport.close();
   }
 }

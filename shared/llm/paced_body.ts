@@ -10,7 +10,7 @@ export interface PacedBodyOptions {
   readonly onLook?: ((pieceCount: number) => void) | undefined;
   /** Milliseconds between two looks; 0 passes each piece on as it comes. */
   readonly pauseMs: number;
-  /** Ends a pause. */
+  /** Ends the body, and a pause of it. */
   readonly signal: AbortSignal;
 }
 
@@ -34,6 +34,8 @@ export function pacedBody(
   { watch, onReceived, onLook, pauseMs, signal }: PacedBodyOptions,
 ): ReadableStream<Bytes> {
   const { read, cancel } = openReader(body);
+  // Once a body has begun, Deno may forget the signal of its fetch() and would read on for ever.
+  signal.addEventListener("abort", () => void cancel().catch(() => {}), { once: true });
   let pending: Promise<Piece> | null = null;
   let receivedBytes = 0;
   let nextLookAtMs = 0;
