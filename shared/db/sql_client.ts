@@ -1,4 +1,4 @@
-import postgres from "postgres";
+import postgres from "../vendor/postgres.js";
 import { createSocketOpener, tlsModeOf } from "./tls_socket.ts";
 
 /** A connection pool of postgres.js. */
