@@ -1,0 +1,29 @@
+const MIB = 1_048_576;
+
+const repeated = (count: number, item: string) => Array.from({ length: count }, () => item).join();
+const numbered = (count: number, value: string) =>
+  Array.from({ length: count }, (_, number) => `"k${number}":${value}`).join();
+
+/** JSON texts that are made to be slow, as the value of something; most of them are even valid. */
+export const HOSTILE_VALUES: Readonly<Record<string, string>> = {
+  "brackets without end": "[".repeat(4 * MIB),
+  "objects without end": '{"a":'.repeat(800_000),
+  "brackets to the limit": "[".repeat(150) + "]".repeat(150),
+  "200,000 members": `{${numbered(200_000, "1")}}`,
+  "members to the limit": `{${numbered(19_000, '"a"')}}`,
+  "400,000 items": `[${repeated(400_000, "1")}]`,
+  "items to the limit": `[${repeated(49_000, "1")}]`,
+  "empty objects": `[${repeated(49_000, "{}")}]`,
+  "one letter": `"${"a".repeat(900_000)}"`,
+  "one letter with signs": `"${"a@".repeat(450_000)}"`,
+  "a number of a million digits": "1".repeat(900_000),
+  "escaped quotes": `"${'\\"'.repeat(450_000)}"`,
+  "escaped letters": `"${"\\u0061".repeat(150_000)}"`,
+  "halves of surrogate pairs": `"${"\\ud800".repeat(150_000)}"`,
+  "half a pair as a name": '{"\\ud800":1}',
+  "one name again and again": `{${repeated(200_000, '"a":1')}}`,
+  "prototypes": `{${repeated(10_000, '"__proto__":{"x":1},"constructor":1')}}`,
+  "a name of a megabyte": `{"${"n".repeat(900_000)}":1}`,
+  "percent signs": `"${"%25".repeat(300_000)}"`,
+  "backslashes": `"${"\\\\".repeat(450_000)}"`,
+};
