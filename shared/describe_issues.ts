@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type { z } from "./vendor/zod.js";
 
 /** Lists what a value has wrong, one sentence a place, each beginning with the place's path. */
 export function describeIssues(error: z.ZodError): string[] {

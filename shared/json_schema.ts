@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "./vendor/zod.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "./json.ts";
 
 /** Any JSON value. For text that was parsed as JSON, where only `undefined` has to be refused. */

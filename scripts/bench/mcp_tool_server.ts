@@ -1,6 +1,6 @@
 /** The tool server that is timed, in a process of its own; answers each line of stdin with its URL. */
 import { createMcpHandler, McpServer } from "../../shared/vendor/mcp_server.js";
-import { z } from "zod";
+import { z } from "../../shared/vendor/zod.js";
 import { sleep } from "../../shared/sleep.ts";
 import { writeLine } from "../terminal.ts";
 import { TOOL } from "./mcp_door.ts";

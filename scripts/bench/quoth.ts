@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../shared/vendor/zod.js";
 import { waitFor } from "../wait_for.ts";
 import { addProject } from "../quoth/add_project.ts";
 import { createEmbedderResolver } from "../../shared/quoth/embedders/resolve_embedder.ts";

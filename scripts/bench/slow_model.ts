@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../shared/vendor/zod.js";
 
 /** A model behind the Chat Completions wire format that takes its time for each answer. */
 export interface SlowModel extends AsyncDisposable {

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../shared/vendor/zod.js";
 
 /** An event of the trace, as a broadcast carries it; design of the payload: docs/reference/events.md. */
 export const traceEventSchema = z.object({

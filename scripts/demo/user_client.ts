@@ -1,5 +1,5 @@
 import { loadSupabaseJs, type RealtimeChannel, type SupabaseClient } from "../deps.ts";
-import { z } from "zod";
+import { z } from "../../shared/vendor/zod.js";
 import { type TraceEvent, traceEventSchema } from "./trace_event.ts";
 
 const createdSchema = z.object({

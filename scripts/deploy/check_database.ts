@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../shared/vendor/zod.js";
 import { remoteFlag, runSupabaseCli } from "./supabase_cli.ts";
 
 const ADVICE = z.array(

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { z } from "zod";
+import { z } from "../../shared/vendor/zod.js";
 import { EDGE_DENO, runEdgeDeno } from "./edge_deno.ts";
 
 const MEASURED = z.object({ wallMs: z.number(), cpuMs: z.number().nullable() });

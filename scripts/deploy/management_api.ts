@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../shared/vendor/zod.js";
 
 /** What the CLI uploaded for one function. */
 export interface Deployment {

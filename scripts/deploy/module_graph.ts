@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { relative } from "node:path";
-import { z } from "zod";
+import { z } from "../../shared/vendor/zod.js";
 
 const RESOLVED = z.object({ specifier: z.string().optional() });
 

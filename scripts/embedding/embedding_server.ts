@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../shared/vendor/zod.js";
 import { capBody } from "../../shared/net/cap_body.ts";
 import { SwarmError } from "../../shared/errors/swarm_error.ts";
 import { MinilmPool } from "./minilm_pool.ts";

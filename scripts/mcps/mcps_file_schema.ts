@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../shared/vendor/zod.js";
 import { mcpServerSchema } from "../../shared/tools/tool_config.ts";
 import { placeholderIn } from "./placeholder.ts";
 

@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type { z } from "../../shared/vendor/zod.js";
 import { nearestNames } from "../../shared/nearest_names.ts";
 import { CommandError } from "../cli/run_command.ts";
 import type { YamlDocument, YamlModule } from "../deps.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../shared/vendor/zod.js";
 import { CommandError } from "../cli/run_command.ts";
 
 /** A value that a client gives to a server: a header, a variable, an environment variable. */

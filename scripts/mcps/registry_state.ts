@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../shared/vendor/zod.js";
 import type { Sql } from "../../shared/db/sql_client.ts";
 import type { RegistryState } from "./plan_sync.ts";
 import { SECRET_PREFIX, type WantedServer } from "./wanted_server.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../shared/vendor/zod.js";
 import type { ToolOutcome } from "./scripted_agent.ts";
 
 const digestSchema = z.object({

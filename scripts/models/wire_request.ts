@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../shared/vendor/zod.js";
 import type { ScriptedMessage, ScriptedRequest } from "./scripted_agent.ts";
 
 const partSchema = z.object({ text: z.string().optional() });

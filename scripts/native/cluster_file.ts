@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../shared/vendor/zod.js";
 
 /** What is known of a prepared cluster beside its data: kept until the folder is deleted. */
 const clusterFileSchema = z.object({

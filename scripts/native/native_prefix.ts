@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { z } from "zod";
+import { z } from "../../shared/vendor/zod.js";
 import { SwarmError } from "../../shared/errors/swarm_error.ts";
 import { platformExtensions } from "../stack/platform/platform_files.ts";
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../shared/vendor/zod.js";
 import type { Sql } from "../../shared/db/sql_client.ts";
 import { toSwarmError } from "../../shared/db/to_swarm_error.ts";
 import { findSkills } from "../../shared/skills/find_skills.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../vendor/zod.js";
 import type { Config } from "../config/env.ts";
 import { toSwarmError } from "../db/to_swarm_error.ts";
 import { createExportStore, type DaysWanted } from "../feedback/export_store.ts";

@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type { z } from "../vendor/zod.js";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { ENV_VARIABLES, type EnvVariable, type keySet } from "./env_variables.ts";
 import { type TelemetrySettings, toTelemetrySettings } from "./telemetry_settings.ts";

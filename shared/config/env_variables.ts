@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../vendor/zod.js";
 
 /** One environment variable: what it is for, which form it takes, how it is parsed. */
 export interface EnvVariable<T> {

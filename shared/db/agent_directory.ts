@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { z } from "zod";
+import { z } from "../vendor/zod.js";
 import type { AgentDirectory } from "../http/agent_credential.ts";
 import type { AgentCaller } from "../http/caller.ts";
 import type { Sql } from "./sql_client.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../vendor/zod.js";
 import { closeWith, createSqlAs, type Sql } from "./sql_client.ts";
 import { UserTurns } from "./user_turns.ts";
 

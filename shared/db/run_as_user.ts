@@ -1,4 +1,4 @@
-import type { TransactionSql } from "postgres";
+import type { TransactionSql } from "../vendor/postgres.js";
 import type { JsonObject } from "../json.ts";
 import { jsonObject } from "../json_schema.ts";
 import { sleep } from "../sleep.ts";

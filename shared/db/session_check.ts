@@ -11,7 +11,7 @@ const TEST_TIMEOUT_MS = 3_000;
  * a transaction pooler takes a LISTEN and never delivers, and so does the embedded database. Never
  * throws.
  *
- * One connection listens and another notifies: of the pool, or of the callers where it has only one.
+ * One connection listens and another notifies, since a pooler may give both to one.
  */
 export function createSessionCheck(sql: Sql): () => Promise<void> {
   let tested: Promise<void> | null = null;
@@ -26,30 +26,31 @@ export function createSessionCheck(sql: Sql): () => Promise<void> {
   }
 }
 
+/** A pool of one connection is never held up: a connection of the callers listens in its place. */
 async function canHear(sql: Sql): Promise<boolean> {
-  if (sql.options.max > 1) return await isHeard(sql, sql);
-  // The callers' connection is opened first: that asks the pool for a password, and below, its only
-  // connection listens.
-  return await callerSessionsOf(sql).use(
-    (callers) => isHeard(sql, callers),
-    { userId: CHANNEL, signal: AbortSignal.timeout(TEST_TIMEOUT_MS), closes: false },
-  );
+  if (sql.options.max > 1) return await canHearFrom(sql, sql);
+  const signal = AbortSignal.timeout(TEST_TIMEOUT_MS);
+  return await callerSessionsOf(sql).use((callers) => canHearFrom(sql, callers), {
+    userId: CHANNEL,
+    signal,
+    closes: false,
+  });
 }
 
-async function isHeard(sql: Sql, notifier: Sql): Promise<boolean> {
+async function canHearFrom(notifier: Sql, listener: Sql): Promise<boolean> {
   const test = crypto.randomUUID();
   const heard = Promise.withResolvers<boolean>();
-  const ignore = onNotification(sql, (channel, payload) => {
+  const ignore = onNotification(listener, (channel, payload) => {
     if (channel === CHANNEL && payload === test) heard.resolve(true);
   });
-  const listening = await sql.reserve();
+  const listening = await listener.reserve();
   const timer = setTimeout(() => heard.resolve(false), TEST_TIMEOUT_MS);
   try {
     await listening.unsafe(`listen ${CHANNEL}`);
     await notifier`select pg_notify(${CHANNEL}, ${test})`;
-    const hasArrived = await heard.promise;
+    const isHeard = await heard.promise;
     await listening.unsafe(`unlisten ${CHANNEL}`);
-    return hasArrived;
+    return isHeard;
   } finally {
     clearTimeout(timer);
     ignore();

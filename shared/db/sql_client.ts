@@ -1,4 +1,4 @@
-import postgres from "postgres";
+import postgres from "../vendor/postgres.js";
 import { createSocketOpener, tlsModeOf } from "./tls_socket.ts";
 
 /** A connection pool of postgres.js. */
@@ -81,7 +81,8 @@ export function createSqlAs(sql: Sql, { name, password }: Login, options: SqlOpt
   const { host, port, path, database, user } = sql.options;
   // A pooler tells projects apart by what stands behind the role.
   const project = /\.[a-z0-9]+$/.exec(user)?.[0] ?? "";
-  return postgres({
+  const handlers = new Set<NotificationHandler>();
+  const opened = postgres({
     host: host.map((name, index) => `${name}:${port[index]}`).join(","),
     ...(path ? { path } : {}),
     database,
@@ -89,8 +90,12 @@ export function createSqlAs(sql: Sql, { name, password }: Login, options: SqlOpt
     ...("socket" in sql.options ? { socket: sql.options.socket } : {}),
     user: `${name}${project}`,
     password,
-    ...settingsOf(options),
+    ...settingsOf(options, (channel, payload) => {
+      for (const handle of handlers) handle(channel, payload);
+    }),
   });
+  notificationHandlers.set(opened, handlers);
+  return opened;
 }
 
 /** Closes something else with a pool. */

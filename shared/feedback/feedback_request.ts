@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../vendor/zod.js";
 
 /** Body of `POST /functions/v1/mcp-feedback`. */
 export const feedbackRequest = z.strictObject({

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { z } from "zod";
+import { z } from "../vendor/zod.js";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { createHttpHandler, type HttpHandler } from "./http_handler.ts";
 import { parseBody } from "./parse_body.ts";

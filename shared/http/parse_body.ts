@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type { z } from "../vendor/zod.js";
 import { describeIssues } from "../describe_issues.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import type { JsonValue } from "../json.ts";

@@ -13,13 +13,13 @@ export function createAnthropicAdapter(
 ): ModelAdapter {
   return {
     generate: (request, asked) =>
-      callOverTransport(endpoint, options, asked, async (fetch) => {
+      callOverTransport(endpoint, options, asked, async (fetch, isStreamed) => {
         const { signal, onDelta } = asked;
         const messages = new Messages(createClient(endpoint, fetch));
         const functions = new OfferedFunctions(request, "anthropic");
         const body = toMessagesRequest(request, functions);
         const reader = new AnthropicAnswerReader(endpoint, onDelta);
-        if (onDelta === undefined) {
+        if (!isStreamed) {
           reader.readMessage(await messages.create(body, { signal }));
         } else {
           const events = await messages.create({ ...body, stream: true }, { signal });

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../vendor/zod.js";
 import { AnswerBuilder } from "./answer_builder.ts";
 import { type AnswerBlock, toProviderData } from "./anthropic_messages.ts";
 import { createCutError } from "./model_error.ts";

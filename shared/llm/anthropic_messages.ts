@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../vendor/zod.js";
 import type { JsonObject, JsonValue } from "../json.ts";
 import { toAnthropicTool } from "../tool_schemas/wire_function.ts";
 import type { Anthropic } from "../vendor/anthropic.js";

@@ -12,13 +12,13 @@ export function createGoogleAdapter(
 ): ModelAdapter {
   return {
     generate: (request, asked) =>
-      callOverTransport(endpoint, options, asked, async (fetch) => {
+      callOverTransport(endpoint, options, asked, async (fetch, isStreamed) => {
         const { signal, onDelta } = asked;
         const { models } = createClient(endpoint, fetch);
         const functions = new OfferedFunctions(request, "gemini");
         const body = toContentRequest(request, functions, signal);
         const reader = new GoogleAnswerReader(endpoint, onDelta);
-        if (onDelta === undefined) {
+        if (!isStreamed) {
           reader.read(await models.generateContent(body));
         } else {
           for await (const chunk of await models.generateContentStream(body)) reader.read(chunk);

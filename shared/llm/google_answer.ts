@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../vendor/zod.js";
 import { AnswerBuilder } from "./answer_builder.ts";
 import { type AnswerPart, partSchema, toProviderData } from "./google_contents.ts";
 import { createCutError, createModelError } from "./model_error.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../vendor/zod.js";
 import type { JsonValue } from "../json.ts";
 import { jsonObject } from "../json_schema.ts";
 import { toGeminiFunction } from "../tool_schemas/wire_function.ts";

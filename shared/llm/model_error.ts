@@ -1,6 +1,6 @@
 import { REPORT_LIMITS } from "../json/json_limits.ts";
 import { parseJsonOrUndefined } from "../json/parse_json.ts";
-import { z } from "zod";
+import { z } from "../vendor/zod.js";
 import type { ErrorCode } from "../errors/codes.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { createRedactor } from "../secrets/redact.ts";

@@ -46,24 +46,32 @@ const KEY_HEADERS = ["authorization", "x-api-key", "x-goog-api-key"];
  * notes the first failure itself, and that is what is thrown.
  *
  * @param asked Its signal aborts the call; with `onDelta` the answer streams.
- * @param run Calls the SDK with the given `fetch`.
+ * @param run Calls the SDK with the given `fetch` for a streamed or a whole answer. A compatible
+ * server may stream although it was not asked to: then it runs once more, on the answer that came.
  * @throws the signal's reason when it aborts; else SwarmError as {@linkcode ModelAdapter} has it.
  */
 export async function callOverTransport<T>(
   endpoint: ModelEndpoint,
   options: TransportOptions,
   { signal, onDelta }: GenerateOptions,
-  run: (fetch: ModelFetch) => Promise<T>,
+  run: (fetch: ModelFetch, isStreamed: boolean) => Promise<T>,
 ): Promise<T> {
   signal.throwIfAborted();
   const idleTimeoutMs = onDelta === undefined
     ? WHOLE_ANSWER_IDLE_TIMEOUT_MS
     : STREAM_IDLE_TIMEOUT_MS;
-  const transport = new ModelTransport(endpoint, { idleTimeoutMs, ...options }, signal);
+  const isStreamed = onDelta !== undefined;
+  const transport = new ModelTransport(endpoint, { idleTimeoutMs, ...options, isStreamed }, signal);
   const close = () => transport.close();
   signal.addEventListener("abort", close);
   try {
-    return await run(transport.fetch);
+    try {
+      return await run(transport.fetch, isStreamed);
+    } catch (error) {
+      const { unaskedStream } = transport;
+      if (unaskedStream === undefined) throw error;
+      return await run(() => Promise.resolve(unaskedStream), true);
+    }
   } catch (error) {
     signal.throwIfAborted();
     throw transport.failure ?? toAnswerError(endpoint, error);
@@ -73,7 +81,10 @@ export async function callOverTransport<T>(
   }
 }
 
-type WatchedTransport = TransportOptions & { readonly idleTimeoutMs: number };
+type WatchedTransport = TransportOptions & {
+  readonly idleTimeoutMs: number;
+  readonly isStreamed: boolean;
+};
 
 /** One call's connection: deadline of silence, limits of its JSON, and the first failure. */
 class ModelTransport {
@@ -83,6 +94,8 @@ class ModelTransport {
   readonly #closed = new AbortController();
   #sdkSignal: AbortSignal | undefined;
   failure: SwarmError | undefined;
+  /** The answer of a server that streams unasked. */
+  unaskedStream: Response | undefined;
 
   constructor(endpoint: ModelEndpoint, options: WatchedTransport, signal: AbortSignal) {
     this.#endpoint = endpoint;
@@ -102,6 +115,7 @@ class ModelTransport {
       signal: AbortSignal.any(signals),
     }));
     if (!response.ok) throw this.#fail(await this.#readError(response));
+    if (isWebPage(response.headers)) throw this.#fail(await this.#notAnApi(response));
     const watched = this.#watchedBody(response);
     // Measured in the few large pieces that a look gathers.
     const body = watched === null ? null : measuredBody(
@@ -110,7 +124,13 @@ class ModelTransport {
       MODEL_LIMITS,
       (excess) => this.#fail(this.#unread(excess)),
     );
-    return new Response(body, { status: response.status, headers: response.headers });
+    const answer = new Response(body, { status: response.status, headers: response.headers });
+    if (isEventStream(response.headers) && !this.#options.isStreamed) {
+      this.#sdkSignal = undefined;
+      this.unaskedStream = answer;
+      throw new TypeError("The answer streams");
+    }
+    return answer;
   };
 
   /** Ends whatever is still open; harmless after a finished call. */
@@ -149,7 +169,7 @@ class ModelTransport {
   #watchedBody({ body, headers }: Response): ReadableStream<Uint8Array<ArrayBuffer>> | null {
     if (body === null) return null;
     const maxBytes = this.#options.maxResponseBytes ?? 33_554_432;
-    const isStream = headers.get("content-type")?.startsWith("text/event-stream") ?? false;
+    const isStream = isEventStream(headers);
     return pacedBody(body, {
       watch: (waiting) => this.#watch(waiting),
       onReceived: (receivedBytes) => {
@@ -192,6 +212,15 @@ class ModelTransport {
     });
   }
 
+  /** A proxy's or portal's page, whatever its status: the model itself was not reached. */
+  async #notAnApi(response: Response): Promise<SwarmError> {
+    await response.body?.cancel();
+    return createModelError(this.#endpoint, {
+      code: "MODEL_UNAVAILABLE",
+      message: "it answered with a web page",
+    });
+  }
+
   #tooLarge(maxBytes: number): SwarmError {
     return createModelError(this.#endpoint, {
       code: "MODEL_OUTPUT_INVALID",
@@ -209,6 +238,14 @@ class ModelTransport {
   #fail(failure: SwarmError): SwarmError {
     return this.failure ??= failure;
   }
+}
+
+function isWebPage(headers: Headers): boolean {
+  return headers.get("content-type")?.startsWith("text/html") ?? false;
+}
+
+function isEventStream(headers: Headers): boolean {
+  return headers.get("content-type")?.startsWith("text/event-stream") ?? false;
 }
 
 function isSignal(signal: AbortSignal | undefined): signal is AbortSignal {

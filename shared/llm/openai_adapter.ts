@@ -13,13 +13,13 @@ export function createOpenAiAdapter(
 ): ModelAdapter {
   return {
     generate: (request, asked) =>
-      callOverTransport(endpoint, options, asked, async (fetch) => {
+      callOverTransport(endpoint, options, asked, async (fetch, isStreamed) => {
         const { signal, onDelta } = asked;
         const { chat: { completions } } = createClient(endpoint, fetch);
         const functions = new OfferedFunctions(request, "openai");
         const body = toChatRequest(request, functions, endpoint);
         const reader = new OpenAiAnswerReader(endpoint, onDelta);
-        if (onDelta === undefined) {
+        if (!isStreamed) {
           reader.readCompletion(await completions.create({ ...body, stream: false }, { signal }));
         } else {
           const stream_options = { include_usage: true };

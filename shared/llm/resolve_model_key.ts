@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../vendor/zod.js";
 import { CLOSED_SETS } from "../db/database.types.ts";
 import { answerInTime } from "../db/answer_in_time.ts";
 import type { Sql } from "../db/sql_client.ts";

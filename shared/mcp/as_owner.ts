@@ -1,4 +1,4 @@
-import type { TransactionSql } from "postgres";
+import type { TransactionSql } from "../vendor/postgres.js";
 import type { ToolContext } from "./internal_server.ts";
 
 const SERVICE_CLAIMS = JSON.stringify({ role: "service_role", supaswarm_actor: "service" });

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../vendor/zod.js";
 import { jsonObject } from "../json_schema.ts";
 import { createRedactor } from "../secrets/redact.ts";
 

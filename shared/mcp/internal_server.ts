@@ -1,5 +1,5 @@
-import type { TransactionSql } from "postgres";
-import { z } from "zod";
+import type { TransactionSql } from "../vendor/postgres.js";
+import { z } from "../vendor/zod.js";
 import type { ContentBlock, ResourceContents } from "../content_block.ts";
 import type { Sql } from "../db/sql_client.ts";
 import type { SwarmError } from "../errors/swarm_error.ts";

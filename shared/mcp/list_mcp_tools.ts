@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../vendor/zod.js";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { type ToolDefinition, toolDefinitionSchema } from "../tools/tool_definition.ts";
 import type { DroppedTool, ToolListing } from "../tools/tool_server.ts";

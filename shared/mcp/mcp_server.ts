@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../vendor/zod.js";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { asJsonObject, type JsonObject } from "../json.ts";
 import { type JsonLimits, LISTING_LIMITS } from "../json/json_limits.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../vendor/zod.js";
 import { textBlock } from "../content_block.ts";
 import { runAsUser } from "../db/run_as_user.ts";
 import type { Sql } from "../db/sql_client.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../vendor/zod.js";
 
 const lossActionSchema = z.enum([
   // The rule stands in a description instead.

@@ -1,5 +1,5 @@
-import type { TransactionSql } from "postgres";
-import { z } from "zod";
+import type { TransactionSql } from "../vendor/postgres.js";
+import { z } from "../vendor/zod.js";
 import type { Sql } from "../db/sql_client.ts";
 import { toSwarmError } from "../db/to_swarm_error.ts";
 import { SwarmError } from "../errors/swarm_error.ts";

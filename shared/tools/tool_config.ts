@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../vendor/zod.js";
 import type { CLOSED_SETS } from "../db/database.types.ts";
 import { describeIssues } from "../describe_issues.ts";
 import { SwarmError } from "../errors/swarm_error.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../vendor/zod.js";
 import type { JsonObject } from "../json.ts";
 import { jsonObject } from "../json_schema.ts";
 

@@ -1,5 +1,5 @@
 import { actorOfCall } from "./actor_of_call.ts";
-import { z } from "zod";
+import { z } from "../vendor/zod.js";
 import { CLOSED_SETS } from "../db/database.types.ts";
 import { answerInTime } from "../db/answer_in_time.ts";
 import type { Sql } from "../db/sql_client.ts";

@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type { z } from "../vendor/zod.js";
 import { answerInTime } from "../db/answer_in_time.ts";
 import { toSwarmError } from "../db/to_swarm_error.ts";
 import { SwarmError } from "../errors/swarm_error.ts";

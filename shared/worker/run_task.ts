@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type { z } from "../vendor/zod.js";
 import { decide, type Decision } from "../agent/decide.ts";
 import type { StepIntent } from "../agent/planned_call.ts";
 import { type TaskContext, taskContext } from "../agent/task_context.ts";

@@ -2,7 +2,7 @@
  * The platform's client of external servers as the suite's client scenarios start it, with the
  * address of the suite's server as the last argument: it lists, reads and calls all that is there.
  */
-import { z } from "zod";
+import { z } from "../../shared/vendor/zod.js";
 import { asJsonObject, type JsonObject } from "../../shared/json.ts";
 import { jsonObject } from "../../shared/json_schema.ts";
 import { UNKNOWN_CONNECTION } from "../../shared/mcp/connection_state.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { z } from "zod";
+import { z } from "../../shared/vendor/zod.js";
 import { CONFORMANCE_SUITE } from "../deps.ts";
 import { judgeScenario, type Verdict } from "./judge_scenario.ts";
 

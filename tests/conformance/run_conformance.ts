@@ -1,6 +1,6 @@
 /** `deno task conformance`: the official suite against the endpoint, the proxy and the client. */
 import { fileURLToPath } from "node:url";
-import { z } from "zod";
+import { z } from "../../shared/vendor/zod.js";
 import { runCommand } from "../../scripts/cli/run_command.ts";
 import { loadYaml } from "../../scripts/deps.ts";
 import { green, red, writeLine, writeProgress } from "../../scripts/terminal.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../shared/vendor/zod.js";
 import type { DemoUser, Project } from "../../scripts/demo/user_client.ts";
 
 const DOOR = "/functions/v1/supaswarm-create-task";

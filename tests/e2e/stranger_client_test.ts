@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { z } from "zod";
+import { z } from "../../shared/vendor/zod.js";
 import { type DemoUser, type Project, signUp } from "../../scripts/demo/user_client.ts";
 import { startModelServer } from "../../scripts/models/model_server.ts";
 import { createSql, type Sql } from "../../shared/db/sql_client.ts";

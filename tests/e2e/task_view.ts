@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../shared/vendor/zod.js";
 import type { Sql } from "../../shared/db/sql_client.ts";
 import { jsonObject, jsonValue } from "../../shared/json_schema.ts";
 import { waitFor } from "../../scripts/wait_for.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { z } from "zod";
+import { z } from "../../shared/vendor/zod.js";
 import { type DemoUser, signUp } from "../../scripts/demo/user_client.ts";
 import { type SlowModel, startSlowModel } from "../../scripts/bench/slow_model.ts";
 import { type Broadcast, listen } from "./channel_listener.ts";

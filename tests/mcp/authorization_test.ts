@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { z } from "zod";
+import { z } from "../../shared/vendor/zod.js";
 import { addTool } from "../e2e/operator.ts";
 import { startExternalServer } from "./external_server.ts";
 import { bootMcpPlatform, grantScopes } from "./mcp_platform.ts";

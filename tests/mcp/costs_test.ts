@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { z } from "zod";
+import { z } from "../../shared/vendor/zod.js";
 import { addProject } from "../../scripts/quoth/add_project.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import type { Sql } from "../../shared/db/sql_client.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../shared/vendor/zod.js";
 import { loadMcpServer } from "../deps.ts";
 
 /** A server of somebody else's, with all that can be passed through. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { z } from "zod";
+import { z } from "../../shared/vendor/zod.js";
 import { createExportStore, type ExportStore } from "../../shared/feedback/export_store.ts";
 import { type ExportFile, runExport } from "../../shared/feedback/run_export.ts";
 import type { Sql } from "../../shared/db/sql_client.ts";

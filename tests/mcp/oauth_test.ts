@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { z } from "zod";
+import { z } from "../../shared/vendor/zod.js";
 import { REDACTED } from "../../shared/secrets/redact.ts";
 import { created, knock, refused } from "../e2e/create_task_door.ts";
 import { addAgent, addTool } from "../e2e/operator.ts";

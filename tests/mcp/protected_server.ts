@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../shared/vendor/zod.js";
 import { loadMcpServer } from "../deps.ts";
 import type { TestAuthorizationServer } from "./authorization_server.ts";
 

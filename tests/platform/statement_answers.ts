@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import postgres from "postgres";
+import postgres from "../../shared/vendor/postgres.js";
 import { splitStatements } from "../../scripts/stack/migrations/split_statements.ts";
 
 /** What a server answered to one statement. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import postgres from "postgres";
+import postgres from "../../shared/vendor/postgres.js";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import { applyMigrations } from "../../scripts/stack/migrations/apply_migrations.ts";
 import type { Sql } from "../../shared/db/sql_client.ts";

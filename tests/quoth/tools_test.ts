@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { z } from "zod";
+import { z } from "../../shared/vendor/zod.js";
 import { waitFor } from "../../scripts/wait_for.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { estimateTokens } from "../../shared/quoth/markdown/token_meter.ts";

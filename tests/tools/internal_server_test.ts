@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { z } from "zod";
+import { z } from "../../shared/vendor/zod.js";
 import { textBlock } from "../../shared/content_block.ts";
 import { SwarmError } from "../../shared/errors/swarm_error.ts";
 import type { JsonObject } from "../../shared/json.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../shared/vendor/zod.js";
 import { loadMcpServer } from "../deps.ts";
 
 /** One request as the server saw it. */

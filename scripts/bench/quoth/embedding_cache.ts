@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { z } from "zod";
+import { z } from "../../../shared/vendor/zod.js";
 import { PROJECT_ROOT } from "../../project_root.ts";
 
 const requestSchema = z.looseObject({ model: z.string(), input: z.array(z.string()) });

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../../shared/vendor/zod.js";
 import { findSection } from "../../../shared/mcp/servers/quoth/find_section.ts";
 import { listSections } from "../../../shared/mcp/servers/quoth/list_sections.ts";
 import { readReferenceData, readReferenceFiles, type ReferenceFile } from "../reference_files.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../../shared/vendor/zod.js";
 import { authError, jsonAnswer } from "./answers.ts";
 import type { Caller } from "./caller.ts";
 import { type UserAttributes, userAttributesSchema } from "./user_attributes.ts";

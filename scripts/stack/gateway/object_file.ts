@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../../shared/vendor/zod.js";
 
 /** What a file knows of its object beside the bytes. */
 const headSchema = z.object({ mimetype: z.string(), cacheControl: z.string() });

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../../shared/vendor/zod.js";
 import { storageError } from "./answers.ts";
 import { toStorageAnswer } from "./storage_answers.ts";
 import {

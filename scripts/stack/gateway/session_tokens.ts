@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../../shared/vendor/zod.js";
 import type { StackKeys, UserClaims } from "../keys/keys.ts";
 import type { InternalTokens } from "./internal_tokens.ts";
 import type { AuthUser, UserDirectory } from "./user_directory.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../../shared/vendor/zod.js";
 import { jsonAnswer, storageError } from "./answers.ts";
 import { identifyCaller } from "./caller.ts";
 import { listingSchema, listObjects } from "./object_listing.ts";

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { z } from "zod";
+import { z } from "../../../shared/vendor/zod.js";
 import type { JsonObject } from "../../../shared/json.ts";
 import type { RequestChanges } from "./service_request.ts";
 

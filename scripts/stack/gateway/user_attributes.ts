@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../../shared/vendor/zod.js";
 
 const SECONDS_BY_UNIT: Readonly<Record<string, number>> = { h: 3600, m: 60, s: 1 };
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../../shared/vendor/zod.js";
 import { loadJose } from "../../deps.ts";
 
 const API_KEY_RANDOM_BYTES = 16;

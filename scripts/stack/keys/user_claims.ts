@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../../shared/vendor/zod.js";
 import type { JsonObject } from "../../../shared/json.ts";
 
 /** What Supabase Auth puts into a user's access token. */

@@ -1,4 +1,4 @@
-import type { TransactionSql } from "postgres";
+import type { TransactionSql } from "../../../shared/vendor/postgres.js";
 import { SwarmError } from "../../../shared/errors/swarm_error.ts";
 import { lineAt, type SqlStatement } from "./split_statements.ts";
 

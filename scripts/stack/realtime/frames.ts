@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../../shared/vendor/zod.js";
 import type { JsonValue } from "../../../shared/json.ts";
 
 /** The protocol's versions: 1.0.0 speaks JSON objects, 2.0.0 JSON arrays and binary broadcasts. */

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../../shared/vendor/zod.js";
 import type { JsonObject, JsonValue } from "../../../shared/json.ts";
 
 /** Who a client is to the database: a role and the claims that its policies read. */

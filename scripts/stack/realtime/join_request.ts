@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../../shared/vendor/zod.js";
 import type { JsonValue } from "../../../shared/json.ts";
 
 const changeRequest = z.looseObject({

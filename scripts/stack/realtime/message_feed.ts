@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../../shared/vendor/zod.js";
 import type { Sql } from "../../../shared/db/sql_client.ts";
 import type { Logger } from "../../../shared/log/logger.ts";
 import { listRecentMessages, readMessages, type StoredMessage } from "./stored_messages.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../vendor/zod.js";
 import { SwarmError } from "../../errors/swarm_error.ts";
 import type { Caller } from "../../http/authenticate.ts";
 import { jsonObject } from "../../json_schema.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../vendor/zod.js";
 import { CLOSED_SETS } from "../../db/database.types.ts";
 
 /** An embedder as its row describes it, with its key. */

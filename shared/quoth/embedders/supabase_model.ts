@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../vendor/zod.js";
 import type { EmbedderConfig } from "./embedder_config.ts";
 import { createEmbedderError } from "./embedder_error.ts";
 import { type EmbeddingModel, textsOf } from "./embedding_model.ts";

@@ -1,5 +1,5 @@
 import type { Bytes } from "../../bytes.ts";
-import { z } from "zod";
+import { z } from "../../vendor/zod.js";
 import { SwarmError } from "../../errors/swarm_error.ts";
 import { TREE_LIMITS } from "../../json/json_limits.ts";
 import { parseJsonOrUndefined } from "../../json/parse_json.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../vendor/zod.js";
 import { SwarmError } from "../../errors/swarm_error.ts";
 import { bodyTooLarge } from "../../http/parse_body.ts";
 import { WEBHOOK_LIMITS } from "../../json/json_limits.ts";

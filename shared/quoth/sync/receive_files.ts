@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../vendor/zod.js";
 import { blobShaOf } from "../github/blob_sha.ts";
 import { isDocumentPath } from "./document_path.ts";
 import type { Queued, ReceivingStore } from "./receiving_store.ts";

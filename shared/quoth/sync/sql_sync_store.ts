@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../vendor/zod.js";
 import { CLOSED_SETS } from "../../db/database.types.ts";
 import type { Sql } from "../../db/sql_client.ts";
 import { jsonValue } from "../../json_schema.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../vendor/zod.js";
 import { SwarmError } from "../../errors/swarm_error.ts";
 import { createOAuthFetch } from "./oauth_fetch.ts";
 import { authorizationServerUnavailable } from "./oauth_failure.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../vendor/zod.js";
 import { SwarmError } from "../../errors/swarm_error.ts";
 import { FORM_LIMITS } from "../../json/json_limits.ts";
 import { parseJsonOrUndefined } from "../../json/parse_json.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { z } from "zod";
+import { z } from "../../../shared/vendor/zod.js";
 import type { ScriptedFailure } from "../../../scripts/models/scripted_failure.ts";
 import { waitFor } from "../../../scripts/wait_for.ts";
 import { created, knock } from "../create_task_door.ts";

@@ -53,6 +53,7 @@ export async function modelFailureSteps(t: Deno.TestContext, platform: Platform)
         slug,
         turns: [complete("done")],
         failures: [failure],
+        isWatched: failure.kind === "cut",
       });
 
       assert.deepEqual([end.task.output, end.task.attempts], ["done", 1]);

@@ -3,7 +3,7 @@
  * both points of every step until the referee lets it go on. Each line on stdin is a wake, and the
  * first one starts the worker; the end of stdin is the end of the run.
  */
-import { z } from "zod";
+import { z } from "../../../shared/vendor/zod.js";
 import { surviveStrayErrors } from "../../../shared/app/survive_stray_errors.ts";
 import { createWorkerPorts } from "../../../shared/app/worker_ports.ts";
 import { createSql } from "../../../shared/db/sql_client.ts";

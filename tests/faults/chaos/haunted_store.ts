@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../../shared/vendor/zod.js";
 import { SwarmError } from "../../../shared/errors/swarm_error.ts";
 import type { Lease, TaskStore } from "../../../shared/worker/task_store.ts";
 import type { Point } from "./fates.ts";

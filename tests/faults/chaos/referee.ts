@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../../shared/vendor/zod.js";
 import { type Fate, fateAt } from "./fates.ts";
 import type { ChaosDatabase } from "./chaos_database.ts";
 import type { WorkerPool } from "./worker_pool.ts";

@@ -104,7 +104,7 @@ async function readViolations(
         where step.state = 'started' and task.status = 'completed') as steps_without_a_result,
       (select count(*) from public.tasks as task
         where (select count(*) from public.usage_events as used where used.task_id = task.id
-            and used.execution_id is null) <> (
+            and used.execution_id is null and not used.is_estimate) <> (
           select count(*) from public.task_steps as step
           where step.task_id = task.id and step.kind = 'model' and step.state <> 'started'
         )) as tasks_billed_wrongly`;

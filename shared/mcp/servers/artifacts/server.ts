@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../../vendor/zod.js";
 import { textBlock } from "../../../content_block.ts";
 import { SwarmError } from "../../../errors/swarm_error.ts";
 import type { JsonValue } from "../../../json.ts";

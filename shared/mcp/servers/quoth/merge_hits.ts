@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../../vendor/zod.js";
 
 /** A chunk as `search_documents` finds it. */
 export const chunkHitSchema = z.object({

@@ -1,5 +1,5 @@
-import type { PendingQuery, Row, TransactionSql } from "postgres";
-import { z } from "zod";
+import type { PendingQuery, Row, TransactionSql } from "../../../vendor/postgres.js";
+import { z } from "../../../vendor/zod.js";
 import { SwarmError } from "../../../errors/swarm_error.ts";
 
 /** How far the index is behind its repository; part of every answer. */

@@ -1,5 +1,5 @@
-import type { Row, TransactionSql } from "postgres";
-import { z } from "zod";
+import type { Row, TransactionSql } from "../../../vendor/postgres.js";
+import { z } from "../../../vendor/zod.js";
 import { fenceData } from "../../../agent/fence_data.ts";
 import { toSwarmError } from "../../../db/to_swarm_error.ts";
 import { SwarmError } from "../../../errors/swarm_error.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../../vendor/zod.js";
 import { fenceData } from "../../../agent/fence_data.ts";
 import { toSwarmError } from "../../../db/to_swarm_error.ts";
 import { defineTool } from "../../internal_server.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../../vendor/zod.js";
 import { actorOfCall } from "../../../tools/actor_of_call.ts";
 import { createTask } from "../../../tasks/create_task.ts";
 import { createTaskRequest } from "../../../tasks/create_task_request.ts";

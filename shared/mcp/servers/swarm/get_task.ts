@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../../vendor/zod.js";
 import { defineTool } from "../../internal_server.ts";
 import { jobView } from "./job_schema.ts";
 import { SWARM_SCOPES } from "./swarm_scopes.ts";

@@ -1,4 +1,4 @@
-import type { TransactionSql } from "postgres";
+import type { TransactionSql } from "../../../vendor/postgres.js";
 import { SwarmError } from "../../../errors/swarm_error.ts";
 import { type JobView, jobView } from "./job_schema.ts";
 

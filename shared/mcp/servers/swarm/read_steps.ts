@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../../vendor/zod.js";
 import { CLOSED_SETS } from "../../../db/database.types.ts";
 import { jsonValue } from "../../../json_schema.ts";
 import { defineTool } from "../../internal_server.ts";
