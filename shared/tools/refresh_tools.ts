@@ -1,4 +1,5 @@
 import { SwarmError } from "../errors/swarm_error.ts";
+import { sleep } from "../sleep.ts";
 import { toStorableJson, toStorableText } from "../storable_json.ts";
 import { toCachedForms } from "../tool_schemas/cached_forms.ts";
 import { modelNames } from "../tool_schemas/model_names.ts";
@@ -52,6 +53,8 @@ export async function refreshTools(
   const scopes = await scopesByTool(registered);
   const config = parseToolConfig(tool.slug, tool.type, tool.config);
   for (const listed of listing.tools) {
+    // Converting one schema takes up to a few hundredths of a second, and there may be a thousand.
+    await sleep(0, signal);
     const safe = redactor.json(JSON.parse(JSON.stringify(listed)));
     const definition = toolDefinitionSchema.parse(toStorableJson(safe));
     const stored = toStored(tool.slug, trusted(definition, config));
