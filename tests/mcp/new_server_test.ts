@@ -5,7 +5,7 @@ import { copyProject } from "../e2e/project_copy.ts";
 import { bootMcpPlatform } from "./mcp_platform.ts";
 
 const SERVER = `
-import { z } from "../../shared/vendor/zod.js";
+import { z } from "../../../vendor/zod.js";
 import { defineTool, type InternalServer } from "../../internal_server.ts";
 
 const shout = defineTool({
