@@ -257,12 +257,12 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     ...OF_MEMBERS,
     arguments: () => ({ p_project_id: SYNCED_PROJECT_ID }),
   },
-  "search_documents(uuid, text, extensions.vector, text, integer, text, integer)": {
+  "search_documents(uuid, text, vector, text, integer, text, integer)": {
     ...OF_MEMBERS,
     arguments: () => ({ p_project_id: SYNCED_PROJECT_ID, p_query: "install" }),
   },
   // Row level security answers strangers with nothing rather than with an error.
-  "match_documents(extensions.vector, double precision, integer, uuid)": {
+  "match_documents(vector, double precision, integer, uuid)": {
     ...OF_MEMBERS,
     stranger: "runs",
     arguments: () => ({
@@ -326,11 +326,11 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "is_own_channel(text)",
   "is_own_job_file(text)",
   "join_channel(text)",
-  "match_documents(extensions.vector, double precision, integer, uuid)",
+  "match_documents(vector, double precision, integer, uuid)",
   "project_freshness(uuid)",
   "respond_to_review(uuid, boolean, jsonb, text)",
   "retry_task(uuid)",
-  "search_documents(uuid, text, extensions.vector, text, integer, text, integer)",
+  "search_documents(uuid, text, vector, text, integer, text, integer)",
   "set_provider_key(text, text)",
   "set_tool_credential(text, text)",
   "watch_task(uuid)",
