@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { isBuiltin } from "node:module";
 import { type EsbuildPlugin, loadEsbuild } from "../deps.ts";
-import type { VendoredModule } from "./vendored_modules.ts";
+import type { Patch, VendoredModule } from "./vendored_modules.ts";
 
 /** A module as one file of JavaScript. */
 export interface BundledModule {
@@ -55,7 +55,11 @@ export async function bundleModule(
     conditions: ["deno", "node"],
     inject: [globals],
     define: { global: "globalThis" },
-    plugins: [nodeBuiltins(), ...module.name === "zod" ? [] : [sharedZod()]],
+    plugins: [
+      nodeBuiltins(),
+      ...module.name === "zod" ? [] : [sharedZod()],
+      ...(module.patches ?? []).map(patched),
+    ],
     charset: "utf8",
     legalComments: "none",
     logLevel: "silent",
@@ -101,6 +105,22 @@ function nodeBuiltins(): EsbuildPlugin {
       build.onLoad({ filter: /.*/, namespace: "required-builtin" }, ({ path }) => ({
         contents: `export * from "${path}"; export { default } from "${path}";`,
       }));
+    },
+  };
+}
+
+function patched({ file, from, to }: Patch): EsbuildPlugin {
+  const end = new RegExp(`${RegExp.escape(file)}$`);
+  return {
+    name: `patch of ${file}`,
+    setup(build) {
+      build.onLoad({ filter: end }, async ({ path }) => {
+        const parts = (await Deno.readTextFile(path)).split(from);
+        if (parts.length !== 2) {
+          throw new Error(`${file} no longer has the place to patch: ${from}`);
+        }
+        return { contents: parts.join(to), loader: "js" };
+      });
     },
   };
 }

@@ -27,8 +27,18 @@ export interface VendoredEntry {
   readonly types?: readonly string[] | "*";
 }
 
+/** A correction that the package itself lacks. */
+export interface Patch {
+  /** How the file's path ends. */
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+}
+
 /** A file `shared/vendor/<name>.js` and the entry points that it bundles. */
 export interface VendoredModule {
+  /** Corrections of the package's code, each at one place; the build fails where the place is gone. */
+  readonly patches?: readonly Patch[];
   readonly name: string;
   readonly entries: readonly VendoredEntry[];
   /** Every start of a function may load it; the others are for `import()` when they are needed. */
@@ -123,6 +133,13 @@ export const VENDORED_MODULES: readonly VendoredModule[] = [
   {
     name: "postgres",
     isLoadedAtStart: true,
+    // A statement of a transaction whose connection has closed must be an error of that statement;
+    // the driver writes to a socket that is gone instead, a turn later, where nobody can catch it.
+    patches: [{
+      file: "postgres/src/connection.js",
+      from: "if (terminated)\n      return queryError",
+      to: "if (terminated || socket === null)\n      return queryError",
+    }],
     entries: [{
       package: "postgres",
       values: ["default"],

@@ -51,7 +51,7 @@ export function createSocketOpener(mode: TlsMode): (target: Target) => Promise<D
   const probe = canSkipVerification() ? null : createProbe();
   return async (target) => {
     try {
-      return await openFirst(target, mode, probe);
+      return readAfterWrite(await openFirst(target, mode, probe));
     } catch (error) {
       return failingSocket(error instanceof Error ? error : new Error(String(error)));
     }
@@ -199,10 +199,26 @@ function timedOut(host: string): Error {
 
 /** Takes what is written, and fails as soon as whoever gets it can listen. */
 function failingSocket(error: Error): Duplex {
-  const socket = new Duplex({
+  return new Duplex({
     read() {},
-    write: (_chunk, _encoding, done) => done(),
+    // Not before: see readAfterWrite().
+    write: (_chunk, _encoding, done) => done(error),
   });
-  setTimeout(() => socket.destroy(error));
+}
+
+/**
+ * Holds back what comes from a socket, its end included, until the driver has written to it. The
+ * driver sends its first message a turn of the event loop after it got the socket, and does not
+ * survive one that closes in between. A server says nothing before that message.
+ */
+function readAfterWrite(socket: Socket): Socket {
+  const write = socket.write.bind(socket) as (...args: unknown[]) => boolean;
+  socket.pause();
+  socket.write = (...args: unknown[]) => {
+    socket.write = write;
+    const isDrained = write(...args);
+    socket.resume();
+    return isDrained;
+  };
   return socket;
 }

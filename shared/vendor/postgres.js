@@ -127,20 +127,20 @@ cancel,end,count:0,id};return queues.closed&&queues.closed.push(connection2),con
 try{x=options.socket?await Promise.resolve(options.socket(options)):new net.Socket}catch(e){error(e);return}return x.on(
 "error",error),x.on("close",closed),x.on("drain",drain),x}async function cancel({pid,secret},resolve,reject){try{cancelMessage=
 bytes_default().i32(16).i32(80877102).i32(pid).i32(secret).end(16),await connect(),socket.once("error",reject),socket.once(
-"close",resolve)}catch(error2){reject(error2)}}function execute(q){if(terminated)return queryError(q,Errors.connection("\
-CONNECTION_DESTROYED",options));if(stream)return queryError(q,Errors.generic("COPY_IN_PROGRESS","You cannot execute quer\
-ies during copy"));if(!q.cancelled)try{return q.state=backend,query?sent.push(q):(query=q,query.active=!0),build(q),write(
-toBuffer(q))&&!q.describeFirst&&!q.cursorFn&&sent.length<max_pipeline&&(!q.options.onexecute||q.options.onexecute(connection2))}catch(error2){
-return sent.length===0&&write(Sync),errored(error2),!0}}function toBuffer(q){if(q.parameters.length>=65534)throw Errors.
-generic("MAX_PARAMETERS_EXCEEDED","Max number of parameters (65534) exceeded");return q.options.simple?bytes_default().Q().
-str(q.statement.string+bytes_default.N).end():q.describeFirst?Buffer.concat([describe(q),Flush]):q.prepare?q.prepared?prepared(
-q):Buffer.concat([describe(q),prepared(q)]):unnamed(q)}function describe(q){return Buffer.concat([Parse(q.statement.string,
-q.parameters,q.statement.types,q.statement.name),Describe("S",q.statement.name)])}function prepared(q){return Buffer.concat(
-[Bind(q.parameters,q.statement.types,q.statement.name,q.cursorName),q.cursorFn?Execute("",q.cursorRows):ExecuteUnnamed])}
-function unnamed(q){return Buffer.concat([Parse(q.statement.string,q.parameters,q.statement.types),DescribeUnnamed,prepared(
-q)])}function build(q){const parameters=[],types2=[],string=stringify(q,q.strings[0],q.args[0],parameters,types2,options);
-!q.tagged&&q.args.forEach(x=>handleValue(x,parameters,types2,options)),q.prepare=options.prepare&&("prepare"in q.options?
-q.options.prepare:!0),q.string=string,q.signature=q.prepare&&types2+string,q.onlyDescribe&&delete statements[q.signature],
+"close",resolve)}catch(error2){reject(error2)}}function execute(q){if(terminated||socket===null)return queryError(q,Errors.
+connection("CONNECTION_DESTROYED",options));if(stream)return queryError(q,Errors.generic("COPY_IN_PROGRESS","You cannot \
+execute queries during copy"));if(!q.cancelled)try{return q.state=backend,query?sent.push(q):(query=q,query.active=!0),build(
+q),write(toBuffer(q))&&!q.describeFirst&&!q.cursorFn&&sent.length<max_pipeline&&(!q.options.onexecute||q.options.onexecute(
+connection2))}catch(error2){return sent.length===0&&write(Sync),errored(error2),!0}}function toBuffer(q){if(q.parameters.
+length>=65534)throw Errors.generic("MAX_PARAMETERS_EXCEEDED","Max number of parameters (65534) exceeded");return q.options.
+simple?bytes_default().Q().str(q.statement.string+bytes_default.N).end():q.describeFirst?Buffer.concat([describe(q),Flush]):
+q.prepare?q.prepared?prepared(q):Buffer.concat([describe(q),prepared(q)]):unnamed(q)}function describe(q){return Buffer.
+concat([Parse(q.statement.string,q.parameters,q.statement.types,q.statement.name),Describe("S",q.statement.name)])}function prepared(q){
+return Buffer.concat([Bind(q.parameters,q.statement.types,q.statement.name,q.cursorName),q.cursorFn?Execute("",q.cursorRows):
+ExecuteUnnamed])}function unnamed(q){return Buffer.concat([Parse(q.statement.string,q.parameters,q.statement.types),DescribeUnnamed,
+prepared(q)])}function build(q){const parameters=[],types2=[],string=stringify(q,q.strings[0],q.args[0],parameters,types2,
+options);!q.tagged&&q.args.forEach(x=>handleValue(x,parameters,types2,options)),q.prepare=options.prepare&&("prepare"in q.
+options?q.options.prepare:!0),q.string=string,q.signature=q.prepare&&types2+string,q.onlyDescribe&&delete statements[q.signature],
 q.parameters=q.parameters||parameters,q.prepared=q.prepare&&q.signature in statements,q.describeFirst=q.onlyDescribe||parameters.
 length&&!q.prepared,q.statement=q.prepared?statements[q.signature]:{string,types:types2,name:q.prepare?statementId+statementCount++:
 ""},typeof options.debug=="function"&&options.debug(id,string,parameters,types2)}function write(x,fn){return chunk=chunk?
