@@ -1,3 +1,4 @@
+import type { Bytes } from "../bytes.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { type JsonExcess, MODEL_LIMITS } from "../json/json_limits.ts";
 import { describeExcess } from "../json/parse_json.ts";
@@ -166,7 +167,7 @@ class ModelTransport {
     }
   }
 
-  #watchedBody({ body, headers }: Response): ReadableStream<Uint8Array<ArrayBuffer>> | null {
+  #watchedBody({ body, headers }: Response): ReadableStream<Bytes> | null {
     if (body === null) return null;
     const maxBytes = this.#options.maxResponseBytes ?? 33_554_432;
     const isStream = isEventStream(headers);

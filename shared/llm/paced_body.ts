@@ -1,4 +1,4 @@
-type Bytes = Uint8Array<ArrayBuffer>;
+import type { Bytes } from "../bytes.ts";
 
 /** How the body of an answer is read. */
 export interface PacedBodyOptions {

@@ -1,3 +1,4 @@
+import type { Bytes } from "../bytes.ts";
 import assert from "node:assert/strict";
 import { pacedBody } from "./paced_body.ts";
 
@@ -5,8 +6,8 @@ const encoder = new TextEncoder();
 
 /** A stream whose pieces the test hands out. */
 function scripted() {
-  let controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | undefined;
-  const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
+  let controller: ReadableStreamDefaultController<Bytes> | undefined;
+  const body = new ReadableStream<Bytes>({
     start: (given) => void (controller = given),
   });
   return {
@@ -18,7 +19,7 @@ function scripted() {
 }
 
 function paced(
-  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  body: ReadableStream<Bytes>,
   pauseMs: number,
   signal?: AbortSignal,
 ) {

@@ -1,3 +1,4 @@
+import type { Bytes } from "../bytes.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import type { JsonExcess, JsonLimits } from "../json/json_limits.ts";
 import { JsonMeter } from "../json/json_meter.ts";
@@ -45,7 +46,7 @@ export function measuredBody(
   const isStream = headers.get("content-type")?.includes("text/event-stream") ?? false;
   const meter = isStream ? new SseMeter(limits) : new JsonMeter(limits);
   const reader = body.getReader();
-  let rest: Uint8Array<ArrayBuffer> = new Uint8Array(0);
+  let rest: Bytes = new Uint8Array(0);
   let bytesInTurn = 0;
   return new ReadableStream<Chunk>({
     async pull(controller) {

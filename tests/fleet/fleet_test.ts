@@ -111,7 +111,7 @@ Deno.test("a fleet of servers that nobody here wrote", async (t) => {
     assert.match(JSON.stringify(thought.content), /thoughtNumber/);
   });
 
-  await t.step("an agent's task uses them for its owner, without a scope of theirs", async () => {
+  await t.step("an agent's task uses them for its owner, who has their scopes", async () => {
     const ids = [toolIds.get("files") ?? "", toolIds.get("thinking") ?? ""];
     await addAgent(sql, { slug: "fleet-reader", tools: ids.map((id) => ({ id })) });
     stack.models.addAgent(scriptTurns(
@@ -133,6 +133,7 @@ Deno.test("a fleet of servers that nobody here wrote", async (t) => {
       completeWithResults,
     ));
     const { id: userId, headers } = await platform.addUser("ada");
+    await sql`select public.grant_scopes(${userId}::uuid, array['mcp:files', 'mcp:thinking'])`;
     const body = { agent: "fleet-reader", input: "Read the note" };
     const { task_id } = created(await knock(platform.project, { headers, body }));
     const output = await waitFor(async () => {
