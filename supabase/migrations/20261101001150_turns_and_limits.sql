@@ -30,8 +30,6 @@ create index tasks_key_line_idx on public.tasks (
 create function private.running_count(p_user_id uuid)
 returns int
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 set enable_seqscan = off
 set jit = off
@@ -44,13 +42,10 @@ begin
 end;
 $$;
 comment on function private.running_count(uuid) is 'How many tasks of a user run.';
-revoke all on function private.running_count(uuid) from public;
 
 create function private.is_limited(p_created_by uuid, p_concurrency_key text, p_claim_count int)
 returns boolean
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -64,13 +59,10 @@ end;
 $$;
 comment on function private.is_limited(uuid, text, int) is
   'True when a limit may hold back a task of that owner and key that is claimed together with others, p_claim_count in all; null is not true.';
-revoke all on function private.is_limited(uuid, text, int) from public;
 
 create function private.owners_waiting(p_limit int)
 returns table (owner_id uuid)
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 -- The order of the index is the point: no estimate of a growing table may talk the planner out of
 -- it, and what it must not do it prices so high that the query would be compiled.
@@ -116,13 +108,10 @@ end;
 $$;
 comment on function private.owners_waiting(int) is
   'Owners with tasks in line, from a random one on and around; the nil uuid stands for the service.';
-revoke all on function private.owners_waiting(int) from public;
 
 create function private.key_lines_of(p_owner_id uuid, p_limit int)
 returns table (line text)
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 set enable_seqscan = off
 set jit = off
@@ -166,13 +155,10 @@ end;
 $$;
 comment on function private.key_lines_of(uuid, int) is
   'Digests of the concurrency keys with which an owner''s tasks wait, empty for none, from a random one on and around.';
-revoke all on function private.key_lines_of(uuid, int) from public;
 
 create function private.first_of_owner(p_owner_id uuid, p_limit int)
 returns table (task_id uuid, rank int)
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 set enable_seqscan = off
 set jit = off
@@ -194,13 +180,10 @@ end;
 $$;
 comment on function private.first_of_owner(uuid, int) is
   'The first due tasks in an owner''s line, each with the rank of its priority.';
-revoke all on function private.first_of_owner(uuid, int) from public;
 
 create function private.first_of_keys(p_owner_id uuid, p_limit int)
 returns table (task_id uuid, rank int)
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 set enable_seqscan = off
 set jit = off
@@ -247,13 +230,10 @@ end;
 $$;
 comment on function private.first_of_keys(uuid, int) is
   'The first due tasks in an owner''s line whose concurrency keys have room, each with the rank of its priority.';
-revoke all on function private.first_of_keys(uuid, int) from public;
 
 create function private.next_in_turn(p_limit int)
 returns table (task_id uuid, place bigint)
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 set enable_seqscan = off
 set enable_bitmapscan = off
@@ -310,4 +290,3 @@ end;
 $$;
 comment on function private.next_in_turn(int) is
   'The tasks whose turn it is, within the limits, and their places in the line of all.';
-revoke all on function private.next_in_turn(int) from public;
