@@ -29,11 +29,13 @@ const REMINDER =
 const EMPTY_ANSWER = "Your answer was empty. Answer with the result, or go on with a tool call.";
 
 /** What the result of this task has to be. */
-export function completionTerms({ task, agent }: Pick<TaskContext, "task" | "agent">) {
+export function completionTerms(
+  { task, agent }: Pick<TaskContext, "task" | "agent">,
+): CompletionTerms {
   return {
     outputSchema: task.output_schema ?? agent?.output_schema ?? null,
     mustComplete: agent?.must_complete ?? false,
-  } satisfies CompletionTerms;
+  };
 }
 
 /** Judges an answer without a tool call: is it the result? */
