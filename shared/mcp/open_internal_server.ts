@@ -5,6 +5,7 @@ import type { Sql } from "../db/sql_client.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import type { Logger } from "../log/logger.ts";
+import { timeOrderedId } from "../time_ordered_id.ts";
 import { claimsOfCall } from "../tools/actor_of_call.ts";
 import { withDeadline } from "../tools/deadline.ts";
 import { contentText } from "../tools/content_text.ts";
@@ -194,7 +195,7 @@ function createContext(
   { caller, input, signal, timeoutMs, call }: ContextOptions,
 ): ToolContext {
   const endsAtMs = performance.now() + timeoutMs;
-  const executionId = call?.executionId ?? crypto.randomUUID();
+  const executionId = call?.executionId ?? timeOrderedId();
   return {
     sql,
     supabaseUrl,
