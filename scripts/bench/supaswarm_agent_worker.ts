@@ -1,8 +1,8 @@
 /** The product's worker as an isolate runs it, with a model that answers at once and no tools. */
 import { createSql } from "../../shared/db/sql_client.ts";
 import { NO_TELEMETRY } from "../../shared/telemetry/telemetry.ts";
-import { isolateClock } from "../../shared/worker/clock.ts";
-import { createLifetime } from "../../shared/worker/lifetime.ts";
+import { isolateClock } from "../../shared/isolate/clock.ts";
+import { createLifetime } from "../../shared/isolate/lifetime.ts";
 import { createSqlTaskStore } from "../../shared/worker/sql_task_store.ts";
 import { createTaskListener } from "../../shared/worker/task_listener.ts";
 import { Worker } from "../../shared/worker/worker.ts";

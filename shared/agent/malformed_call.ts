@@ -1,4 +1,4 @@
-import type { AgentToolset, UnavailableTool } from "../tools/tool_port.ts";
+import type { AgentToolset, UnavailableTool } from "../tool_contracts/agent_tool.ts";
 import { nearestNames } from "../nearest_names.ts";
 import { fenceData } from "./fence_data.ts";
 import { rejectedResult, type StepResult } from "./step_result.ts";

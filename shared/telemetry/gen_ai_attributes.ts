@@ -2,7 +2,7 @@ import type { ToolCall } from "../agent/planned_call.ts";
 import type { TaskContext } from "../agent/task_context.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import type { JsonValue } from "../json.ts";
-import type { ToolCallOutcome } from "../tools/tool_port.ts";
+import type { ToolCallOutcome } from "../tool_contracts/tool_call.ts";
 import type { SpanAttributes } from "./span.ts";
 import type { TracedModelAnswer, TracedModelCall } from "./task_trace.ts";
 

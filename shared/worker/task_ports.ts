@@ -3,9 +3,9 @@ import type { ModelOutput, TaskContext } from "../agent/task_context.ts";
 import type { JsonObject } from "../json.ts";
 import type { Logger } from "../log/logger.ts";
 import type { Telemetry } from "../telemetry/telemetry.ts";
-import type { ToolGateway } from "../tools/tool_port.ts";
+import type { ToolGateway } from "../tool_contracts/tool_gateway.ts";
 import type { ArtifactStorage } from "./artifact_storage.ts";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../isolate/clock.ts";
 import type { TaskStore } from "./task_store.ts";
 import type { Watch } from "./watch.ts";
 

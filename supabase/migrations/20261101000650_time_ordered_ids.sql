@@ -4,8 +4,6 @@
 create function private.new_id()
 returns uuid
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -17,13 +15,11 @@ end;
 $$;
 comment on function private.new_id() is
   'A UUID of version 7: 48 bits of milliseconds since 1970, then 74 random bits. For rows that many are made of; a token, which nobody may guess, is random from its first bit.';
-revoke all on function private.new_id() from public;
 
 create function private.first_id_of(p_at timestamptz)
 returns uuid
 language plpgsql
 immutable
-security invoker
 set search_path = ''
 as $$
 begin
@@ -32,13 +28,11 @@ end;
 $$;
 comment on function private.first_id_of(timestamptz) is
   'The smallest id that new_id() can make at that time or later.';
-revoke all on function private.first_id_of(timestamptz) from public;
 
 create function private.time_of_id(p_id uuid)
 returns timestamptz
 language plpgsql
 immutable
-security invoker
 set search_path = ''
 as $$
 begin
@@ -46,4 +40,3 @@ begin
 end;
 $$;
 comment on function private.time_of_id(uuid) is 'When new_id() made the id, to the millisecond.';
-revoke all on function private.time_of_id(uuid) from public;

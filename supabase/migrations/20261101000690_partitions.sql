@@ -4,8 +4,6 @@
 create function private.make_partition(p_table text, p_unit text, p_at timestamptz)
 returns boolean
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 -- Whoever waits for the lock holds up everybody who writes. The next call tries again.
 set lock_timeout = '1s'
@@ -42,13 +40,10 @@ end;
 $$;
 comment on function private.make_partition(text, text, timestamptz) is
   'Creates the partition of a table for the week or month of a time; false when it exists or the partition for all other rows holds some of its rows.';
-revoke all on function private.make_partition(text, text, timestamptz) from public;
 
 create function private.make_partitions()
 returns int
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -68,13 +63,11 @@ end;
 $$;
 comment on function private.make_partitions() is
   'Creates the missing partitions of now and the next weeks and months, and returns how many. Called by cron; should it not run for as long, rows go to the partition for all others.';
-revoke all on function private.make_partitions() from public;
 
 create function private.partitions_before(p_table text, p_before timestamptz)
 returns table (partition regclass, first_id uuid, next_id uuid)
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 begin
@@ -95,4 +88,3 @@ end;
 $$;
 comment on function private.partitions_before(text, timestamptz) is
   'The partitions whose tasks were all created before a time, oldest first, with the first id of each and the first after it.';
-revoke all on function private.partitions_before(text, timestamptz) from public;

@@ -3,8 +3,6 @@
 create function private.note_data_flows(p_master_task_id uuid, p_data_flows jsonb)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -20,13 +18,10 @@ end;
 $$;
 comment on function private.note_data_flows(uuid, jsonb) is
   'Remembers for the whole job what a tool lets flow: the result of a subtask carries what it has read.';
-revoke all on function private.note_data_flows(uuid, jsonb) from public;
 
 create function private.start_steps(p_task public.tasks, p_steps jsonb)
 returns private.task_event[]
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -74,13 +69,11 @@ end;
 $$;
 comment on function private.start_steps(public.tasks, jsonb) is
   'Writes intents [{seq, kind, name, call_id, input}] and returns their events for emit_events(); rows that exist stay as they are. Raises STEPS_EXCEEDED, BUDGET_EXCEEDED, PRICE_UNKNOWN.';
-revoke all on function private.start_steps(public.tasks, jsonb) from public;
 
 create function private.step_ended_event(p_kind text, p_name text, p_state text)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = ''
 as $$
 begin
@@ -95,13 +88,10 @@ end;
 $$;
 comment on function private.step_ended_event(text, text, text) is
   'The event that an ended step emits, or null where another function emits it.';
-revoke all on function private.step_ended_event(text, text, text) from public;
 
 create function private.end_steps(p_task public.tasks, p_steps jsonb)
 returns private.task_event[]
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -182,13 +172,10 @@ end;
 $$;
 comment on function private.end_steps(public.tasks, jsonb) is
   'Writes results [{seq, kind, state, name, call_id, input, output, usage, data, storage_path}] with what follows from them, and returns their events for emit_events().';
-revoke all on function private.end_steps(public.tasks, jsonb) from public;
 
 create function private.begin_steps(p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_steps jsonb)
 returns table (seq int, state text, output jsonb)
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -206,13 +193,10 @@ end;
 $$;
 comment on function private.begin_steps(uuid, bigint, int, jsonb) is
   'Writes intents and returns the steps as they are stored. Raises LEASE_LOST and the codes of start_steps(). Called by workers.';
-revoke all on function private.begin_steps(uuid, bigint, int, jsonb) from public;
 
 create function private.begin_again(p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_seqs jsonb)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -227,13 +211,10 @@ end;
 $$;
 comment on function private.begin_again(uuid, bigint, int, jsonb) is
   'Notes that started steps [seq] run once more by a person''s leave, which is spent by it: should this worker die too, nobody may take the leave again. Raises LEASE_LOST. Called by workers.';
-revoke all on function private.begin_again(uuid, bigint, int, jsonb) from public;
 
 create function private.note_progress(p_task public.tasks, p_goes_on boolean)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -254,15 +235,12 @@ end;
 $$;
 comment on function private.note_progress(public.tasks, boolean) is
   'A step has ended: the deliveries so far were no crash loop. When the next step begins (p_goes_on), it begins with all its attempts; a step that ended is never run again, so this cannot go on for ever.';
-revoke all on function private.note_progress(public.tasks, boolean) from public;
 
 create function private.record_steps(
   p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_steps jsonb, p_next jsonb default '[]'
 )
 returns boolean
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -281,4 +259,3 @@ end;
 $$;
 comment on function private.record_steps(uuid, bigint, int, jsonb, jsonb) is
   'The checkpoint: stores results and the next intents in one transaction; true when the task is to be cancelled. Raises LEASE_LOST and the codes of start_steps(). Called by workers.';
-revoke all on function private.record_steps(uuid, bigint, int, jsonb, jsonb) from public;

@@ -8,7 +8,7 @@ import type {
   TaskContext,
 } from "../../shared/agent/task_context.ts";
 import type { JsonObject, JsonValue } from "../../shared/json.ts";
-import type { AgentTool } from "../../shared/tools/tool_port.ts";
+import type { AgentTool } from "../../shared/tool_contracts/agent_tool.ts";
 
 /** What a test wants to be different from an ordinary state. */
 export interface StateParts {
