@@ -1,4 +1,4 @@
-import { loadKeys } from "../../scripts/stack/keys/keys.ts";
+import { loadKeys } from "../../stack/keys/keys.ts";
 import type { Project } from "../../scripts/demo/user_client.ts";
 import { loadSupabaseJs, type SupabaseClient } from "../deps.ts";
 
