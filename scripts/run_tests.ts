@@ -5,7 +5,7 @@
  */
 import { CommandError, runCommand } from "./cli/run_command.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
-import { findNativePrefix } from "./native/native_prefix.ts";
+import { findNativePrefix } from "../stack/native/native_prefix.ts";
 import { writeLine, writeText } from "./terminal.ts";
 import { runSuite } from "./test/run_suite.ts";
 import { countTests, failureLines, slowestFiles } from "./test/summarize.ts";
@@ -39,7 +39,7 @@ await runCommand(
     if (values.postgres) await findNativePrefix();
     const paths = values.postgres
       ? NATIVE_TESTS
-      : ["scripts", "shared", ...await embeddedTestFolders()];
+      : ["scripts", "shared", "stack", ...await embeddedTestFolders()];
     const reports = await runSuite({
       projectRoot: PROJECT_ROOT,
       paths: positionals.length > 0 ? positionals : paths,

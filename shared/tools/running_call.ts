@@ -1,8 +1,9 @@
 import type { Redactor } from "../secrets/redact.ts";
-import type { ToolServerPorts } from "./open_tool_server.ts";
-import type { ToolCaller, ToolCallRequest } from "./tool_port.ts";
-import type { ModelUse } from "./tool_server.ts";
-import type { CallRecord } from "./tool_store.ts";
+import type { ToolServerPorts } from "./kinds/open_tool_server.ts";
+import type { ToolCaller } from "../tool_contracts/tool_caller.ts";
+import type { ToolCallRequest } from "../tool_contracts/tool_call.ts";
+import type { ModelUse } from "../tool_contracts/tool_server.ts";
+import type { CallRecord } from "../tool_contracts/tool_records.ts";
 
 /** A call on its way through the gateway. */
 export interface RunningCall {
@@ -13,7 +14,7 @@ export interface RunningCall {
   readonly executionId: string;
   readonly feedbackToken: string;
   readonly startedAtMs: number;
-  /** As whom the call acts; inside a task its owner, once that is read. */
+  /** As whom the call acts; inside a task its owner and the job's client, once they are read. */
   caller: ToolCaller;
   /** Filled in when the tool was looked up. */
   record: CallRecord | null;

@@ -4,7 +4,6 @@ create function private.assert_budget_is_valid(p_budget jsonb)
 returns void
 language plpgsql
 immutable
-security invoker
 set search_path = ''
 as $$
 declare
@@ -32,13 +31,11 @@ begin
 end;
 $$;
 comment on function private.assert_budget_is_valid(jsonb) is 'Raises TASK_BUDGET_INVALID for an unknown cap or a value that is no cap.';
-revoke all on function private.assert_budget_is_valid(jsonb) from public;
 
 create function private.cap(p_budget jsonb, p_name text, p_default numeric)
 returns numeric
 language plpgsql
 immutable
-security invoker
 set search_path = ''
 as $$
 begin
@@ -46,13 +43,11 @@ begin
 end;
 $$;
 comment on function private.cap(jsonb, text, numeric) is 'A cap of a job: the budget''s own, null where it lifts the cap, else the default.';
-revoke all on function private.cap(jsonb, text, numeric) from public;
 
-create function private.active_agent(p_slug text, p_user_id uuid)
+create function private.active_agent(p_slug text, p_user_id uuid, p_attempt text default 'create the task')
 returns public.agents
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 declare
@@ -62,28 +57,25 @@ begin
   -- An agent that a user may not use is none to them: the table agents does not show it either.
   if not found or not private.may_use_agent(v_agent.id, p_user_id) then
     raise sqlstate 'PT404' using
-      message = format('Cannot create the task: no agent that you may use has the slug %L', p_slug),
+      message = format('Cannot %s: no agent that you may use has the slug %L', p_attempt, p_slug),
       detail = 'AGENT_NOT_FOUND',
       hint = 'Read the slugs from the table agents, or ask an operator for a row in agent_audience.';
   end if;
   if not v_agent.is_active then
     raise sqlstate 'PT409' using
-      message = format('Cannot create the task: the agent %L is not active', p_slug),
+      message = format('Cannot %s: the agent %L is not active', p_attempt, p_slug),
       detail = 'AGENT_INACTIVE',
       hint = 'Set agents.is_active, or name another agent.';
   end if;
   return v_agent;
 end;
 $$;
-comment on function private.active_agent(text, uuid) is
-  'The agent of that slug, for a user (null: the service) of its audience; raises AGENT_NOT_FOUND or AGENT_INACTIVE.';
-revoke all on function private.active_agent(text, uuid) from public;
+comment on function private.active_agent(text, uuid, text) is
+  'The agent of that slug, for a user (null: the service) of its audience. p_attempt completes the sentence "Cannot …". Raises AGENT_NOT_FOUND or AGENT_INACTIVE.';
 
 create function private.log_line(p_text text)
 returns text
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -91,13 +83,10 @@ begin
 end;
 $$;
 comment on function private.log_line(text) is 'A line for tasks.logs: time and text.';
-revoke all on function private.log_line(text) from public;
 
 create function private.assert_task_is_valid(p_input jsonb, p_priority text, p_run_after timestamptz)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -122,7 +111,6 @@ begin
 end;
 $$;
 comment on function private.assert_task_is_valid(jsonb, text, timestamptz) is 'Raises TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, TASK_RUN_AFTER_INVALID.';
-revoke all on function private.assert_task_is_valid(jsonb, text, timestamptz) from public;
 
 create function private.create_task(
   p_agent text,
@@ -139,8 +127,6 @@ create function private.create_task(
 )
 returns table (task_id uuid, master_task_id uuid, status text, is_new boolean)
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 #variable_conflict use_column
@@ -209,4 +195,3 @@ end;
 $$;
 comment on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text) is
   'Creates a master task. The same idempotency key of the same owner returns the task it made before. Raises AGENT_NOT_FOUND, AGENT_INACTIVE, TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, TASK_RUN_AFTER_INVALID, TASK_BUDGET_INVALID, QUOTA_EXCEEDED, FORBIDDEN. Called by supaswarm-create-task.';
-revoke all on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text) from public;

@@ -4,15 +4,17 @@
 create function private.assert_subtask_caps(p_task public.tasks, p_new_children int)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
   v_max_children constant int := 1000;
   v_budget jsonb := (select budget from public.tasks where id = p_task.master_task_id);
+  v_budget_job_id constant uuid := private.budget_job_of(p_task.master_task_id);
   v_max_depth numeric := private.cap(v_budget, 'max_depth', 32);
   v_max_tasks numeric := private.cap(v_budget, 'max_tasks', 10000);
+  -- What forks of one job may create together.
+  v_max_shared_tasks constant numeric := private.cap(
+    (select budget from public.tasks where id = v_budget_job_id), 'max_tasks', null);
 begin
   if p_task.depth + 1 > v_max_depth then
     raise sqlstate 'PT422' using
@@ -34,18 +36,26 @@ begin
       detail = 'TASKS_EXCEEDED',
       hint = 'Create the job with a larger max_tasks, or with null for no cap.';
   end if;
+  if v_max_shared_tasks is not null then
+    perform private.lock_shared_budget(v_budget_job_id);
+    if (private.shared_spending(v_budget_job_id)).task_count + p_new_children > v_max_shared_tasks then
+      raise sqlstate 'PT422' using
+        message = format('Cannot create %s more subtasks: the job and its forks may have %s tasks together',
+          p_new_children, v_max_shared_tasks),
+        detail = 'TASKS_EXCEEDED',
+        hint = 'Create a new job with a larger max_tasks, or with null for no cap.';
+    end if;
+  end if;
   perform private.assert_may_wait(p_task.created_by, p_new_children, format('create %s more subtasks', p_new_children));
 end;
 $$;
 comment on function private.assert_subtask_caps(public.tasks, int) is
   'Raises DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED or QUOTA_EXCEEDED. The caller holds the job''s lock.';
-revoke all on function private.assert_subtask_caps(public.tasks, int) from public;
 
 create function private.handoff_error(p_agent_id uuid, p_target_slug text, p_user_id uuid)
 returns jsonb
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 declare
@@ -70,7 +80,6 @@ end;
 $$;
 comment on function private.handoff_error(uuid, text, uuid) is
   'Why an agent that works for a user (null: the service) may not hand off to a slug, or null.';
-revoke all on function private.handoff_error(uuid, text, uuid) from public;
 
 create function private.spawn_one(
   p_parent public.tasks, p_seq int, p_agent_slug text, p_input jsonb, p_traceparent text,
@@ -78,8 +87,6 @@ create function private.spawn_one(
 )
 returns uuid
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -118,13 +125,10 @@ end;
 $$;
 comment on function private.spawn_one(public.tasks, int, text, jsonb, text, jsonb) is
   'Creates the subtask of one create_subtask step, or without a step the one that a tool asked for, with its {idempotency_key, run_after, priority, concurrency_key, metadata}. The caller holds the job''s lock.';
-revoke all on function private.spawn_one(public.tasks, int, text, jsonb, text, jsonb) from public;
 
 create function private.create_child_task(p_parent_id uuid, p_request jsonb, p_traceparent text)
 returns table (task_id uuid, master_task_id uuid, status text, is_new boolean)
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 #variable_conflict use_column
@@ -182,13 +186,10 @@ end;
 $$;
 comment on function private.create_child_task(uuid, jsonb, text) is
   'Creates a task that an agent asked for through a tool: a subtask of the agent''s task, under the caps and the budget of its job, whose result is handed to nobody. The same idempotency key in the same job returns the task it made before. Raises TASK_CANCELLED, TASK_BUDGET_INVALID, TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, AGENT_NOT_FOUND, AGENT_INACTIVE, AGENT_HANDOFF_FORBIDDEN, DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED, QUOTA_EXCEEDED.';
-revoke all on function private.create_child_task(uuid, jsonb, text) from public;
 
 create function private.request_task(p_caller jsonb, p_request jsonb, p_traceparent text, p_tracestate text)
 returns table (task_id uuid, master_task_id uuid, status text, is_new boolean)
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 #variable_conflict use_column
@@ -196,6 +197,7 @@ declare
   v_user_id uuid := (p_caller ->> 'user_id')::uuid;
   v_client_id text := p_caller ->> 'client_id';
   v_parent_id uuid := (p_caller ->> 'task_id')::uuid;
+  v_created record;
 begin
   -- A client's token has its scopes also where an agent's tool sends it.
   if v_client_id is not null then
@@ -211,7 +213,7 @@ begin
     return query select * from private.create_child_task(v_parent_id, p_request, p_traceparent);
     return;
   end if;
-  return query select * from private.create_task(
+  select * into v_created from private.create_task(
     p_agent => p_request ->> 'agent',
     p_input => p_request -> 'input',
     p_created_by => v_user_id,
@@ -224,19 +226,20 @@ begin
     p_traceparent => p_traceparent,
     p_tracestate => p_tracestate
   );
+  if v_created.is_new then
+    perform private.note_job_client(v_created.task_id, v_client_id, v_user_id);
+  end if;
+  return query select v_created.task_id, v_created.master_task_id, v_created.status, v_created.is_new;
 end;
 $$;
 comment on function private.request_task(jsonb, jsonb, text, text) is
-  'Creates what a caller {actor, user_id, client_id, task_id} asks for: of an agent a subtask of its task, of anybody else a master task of that user; an OAuth client needs the scope swarm:run. Raises what create_task() and create_child_task() raise, INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED. Called by supaswarm-create-task and the swarm server.';
-revoke all on function private.request_task(jsonb, jsonb, text, text) from public;
+  'Creates what a caller {actor, user_id, client_id, task_id} asks for: of an agent a subtask of its task, of anybody else a master task of that user; an OAuth client needs the scope swarm:run, and its job has no more scopes than it. Raises what create_task() and create_child_task() raise, INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED. Called by supaswarm-create-task and the swarm server.';
 
 create function private.spawn_subtasks(
   p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_subtasks jsonb
 )
 returns table (seq int, task_id uuid, error jsonb)
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 #variable_conflict use_column
@@ -299,13 +302,10 @@ end;
 $$;
 comment on function private.spawn_subtasks(uuid, bigint, int, jsonb) is
   'Creates the subtasks [{seq, agent, input, traceparent}] of create_subtask steps; a repeated call finds those that exist. A handoff that is not allowed ends its step with the error. Raises LEASE_LOST, TASK_CANCELLED, DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED, QUOTA_EXCEEDED. Called by workers.';
-revoke all on function private.spawn_subtasks(uuid, bigint, int, jsonb) from public;
 
 create function private.park(p_task public.tasks, p_status text)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -325,13 +325,10 @@ end;
 $$;
 comment on function private.park(public.tasks, text) is
   'Lets a running task wait without lease, message or slot. The caller holds the job''s lock.';
-revoke all on function private.park(public.tasks, text) from public;
 
 create function private.park_task(p_task_id uuid, p_epoch bigint)
 returns text
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -350,4 +347,3 @@ end;
 $$;
 comment on function private.park_task(uuid, bigint) is
   'Waits for the subtasks: parked, continue (none is left to wait for) or cancelled. Raises LEASE_LOST. Called by workers.';
-revoke all on function private.park_task(uuid, bigint) from public;
