@@ -16,7 +16,7 @@ const LAYERS: readonly { readonly name: string; readonly paths: readonly RegExp[
       /^shared\/(config|db|http|llm|mcp|net|tasks|telemetry|tools|quoth\/(embedders|github))\//,
     ],
   },
-  { name: "core", paths: [/^shared\/(agent|secrets|skills|tool_schemas|quoth\/markdown)\//] },
+  { name: "core", paths: [/^shared\/(agent|secrets|skills|sql|tool_schemas|quoth\/markdown)\//] },
   {
     name: "foundation",
     paths: [/^shared\/(errors|json|log|vendor)\//, /^shared\/[a-z_]+\.ts$/],
