@@ -14,7 +14,6 @@ create function private.queue_of(p_priority text)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = ''
 as $$
 begin
@@ -26,13 +25,10 @@ begin
 end;
 $$;
 comment on function private.queue_of(text) is 'The queue that holds the messages of a priority.';
-revoke all on function private.queue_of(text) from public;
 
 create function private.send_message(p_task_id uuid, p_priority text, p_visible_at timestamptz default null)
 returns bigint
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -53,13 +49,10 @@ end;
 $$;
 comment on function private.send_message(uuid, text, timestamptz) is
   'Puts the message of a task in its queue and returns the message''s id. pgmq.send() for queues whose names are known: that function plans its statement at every call, which takes longer than running it.';
-revoke all on function private.send_message(uuid, text, timestamptz) from public;
 
 create function private.move_messages(p_priority text, p_message_ids bigint[], p_visible_at timestamptz)
 returns bigint[]
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -87,13 +80,10 @@ end;
 $$;
 comment on function private.move_messages(text, bigint[], timestamptz) is
   'Sets when messages of a priority become visible and returns the ids of those that exist. pgmq.set_vt() for many at once, and to a time that the caller gives its leases too.';
-revoke all on function private.move_messages(text, bigint[], timestamptz) from public;
 
 create function private.delete_messages(p_priority text, p_message_ids bigint[])
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -105,13 +95,10 @@ begin
 end;
 $$;
 comment on function private.delete_messages(text, bigint[]) is 'Deletes messages of a priority: pgmq.delete() without planning at every call.';
-revoke all on function private.delete_messages(text, bigint[]) from public;
 
 create function private.priorities_with_messages()
 returns text[]
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 set enable_seqscan = off
 set jit = off
@@ -130,13 +117,10 @@ end;
 $$;
 comment on function private.priorities_with_messages() is
   'The priorities, high first, in whose queues a read would find something.';
-revoke all on function private.priorities_with_messages() from public;
 
 create function private.message_time(p_run_after timestamptz)
 returns timestamptz
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -148,7 +132,6 @@ end;
 $$;
 comment on function private.message_time(timestamptz) is
   'When a task''s message becomes visible; null when that is more than a minute away, and the task gets its message from the reconciler. A read passes over every invisible message, so far ones stay out of the queue.';
-revoke all on function private.message_time(timestamptz) from public;
 
 -- Wakes ---------------------------------------------------------------------------------------
 
@@ -165,7 +148,6 @@ create function private.is_wake_token(p_token text)
 returns boolean
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   -- Digests are compared, so that the time taken tells nothing of the token.
@@ -176,13 +158,10 @@ as $$
   );
 $$;
 comment on function private.is_wake_token(text) is 'Called by the functions that the database wakes, to authenticate a wake.';
-revoke all on function private.is_wake_token(text) from public;
 
 create function private.configure_project_url(p_url text)
 returns void
 language sql
-volatile
-security invoker
 set search_path = ''
 as $$
   insert into private.settings as setting (key, value)
@@ -192,13 +171,10 @@ as $$
 $$;
 comment on function private.configure_project_url(text) is
   'Tells the database where its edge functions are. The functions call it with SUPABASE_URL when they start; call it by hand for a project whose first task does not come through a function.';
-revoke all on function private.configure_project_url(text) from public;
 
 create function private.wake_function(p_name text)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -224,25 +200,19 @@ end;
 $$;
 comment on function private.wake_function(text) is
   'Asks an edge function to look for its work, after commit. Without a project URL nothing is sent.';
-revoke all on function private.wake_function(text) from public;
 
 create function private.wake_worker()
 returns void
 language sql
-volatile
-security invoker
 set search_path = ''
 as $$
   select private.wake_function('supaswarm-worker');
 $$;
 comment on function private.wake_worker() is 'Asks for a worker, after commit. Without a project URL only the cron tick is left, which does the same.';
-revoke all on function private.wake_worker() from public;
 
 create function private.pass_wake_gates()
 returns text[]
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 set plan_cache_mode = force_generic_plan
 as $$
@@ -263,13 +233,10 @@ end;
 $$;
 comment on function private.pass_wake_gates() is
   'The gates that this caller has passed, which at most one does each 150 ms, and who then wakes.';
-revoke all on function private.pass_wake_gates() from public;
 
 create function private.open_listener_gate()
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -284,12 +251,10 @@ end;
 $$;
 comment on function private.open_listener_gate() is
   'Lets the next task notify, however recently the last one did: called by a claim that leaves a worker with nothing to do, at the end of its transaction.';
-revoke all on function private.open_listener_gate() from public;
 
 create function private.wake_at_commit()
 returns trigger
 language plpgsql
-volatile
 security definer
 set search_path = ''
 as $$
@@ -307,7 +272,6 @@ end;
 $$;
 comment on function private.wake_at_commit() is
   'Deferred row trigger: debounced wakes for a task that can be claimed, a notification for workers that listen and a request for one that may have to start. A worker looks again for longer than the debounce. Definer: runs at commit as whoever committed.';
-revoke all on function private.wake_at_commit() from public;
 
 -- Once a transaction: of its thousand tasks the first is queued for the commit, and decides for
 -- all. The mark is as local as the queue is: a savepoint that is rolled back takes both along.

@@ -19,19 +19,17 @@ grant select on private.concurrency_limits to service_role;
 -- The line of each owner, and in it of each key, by priority and then in the order of the queue.
 -- Tasks of the service stand in a line of their own.
 create index tasks_line_idx on public.tasks (
-  coalesce(created_by, '00000000-0000-0000-0000-000000000000'::uuid),
+  owner_key,
   array_position(array['high', 'normal', 'low'], priority), message_id
 ) where status = 'pending' and message_id is not null;
 create index tasks_key_line_idx on public.tasks (
-  coalesce(created_by, '00000000-0000-0000-0000-000000000000'::uuid), coalesce(md5(concurrency_key), ''),
+  owner_key, coalesce(md5(concurrency_key), ''),
   array_position(array['high', 'normal', 'low'], priority), message_id
 ) where status = 'pending' and message_id is not null;
 
 create function private.running_count(p_user_id uuid)
 returns int
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 set enable_seqscan = off
 set jit = off
@@ -44,13 +42,10 @@ begin
 end;
 $$;
 comment on function private.running_count(uuid) is 'How many tasks of a user run.';
-revoke all on function private.running_count(uuid) from public;
 
 create function private.is_limited(p_created_by uuid, p_concurrency_key text, p_claim_count int)
 returns boolean
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -64,13 +59,10 @@ end;
 $$;
 comment on function private.is_limited(uuid, text, int) is
   'True when a limit may hold back a task of that owner and key that is claimed together with others, p_claim_count in all; null is not true.';
-revoke all on function private.is_limited(uuid, text, int) from public;
 
 create function private.owners_waiting(p_limit int)
-returns table (owner_id uuid)
+returns table (owner_key uuid, created_by uuid)
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 -- The order of the index is the point: no estimate of a growing table may talk the planner out of
 -- it, and what it must not do it prices so high that the query would be compiled.
@@ -80,49 +72,47 @@ set plan_cache_mode = force_generic_plan
 set enable_bitmapscan = off
 set enable_sort = off
 as $$
+#variable_conflict use_column
 declare
-  v_nobody constant uuid := '00000000-0000-0000-0000-000000000000'::uuid;
+  v_least constant uuid := '00000000-0000-0000-0000-000000000000'::uuid;
   -- Where to start, so that with more owners than are looked at each has its chance.
   v_start constant uuid := gen_random_uuid();
 begin
   return query
     with recursive waiting as (
-      select arm.half, 1 as place, first.id
-      from (values (1, v_start), (2, v_nobody)) as arm (half, from_id)
+      select arm.half, 1 as place, first.owner_key, first.created_by
+      from (values (1, v_start), (2, v_least)) as arm (half, from_id)
       cross join lateral (
-        select coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) as id
+        select task.owner_key, task.created_by
         from public.tasks as task
         where task.status = 'pending' and task.message_id is not null
-          and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) >= arm.from_id
-        order by coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid)
+          and task.owner_key >= arm.from_id
+        order by task.owner_key
         limit 1
       ) as first
-      where arm.half = 1 or first.id < v_start
+      where arm.half = 1 or first.owner_key < v_start
       union all
-      select waiting.half, waiting.place + 1, following.id
+      select waiting.half, waiting.place + 1, following.owner_key, following.created_by
       from waiting
       cross join lateral (
-        select coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) as id
+        select task.owner_key, task.created_by
         from public.tasks as task
         where task.status = 'pending' and task.message_id is not null
-          and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) > waiting.id
-        order by coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid)
+          and task.owner_key > waiting.owner_key
+        order by task.owner_key
         limit 1
       ) as following
-      where waiting.place < p_limit and (waiting.half = 1 or following.id < v_start)
+      where waiting.place < p_limit and (waiting.half = 1 or following.owner_key < v_start)
     )
-    select waiting.id from waiting order by waiting.half, waiting.place limit p_limit;
+    select waiting.owner_key, waiting.created_by from waiting order by waiting.half, waiting.place limit p_limit;
 end;
 $$;
 comment on function private.owners_waiting(int) is
-  'Owners with tasks in line, from a random one on and around; the nil uuid stands for the service.';
-revoke all on function private.owners_waiting(int) from public;
+  'Owners with tasks in line, from a random one on and around; created_by is null for the service.';
 
-create function private.key_lines_of(p_owner_id uuid, p_limit int)
+create function private.key_lines_of(p_owner_key uuid, p_limit int)
 returns table (line text)
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 set enable_seqscan = off
 set jit = off
@@ -141,7 +131,7 @@ begin
         select coalesce(md5(task.concurrency_key), '') as line
         from public.tasks as task
         where task.status = 'pending' and task.message_id is not null
-          and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) = p_owner_id
+          and task.owner_key = p_owner_key
           and coalesce(md5(task.concurrency_key), '') >= arm.from_line
         order by coalesce(md5(task.concurrency_key), '')
         limit 1
@@ -154,7 +144,7 @@ begin
         select coalesce(md5(task.concurrency_key), '') as line
         from public.tasks as task
         where task.status = 'pending' and task.message_id is not null
-          and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) = p_owner_id
+          and task.owner_key = p_owner_key
           and coalesce(md5(task.concurrency_key), '') > waiting.line
         order by coalesce(md5(task.concurrency_key), '')
         limit 1
@@ -166,13 +156,10 @@ end;
 $$;
 comment on function private.key_lines_of(uuid, int) is
   'Digests of the concurrency keys with which an owner''s tasks wait, empty for none, from a random one on and around.';
-revoke all on function private.key_lines_of(uuid, int) from public;
 
-create function private.first_of_owner(p_owner_id uuid, p_limit int)
+create function private.first_of_owner(p_owner_key uuid, p_limit int)
 returns table (task_id uuid, rank int)
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 set enable_seqscan = off
 set jit = off
@@ -185,7 +172,7 @@ begin
     select task.id, array_position(array['high', 'normal', 'low'], task.priority)
     from public.tasks as task
     where task.status = 'pending' and task.message_id is not null
-      and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) = p_owner_id
+      and task.owner_key = p_owner_key
       and (task.run_after is null or task.run_after <= clock_timestamp())
       and not task.works_alone
     order by array_position(array['high', 'normal', 'low'], task.priority), task.message_id
@@ -194,13 +181,10 @@ end;
 $$;
 comment on function private.first_of_owner(uuid, int) is
   'The first due tasks in an owner''s line, each with the rank of its priority.';
-revoke all on function private.first_of_owner(uuid, int) from public;
 
-create function private.first_of_keys(p_owner_id uuid, p_limit int)
+create function private.first_of_keys(p_owner_key uuid, p_limit int)
 returns table (task_id uuid, rank int)
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 set enable_seqscan = off
 set jit = off
@@ -215,13 +199,13 @@ begin
       select md5(task.concurrency_key) as line, count(*)::int as running_count
       from public.tasks as task
       where task.status = 'running' and task.concurrency_key is not null
-        and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) = p_owner_id
+        and task.owner_key = p_owner_key
       group by 1
     ),
     room as materialized (
       select waiting.line,
         least(p_limit, coalesce(own.max_running, usual.max_running) - coalesce(busy.running_count, 0)) as room_count
-      from private.key_lines_of(p_owner_id, v_max_lines) as waiting
+      from private.key_lines_of(p_owner_key, v_max_lines) as waiting
       left join busy on busy.line = waiting.line
       left join private.concurrency_limits as own
         on md5(own.concurrency_key) = waiting.line and own.concurrency_key <> '*'
@@ -234,7 +218,7 @@ begin
       select task.id, task.message_id, array_position(array['high', 'normal', 'low'], task.priority) as rank
       from public.tasks as task
       where task.status = 'pending' and task.message_id is not null
-        and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) = p_owner_id
+        and task.owner_key = p_owner_key
         and coalesce(md5(task.concurrency_key), '') = room.line
         and (task.run_after is null or task.run_after <= clock_timestamp())
         and not task.works_alone
@@ -247,13 +231,10 @@ end;
 $$;
 comment on function private.first_of_keys(uuid, int) is
   'The first due tasks in an owner''s line whose concurrency keys have room, each with the rank of its priority.';
-revoke all on function private.first_of_keys(uuid, int) from public;
 
 create function private.next_in_turn(p_limit int)
 returns table (task_id uuid, place bigint)
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 set enable_seqscan = off
 set enable_bitmapscan = off
@@ -263,25 +244,24 @@ as $$
 #variable_conflict use_column
 declare
   v_max_owners constant int := 200;
-  v_nobody constant uuid := '00000000-0000-0000-0000-000000000000'::uuid;
   v_has_key_limits boolean := exists (select from private.concurrency_limits);
 begin
   return query
     with busy as materialized (
-      select coalesce(task.created_by, v_nobody) as owner_id, count(*)::int as running_count
+      select task.owner_key, count(*)::int as running_count
       from public.tasks as task
       where task.status = 'running'
       group by 1
     ),
     owner as materialized (
       -- As many owners as tasks are enough: each of them has one that stands before any other's second.
-      select waiting.owner_id,
+      select waiting.owner_key,
         coalesce(busy.running_count, 0) as running_count,
-        private.quota('running_tasks', nullif(waiting.owner_id, v_nobody)) as max_running
+        private.quota('running_tasks', waiting.created_by) as max_running
       from private.owners_waiting(v_max_owners) as waiting
-      left join busy on busy.owner_id = waiting.owner_id
+      left join busy on busy.owner_key = waiting.owner_key
       where coalesce(busy.running_count, 0)
-        < coalesce(private.quota('running_tasks', nullif(waiting.owner_id, v_nobody)), 2147483647)
+        < coalesce(private.quota('running_tasks', waiting.created_by), 2147483647)
       order by running_count, random()
       limit p_limit
     )
@@ -294,13 +274,13 @@ begin
     cross join lateral (
       select first.task_id, first.rank, first.place
       from private.first_of_owner(
-        owner.owner_id, least(p_limit, owner.max_running - owner.running_count)::int
+        owner.owner_key, least(p_limit, owner.max_running - owner.running_count)::int
       ) with ordinality as first (task_id, rank, place)
       where not v_has_key_limits
       union all
       select first.task_id, first.rank, first.place
       from private.first_of_keys(
-        owner.owner_id, least(p_limit, owner.max_running - owner.running_count)::int
+        owner.owner_key, least(p_limit, owner.max_running - owner.running_count)::int
       ) with ordinality as first (task_id, rank, place)
       where v_has_key_limits
     ) as candidate
@@ -310,4 +290,3 @@ end;
 $$;
 comment on function private.next_in_turn(int) is
   'The tasks whose turn it is, within the limits, and their places in the line of all.';
-revoke all on function private.next_in_turn(int) from public;

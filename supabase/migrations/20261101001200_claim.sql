@@ -4,7 +4,6 @@ create function private.task_id_of(p_message jsonb)
 returns uuid
 language plpgsql
 immutable
-security invoker
 set search_path = ''
 as $$
 begin
@@ -15,13 +14,10 @@ end;
 $$;
 comment on function private.task_id_of(jsonb) is
   'The task that a queue message {"task_id"} names; null for a malformed one, which must not keep its queue from being read.';
-revoke all on function private.task_id_of(jsonb) from public;
 
 create function private.settle_unclaimed(p_queue text, p_message_id bigint, p_task_id uuid)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -40,13 +36,10 @@ end;
 $$;
 comment on function private.settle_unclaimed(text, bigint, uuid) is
   'What becomes of a message that was read but whose task could not be claimed.';
-revoke all on function private.settle_unclaimed(text, bigint, uuid) from public;
 
 create function private.pick_in_turn(p_limit int)
 returns table (task_id uuid, message_id bigint, priority text)
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 -- A handful of tasks by their ids, whatever the planner makes of how many are pending.
 set enable_seqscan = off
@@ -88,13 +81,10 @@ end;
 $$;
 comment on function private.pick_in_turn(int) is
   'Locks up to p_limit tasks, those of dead workers first and then those whose turn it is.';
-revoke all on function private.pick_in_turn(int) from public;
 
 create function private.pick_of_only_owner(p_limit int)
 returns table (task_id uuid, message_id bigint, priority text)
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 set enable_seqscan = off
 set enable_bitmapscan = off
@@ -104,33 +94,32 @@ set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_now constant timestamptz := clock_timestamp();
+  v_owner_id uuid;
   v_first uuid;
   v_last uuid;
   v_max_running bigint;
 begin
-  select coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) into v_first
+  select task.created_by, task.owner_key into v_owner_id, v_first
   from public.tasks as task
   where task.status = 'pending' and task.message_id is not null
-  order by coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid)
+  order by task.owner_key
   limit 1;
-  select coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) into v_last
+  select task.owner_key into v_last
   from public.tasks as task
   where task.status = 'pending' and task.message_id is not null
-  order by coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) desc
+  order by task.owner_key desc
   limit 1;
   if v_first is distinct from v_last
     or exists (select from public.tasks as task where task.status = 'running' and task.lease_expires_at <= v_now)
   then
     return;
   end if;
-  v_max_running := private.quota(
-    'running_tasks', nullif(v_first, '00000000-0000-0000-0000-000000000000'::uuid)
-  );
+  v_max_running := private.quota('running_tasks', v_owner_id);
   return query
     select task.id, task.message_id, task.priority
     from public.tasks as task
     where task.status = 'pending' and task.message_id is not null
-      and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) = v_first
+      and task.owner_key = v_first
       and (task.run_after is null or task.run_after <= v_now)
       and not task.works_alone
       and task.cancel_requested_at is null
@@ -138,22 +127,19 @@ begin
     order by array_position(array['high', 'normal', 'low'], task.priority), task.message_id
     limit case
       when v_max_running is null then p_limit
-      else greatest(0, least(p_limit, v_max_running - private.running_count(v_first)))
+      else greatest(0, least(p_limit, v_max_running - private.running_count(v_owner_id)))
     end
     for no key update skip locked;
 end;
 $$;
 comment on function private.pick_of_only_owner(int) is
   'pick_in_turn() for the usual case, in a quarter of its time: where one owner alone waits and no lease has expired, turns need no counting. Picks nothing in any other case. The caller knows that no concurrency key has a limit.';
-revoke all on function private.pick_of_only_owner(int) from public;
 
 create function private.start_claimed(
   p_task_ids uuid[], p_message_ids bigint[], p_worker_id text, p_lease_expires_at timestamptz
 )
 returns uuid[]
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -180,13 +166,10 @@ end;
 $$;
 comment on function private.start_claimed(uuid[], bigint[], text, timestamptz) is
   'Gives tasks to a worker until the time to which their messages have been moved. The caller has locked them.';
-revoke all on function private.start_claimed(uuid[], bigint[], text, timestamptz) from public;
 
 create function private.claim_strays(p_priority text, p_worker_id text, p_limit int, p_lease_seconds int)
 returns uuid[]
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 set enable_seqscan = off
 set enable_bitmapscan = off
@@ -251,13 +234,10 @@ end;
 $$;
 comment on function private.claim_strays(text, text, int, int) is
   'Claims up to p_limit tasks by reading the queue itself, and settles the messages of those that it cannot.';
-revoke all on function private.claim_strays(text, text, int, int) from public;
 
 create function private.has_room_for_one(p_created_by uuid, p_concurrency_key text)
 returns boolean
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 set enable_seqscan = off
 set jit = off
@@ -284,13 +264,10 @@ end;
 $$;
 comment on function private.has_room_for_one(uuid, text) is
   'True when quotas and concurrency_limits let one more task of that owner and key run.';
-revoke all on function private.has_room_for_one(uuid, text) from public;
 
 create function private.pick_lone()
 returns table (task_id uuid, message_id bigint, priority text)
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 set enable_seqscan = off
 set jit = off
@@ -314,13 +291,10 @@ end;
 $$;
 comment on function private.pick_lone() is
   'Locks the task that has waited longest for a worker of its own.';
-revoke all on function private.pick_lone() from public;
 
 create function private.pick_tasks(p_limit int, p_has_key_limits boolean)
 returns table (task_id uuid, message_id bigint, priority text)
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -334,15 +308,12 @@ begin
 end;
 $$;
 comment on function private.pick_tasks(int, boolean) is 'Locks up to p_limit tasks to be claimed.';
-revoke all on function private.pick_tasks(int, boolean) from public;
 
 create function private.claim_in_turn(
   p_worker_id text, p_limit int, p_lease_seconds int, p_has_key_limits boolean, p_is_lone boolean
 )
 returns uuid[]
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -374,13 +345,10 @@ end;
 $$;
 comment on function private.claim_in_turn(text, int, int, boolean, boolean) is
   'Claims up to p_limit tasks whose turn it is for a worker and returns their ids: with p_is_lone those that it has to run alone, else the others.';
-revoke all on function private.claim_in_turn(text, int, int, boolean, boolean) from public;
 
 create function private.trace_claims(p_task_ids uuid[], p_worker_id text, p_begins_first_steps boolean)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 set enable_seqscan = off
 set jit = off
@@ -421,13 +389,10 @@ end;
 $$;
 comment on function private.trace_claims(uuid[], text, boolean) is
   'The events of claimed tasks. With p_begins_first_steps it writes the first step of those that have none, which always is a call of the model, and so saves each of them a round trip. The caller has just claimed the tasks.';
-revoke all on function private.trace_claims(uuid[], text, boolean) from public;
 
 create function private.is_user_waiting()
 returns boolean
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 set enable_seqscan = off
 set enable_bitmapscan = off
@@ -435,17 +400,18 @@ set jit = off
 set plan_cache_mode = force_generic_plan
 as $$
 begin
-  return exists (
-    select from public.tasks as task
+  return (
+    -- The service stands first in the order of owner_key.
+    select task.created_by is not null
+    from public.tasks as task
     where task.status = 'pending' and task.message_id is not null
-      and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid)
-        > '00000000-0000-0000-0000-000000000000'::uuid
+    order by task.owner_key desc
+    limit 1
   );
 end;
 $$;
 comment on function private.is_user_waiting() is
-  'True when a task of a user is in line, to which quotas apply; tasks of the service have none.';
-revoke all on function private.is_user_waiting() from public;
+  'True when a task of a user is in line, to which quotas apply; tasks of the service have none. Null when nothing waits.';
 
 create function private.claim_tasks(
   p_worker_id text, p_limit int, p_lease_seconds int, p_begins_first_steps boolean default false,
@@ -453,8 +419,6 @@ create function private.claim_tasks(
 )
 returns table (task_id uuid, epoch bigint, context json)
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 set enable_seqscan = off
 set jit = off
@@ -515,4 +479,3 @@ end;
 $$;
 comment on function private.claim_tasks(text, int, int, boolean, text) is
   'Claims up to p_limit tasks, in turn among owners, an owner''s of high priority first, and within quotas and concurrency_limits, each with a lease of p_lease_seconds and a new epoch. p_lone says what becomes of tasks that work alone: skip leaves them, first claims one of them and then nothing else, any takes one before the others. Called by workers.';
-revoke all on function private.claim_tasks(text, int, int, boolean, text) from public;

@@ -3,8 +3,6 @@
 create function private.hold_task(p_task_id uuid, p_epoch bigint, p_lease_seconds int)
 returns public.tasks
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -36,13 +34,10 @@ end;
 $$;
 comment on function private.hold_task(uuid, bigint, int) is
   'The fence that every write of a worker passes: locks the task and renews its lease and its message''s visibility, or raises LEASE_LOST. Without p_lease_seconds nothing is renewed: the caller ends the lease.';
-revoke all on function private.hold_task(uuid, bigint, int) from public;
 
 create function private.heartbeat(p_worker_id text, p_leases jsonb, p_lease_seconds int)
 returns table (task_id uuid, epoch bigint, state text)
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -93,16 +88,12 @@ end;
 $$;
 comment on function private.heartbeat(text, jsonb, int) is
   'Renews the leases [{task_id, epoch}] of a worker in one statement; each is held, lost or cancelled. Called by workers.';
-revoke all on function private.heartbeat(text, jsonb, int) from public;
 
 create function private.stop_worker(p_worker_id text)
 returns void
 language sql
-volatile
-security invoker
 set search_path = ''
 as $$
   update private.workers set stopped_at = clock_timestamp() where id = stop_worker.p_worker_id;
 $$;
 comment on function private.stop_worker(text) is 'Notes that a worker has ended. Called by workers.';
-revoke all on function private.stop_worker(text) from public;
