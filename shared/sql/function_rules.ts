@@ -1,7 +1,7 @@
 import { nearestNames } from "../nearest_names.ts";
 import { allowedFunctions, CALLER_FUNCTIONS, WRITING_FUNCTIONS } from "./allowed_functions.ts";
 import { ALLOWED_SETTINGS } from "./allowed_settings.ts";
-import { finding, forbidden, type NodeFinding, type NodeRule } from "./check_context.ts";
+import { finding, forbidden, type NodeFinding, type NodeInContext } from "./check_context.ts";
 import { constantSizeProblem } from "./constant_size.ts";
 import { searchPathOf, type SqlPolicy } from "./sql_policy.ts";
 import {
@@ -15,7 +15,7 @@ import {
 } from "./syntax_tree.ts";
 
 /** Calls of built-in functions without effects, and of those that the policy opts in. */
-export const functionRule: NodeRule = ({ node, policy }) => {
+export function functionRule({ node, policy }: NodeInContext): NodeFinding | null {
   const { location } = node;
   const parts = nameParts(node.funcname);
   if (parts === null || parts.length === 0 || parts.length > 2) {
@@ -28,7 +28,7 @@ export const functionRule: NodeRule = ({ node, policy }) => {
     if (known !== "unknown") return known;
   }
   return projectFunctionFinding(schema, name, policy, location);
-};
+}
 
 function builtInFinding(name: string, node: TreeNode): NodeFinding | null | "unknown" {
   if (name === "current_setting") return settingOfCall(node);

@@ -1,5 +1,5 @@
 import { ALLOWED_CATALOGS, FORBIDDEN_INFORMATION_VIEWS } from "./allowed_relations.ts";
-import { forbidden, type NodeFinding, type NodeRule, schemaProblem } from "./check_context.ts";
+import { forbidden, type NodeFinding, type NodeInContext, schemaProblem } from "./check_context.ts";
 import { EXTENSIONS_SCHEMA, type SqlPolicy } from "./sql_policy.ts";
 import { nameParts, textOf, type TreeNode, type TreeValue } from "./syntax_tree.ts";
 
@@ -21,7 +21,7 @@ export function isTarget(parent: string, field: string): boolean {
 }
 
 /** Relations of exposed schemas; harmless catalogs, to read. */
-export const relationRule: NodeRule = ({ node, parent, field, policy }) => {
+export function relationRule({ node, parent, field, policy }: NodeInContext): NodeFinding | null {
   const { location } = node;
   const schema = textOf(node.schemaname);
   const name = textOf(node.relname) ?? "";
@@ -32,7 +32,7 @@ export const relationRule: NodeRule = ({ node, parent, field, policy }) => {
     ? catalogProblem(schema, name, isTarget(parent, field))
     : schemaProblem(schema, policy.exposedSchemas);
   return problem === null ? null : forbidden(problem, location);
-};
+}
 
 function isCatalog(schema: string | null, name: string): boolean {
   return schema === "pg_catalog" || schema === "information_schema" ||
@@ -52,7 +52,7 @@ function catalogProblem(
 }
 
 /** Types of PostgreSQL, of extensions and of exposed schemas. */
-export const typeRule: NodeRule = ({ node, policy }) => {
+export function typeRule({ node, policy }: NodeInContext): NodeFinding | null {
   const { location } = node;
   if (node.pct_type === true) {
     return forbidden("%TYPE belongs to function definitions.", location);
@@ -63,15 +63,16 @@ export const typeRule: NodeRule = ({ node, policy }) => {
     EXTENSIONS_SCHEMA,
     ...policy.exposedSchemas,
   ], location);
-};
+}
 
 /** Collations of PostgreSQL and of exposed schemas. */
-export const collationRule: NodeRule = ({ node, policy }) =>
-  qualifiedNameFinding(
+export function collationRule({ node, policy }: NodeInContext): NodeFinding | null {
+  return qualifiedNameFinding(
     node.collname,
     ["pg_catalog", EXTENSIONS_SCHEMA, ...policy.exposedSchemas],
     node.location,
   );
+}
 
 /** Operators: those found by the search path, or named in a schema nobody but owners writes to. */
 export function operatorFinding(name: TreeValue | undefined, node: TreeNode): NodeFinding | null {
