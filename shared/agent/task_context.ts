@@ -39,6 +39,16 @@ const review = z.object({
   is_spent: z.boolean(),
 });
 
+const provider = z.object({
+  id: z.string(),
+  name: z.string(),
+  api: z.enum(CLOSED_SETS.llm_providers.api),
+  base_url: z.string().nullable(),
+  default_model: z.string(),
+  requires_api_key: z.boolean(),
+  api_key_secret_name: z.string().nullable(),
+});
+
 /** What `private.claim_tasks()` tells a worker about a task: all it needs to go on. */
 export const taskContext = z.object({
   task: z.object({
@@ -58,6 +68,8 @@ export const taskContext = z.object({
     tracestate: z.string().nullable(),
     /** What the owner may still store, as of the claim; null where there is no limit. */
     stored_bytes_left: z.number().nullable(),
+    /** The job's budget caps its cost. */
+    has_cost_cap: z.boolean(),
     /** JSON Schema of this task's result; null: its agent's. */
     output_schema: jsonObject.nullable(),
     /** What the master task was asked for. */
@@ -78,15 +90,14 @@ export const taskContext = z.object({
     must_complete: z.boolean(),
   }).nullable(),
   /** Null when the agent names none or the one it names is not active. */
-  provider: z.object({
-    id: z.string(),
-    name: z.string(),
-    api: z.enum(CLOSED_SETS.llm_providers.api),
-    base_url: z.string().nullable(),
-    default_model: z.string(),
-    requires_api_key: z.boolean(),
-    api_key_secret_name: z.string().nullable(),
-  }).nullable(),
+  provider: provider.nullable(),
+  /** Whom to ask instead when the provider fails, in this order. */
+  fallbacks: z.array(z.object({
+    provider,
+    model: z.string().nullable(),
+    /** A job with a cost cap calls no model without a price. */
+    is_priced: z.boolean(),
+  })),
   skills: z.array(z.object({ skill_id: z.string(), name: z.string(), description: z.string() })),
   handoffs: z.array(z.object({ slug: z.string(), description: z.string().nullable() })),
   steps: z.array(z.discriminatedUnion("kind", [modelStep, callStep])),

@@ -16,6 +16,8 @@ export interface ModelProblem {
   /** The provider's words, or ours when it said nothing. */
   readonly message: string;
   readonly status?: number | undefined;
+  /** The account's quota or money is used up. */
+  readonly isQuota?: boolean;
   readonly retryAfterSeconds?: number | undefined;
   readonly cause?: unknown;
 }
@@ -72,7 +74,11 @@ export function createModelError(endpoint: ModelEndpoint, problem: ModelProblem)
   const message =
     `Cannot get an answer from provider '${endpoint.providerName}': ${words}${suffix}`;
   return new SwarmError(code, message, {
-    details: { provider: endpoint.providerName, ...(status === undefined ? {} : { status }) },
+    details: {
+      provider: endpoint.providerName,
+      ...(status === undefined ? {} : { status }),
+      ...(problem.isQuota === true ? { reason: "quota" } : {}),
+    },
     ...(HINTS[code] === undefined ? {} : { hint: HINTS[code] }),
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
     ...(cause === undefined ? {} : { cause }),
@@ -105,6 +111,7 @@ export function toHttpError(
     code: codeOfStatus(ruling),
     message: reported?.message ?? (body.trim() || "it gave no reason"),
     status,
+    isQuota: ruling === 402,
     retryAfterSeconds: waitSeconds,
   });
 }

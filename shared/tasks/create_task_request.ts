@@ -30,6 +30,8 @@ export const createTaskRequest = z.strictObject({
   metadata: jsonObject.optional(),
   /** Caps of the whole job; null lifts a cap. */
   budget: z.record(z.string(), z.number().nullable()).optional(),
+  /** Errors of one step after which the task fails, instead of the default. */
+  max_attempts: z.int().min(1).max(1_000).optional(),
   /** JSON Schema that the task's output fits, instead of the agent's. */
   output_schema: jsonObject.refine(isUsableSchema, "is not a JSON Schema that can be used")
     .optional(),

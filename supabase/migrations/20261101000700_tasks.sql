@@ -39,7 +39,8 @@ create table public.tasks (
 
   epoch bigint not null default 0,
   attempts int not null default 0,
-  max_attempts int not null default 5 check (max_attempts > 0),
+  max_attempts int check (max_attempts between 1 and 1000),
+  failing_since timestamptz,
   deliveries int not null default 0 check (deliveries >= 0),
   max_deliveries int not null default 8 check (max_deliveries > 0),
   works_alone boolean not null default false,
@@ -103,6 +104,8 @@ comment on column public.tasks.tracestate is 'W3C Trace Context: what other syst
 comment on column public.tasks.pending_children is 'Subtasks that have not ended.';
 comment on column public.tasks.epoch is 'Fencing token: each claim adds one, and a write that names an older one is refused.';
 comment on column public.tasks.attempts is 'Errors of the step at hand, counted against max_attempts; the next step begins with none.';
+comment on column public.tasks.max_attempts is 'Errors of one step after which the task is buried. Null: five, and while the model''s provider is down for as long as ten minutes have not passed.';
+comment on column public.tasks.failing_since is 'When the step at hand first failed; null when it has not.';
 comment on column public.tasks.deliveries is 'Claims since the last checkpoint: more than one means that workers died, or handed the task back before a step had ended.';
 comment on column public.tasks.works_alone is 'A model call of it was cut off with its worker: it is next run by a worker that does nothing else, until a step ends.';
 comment on column public.tasks.rate_limit_waits is 'How often a provider asked this task to wait; not failures.';

@@ -108,6 +108,7 @@ begin
       started_at = null,
       cancel_requested_at = null,
       attempts = 0,
+      failing_since = null,
       deliveries = 0,
       rate_limit_waits = 0,
       message_id = private.send_message(id, priority),
@@ -304,12 +305,12 @@ begin
 
   insert into public.tasks (
     id, master_task_id, agent_id, agent_slug, input, created_by, priority, concurrency_key,
-    metadata, budget, traceparent, tracestate, output_schema, intermediate_data, storage_paths, message_id, logs
+    metadata, budget, traceparent, tracestate, output_schema, max_attempts, intermediate_data, storage_paths, message_id, logs
   )
   select
     v_id, v_id, v_agent.id, v_agent.slug, v_source.input, v_source.created_by, v_source.priority,
     v_source.concurrency_key, v_source.metadata, private.capped_budget(private.budget_left(master), v_source.created_by),
-    v_source.traceparent, v_source.tracestate, v_source.output_schema,
+    v_source.traceparent, v_source.tracestate, v_source.output_schema, v_source.max_attempts,
     private.saved_data_before(v_source, p_from_seq), v_source.storage_paths,
     private.send_message(v_id, v_source.priority),
     array[private.log_line(format('forked from task %s before step %s', p_task_id, p_from_seq))]

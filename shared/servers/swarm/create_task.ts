@@ -56,6 +56,12 @@ export const createTaskTool = defineTool({
         description: "Tasks of one key share its limit",
       },
       metadata: { type: "object", description: "Notes of your own, kept with the task" },
+      max_attempts: {
+        type: "integer",
+        minimum: 1,
+        maximum: 1_000,
+        description: "Errors of one step after which the task fails",
+      },
       output_schema: {
         type: "object",
         description: "JSON Schema that the output fits, instead of the agent's own",
