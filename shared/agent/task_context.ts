@@ -16,7 +16,7 @@ const modelStep = z.object({
 });
 
 const callStep = z.object({
-  kind: stepKind.exclude(["model"]),
+  kind: stepKind.exclude(["model", "user"]),
   seq,
   /** `failed`: ended, and the result is an error that the model reads. */
   state: stepState,
@@ -25,6 +25,14 @@ const callStep = z.object({
   input: jsonObject.nullable(),
   /** Null until the step has ended. */
   output: jsonValue.nullable(),
+});
+
+const messageStep = z.object({
+  kind: z.literal("user"),
+  seq,
+  state: stepState,
+  /** What the user added after the task had ended. */
+  input: jsonValue,
 });
 
 const review = z.object({
@@ -100,7 +108,7 @@ export const taskContext = z.object({
   })),
   skills: z.array(z.object({ skill_id: z.string(), name: z.string(), description: z.string() })),
   handoffs: z.array(z.object({ slug: z.string(), description: z.string().nullable() })),
-  steps: z.array(z.discriminatedUnion("kind", [modelStep, callStep])),
+  steps: z.array(z.discriminatedUnion("kind", [modelStep, callStep, messageStep])),
   reviews: z.array(review),
   /** What the tools that the job has called so far let flow. */
   job_data_flows: z.array(z.string()),
@@ -114,7 +122,9 @@ export type Agent = NonNullable<TaskContext["agent"]>;
 export type ModelStep = z.infer<typeof modelStep>;
 /** A tool call of the transcript: through the gateway, or of a system tool. */
 export type CallStep = z.infer<typeof callStep>;
+/** A message that continued the task. */
+export type MessageStep = z.infer<typeof messageStep>;
 /** One row of the transcript. */
-export type Step = ModelStep | CallStep;
+export type Step = ModelStep | CallStep | MessageStep;
 /** A question to a person and, once there, the answer. */
 export type Review = z.infer<typeof review>;

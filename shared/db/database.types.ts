@@ -946,6 +946,9 @@ isOneToOne: false
 "check_head":
 { Args: { "p_project_id": string }; Returns: boolean
                            },
+"continue_task":
+{ Args: { "p_input": Json,"p_task_id": string }; Returns: string
+                           },
 "fork_task":
 { Args: { "p_from_seq": number,"p_task_id": string }; Returns: string
                            },
@@ -1166,7 +1169,7 @@ export const CLOSED_SETS = {
     type: ["task.created", "task.started", "task.parked", "task.resumed", "task.retried", "task.completed", "task.failed", "task.cancelled", "model.started", "model.interrupted", "model.completed", "tool.started", "tool.completed", "tool.failed", "subtask.created", "subtask.finished", "review.requested", "review.answered", "skill.loaded", "data.saved"],
   },
   task_steps: {
-    kind: ["model", "tool", "system"],
+    kind: ["model", "tool", "system", "user"],
     state: ["started", "done", "failed"],
   },
   tasks: {

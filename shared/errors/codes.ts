@@ -25,6 +25,7 @@ export const ERROR_CODES = {
   AGENT_HANDOFF_FORBIDDEN: { status: 403, retryable: false },
   TASK_NOT_FOUND: { status: 404, retryable: false },
   TASK_NOT_MASTER: { status: 409, retryable: false },
+  TASK_NOT_CONTINUABLE: { status: 409, retryable: false },
   TASK_NOT_RETRYABLE: { status: 409, retryable: false },
   FORK_POINT_INVALID: { status: 422, retryable: false },
   DEAD_LETTER_NOT_FOUND: { status: 404, retryable: false },

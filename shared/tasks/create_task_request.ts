@@ -3,7 +3,8 @@ import type { JsonObject, JsonValue } from "../json.ts";
 import { jsonObject } from "../json_schema.ts";
 import { isUsableSchema } from "../tool_schemas/is_usable_schema.ts";
 
-const input = z.custom<string | JsonObject>(
+/** What an agent is given to work on. */
+export const taskInput = z.custom<string | JsonObject>(
   (value) => typeof value === "string" ? value !== "" : jsonObject.safeParse(value).success,
   "must be an object or a text that is not empty",
 );
@@ -18,7 +19,7 @@ export const createTaskRequest = z.strictObject({
   /** Slug of the agent that gets the task. */
   agent: z.string().min(1).max(63),
   /** What the agent shall work on. */
-  input,
+  input: taskInput,
   /** The same key of the same caller names the same task. */
   idempotency_key: z.string().min(1).max(255).optional(),
   /** The task is not started before this time (ISO 8601 with offset). */

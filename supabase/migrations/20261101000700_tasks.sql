@@ -128,7 +128,7 @@ grant select on public.tasks to service_role;
 create table public.task_steps (
   task_id uuid not null references public.tasks (id) on delete cascade,
   seq int not null check (seq > 0),
-  kind text not null check (kind in ('model', 'tool', 'system')),
+  kind text not null check (kind in ('model', 'tool', 'system', 'user')),
   state text not null check (state in ('started', 'done', 'failed')),
   name text,
   call_id text,
@@ -150,7 +150,7 @@ comment on table private.task_steps_other is
 alter table private.task_steps_other enable row level security;
 comment on table public.task_steps is
   'The transcript of a task, which is also its checkpoint: one row a model call or tool call. An ended step never runs again.';
-comment on column public.task_steps.kind is 'model: a model call. tool: a call through the gateway. system: one of the five system tools.';
+comment on column public.task_steps.kind is 'model: a model call. tool: a call through the gateway. system: one of the five system tools. user: a message that continued the task, in input.';
 comment on column public.task_steps.state is 'failed: ended, and its result is an error that the model reads.';
 comment on column public.task_steps.usage is 'Tokens of a model call as the provider counted them.';
 comment on column public.task_steps.interruptions is 'How often a worker ended while this model call was under way; each of them is in usage_events as an estimate.';

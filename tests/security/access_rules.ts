@@ -246,6 +246,10 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     ...OWNER_AND_SERVICE,
     arguments: async (world) => ({ p_task_id: await world.failedTask() }),
   },
+  "continue_task(uuid, jsonb)": {
+    ...OWNER_AND_SERVICE,
+    arguments: async (world) => ({ p_task_id: await world.failedTask(), p_input: "Go on" }),
+  },
   "fork_task(uuid, integer)": {
     ...OWNER_AND_SERVICE,
     arguments: async (world) => ({ p_task_id: await world.failedTask(), p_from_seq: 1 }),
@@ -322,6 +326,7 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "call_as_caller(text, jsonb)",
   "cancel_task(uuid)",
   "check_head(uuid)",
+  "continue_task(uuid, jsonb)",
   "fork_task(uuid, integer)",
   "has_scope(text)",
   "is_own_channel(text)",
