@@ -1,4 +1,4 @@
--- What the platform brings: queues, outgoing HTTP, schedules, secrets.
+-- What the platform brings: queues, outgoing HTTP, schedules, secrets, vectors.
 -- Not "if not exists": in a project whose queues are in use already, the platform's own script
 -- before `create extension pgmq` fails.
 do $$
@@ -11,10 +11,34 @@ $$;
 create extension if not exists pg_net with schema extensions;
 create extension if not exists pg_cron;
 create extension if not exists supabase_vault;
+create extension if not exists vector with schema extensions;
 
 create schema private;
 comment on schema private is
   'Everything that is not an API: PostgREST never exposes this schema. Workers call its functions over the database connection.';
-revoke all on schema private from public;
 -- Policies and the public wrappers call functions in here as the caller.
 grant usage on schema private to authenticated, service_role;
+
+-- What these migrations create is nobody's until they grant it: neither PUBLIC executes a function,
+-- as Postgres has it, nor do API roles get what the platform gives them in public. Only a default for
+-- all schemas takes PUBLIC's right away. The last migration gives the project its own defaults back.
+create table private.default_privileges as
+  select defaults.scope, defaults.objects, acl.privilege_type, acl.grantee
+  from (
+    values ('', 0::oid, 'f'::"char", 'functions'),
+      ('in schema public', 'public'::regnamespace, 'f', 'functions'),
+      ('in schema public', 'public'::regnamespace, 'r', 'tables'),
+      ('in schema public', 'public'::regnamespace, 'S', 'sequences')
+  ) as defaults (scope, schema_id, object_type, objects)
+  left join pg_catalog.pg_default_acl as stated
+    on stated.defaclrole = current_user::regrole and stated.defaclnamespace = defaults.schema_id
+      and stated.defaclobjtype = defaults.object_type
+  cross join aclexplode(coalesce(
+    stated.defaclacl, case when defaults.scope = '' then acldefault('f', current_user::regrole) end
+  )) as acl
+  where acl.grantee = 0
+    or acl.grantee in (select oid from pg_catalog.pg_roles where rolname in ('anon', 'authenticated', 'service_role'));
+alter default privileges revoke all on functions from public;
+alter default privileges in schema public revoke all on functions from anon, authenticated, service_role;
+alter default privileges in schema public revoke all on tables from anon, authenticated, service_role;
+alter default privileges in schema public revoke all on sequences from anon, authenticated, service_role;

@@ -4,7 +4,6 @@ create function private.is_service_caller()
 returns boolean
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   -- Not by what it is called: a project may have roles of its own for its users.
@@ -12,13 +11,11 @@ as $$
 $$;
 comment on function private.is_service_caller() is
   'True for the service role and for direct database sessions of who may take it on, false for anon, authenticated and every other role. Reads the role setting, which a definer function leaves as the caller set it.';
-revoke all on function private.is_service_caller() from public;
 
 create function private.request_claims()
 returns jsonb
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 begin
@@ -26,14 +23,12 @@ begin
 end;
 $$;
 comment on function private.request_claims() is 'The claims of the caller''s token; empty for direct database sessions.';
-revoke all on function private.request_claims() from public;
 grant execute on function private.request_claims() to service_role;
 
 create function private.is_agent_call()
 returns boolean
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 begin
@@ -51,14 +46,12 @@ end;
 $$;
 comment on function private.is_agent_call() is
   'True when an agent acts on its owner''s behalf: a database function or an internal server that it called (claims and the transaction''s advisory lock (1398227271, any), both set by the gateway), or a request that its tool sent here (header x-supaswarm-actor). All three only ever take rights away, so nobody gains by forging them.';
-revoke all on function private.is_agent_call() from public;
 grant execute on function private.is_agent_call() to service_role;
 
 create function private.calling_task_id()
 returns uuid
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 declare
@@ -72,13 +65,11 @@ end;
 $$;
 comment on function private.calling_task_id() is
   'The task of the agent that acts, as its call names it, or null. Compare it with what the caller owns: a header can be made up.';
-revoke all on function private.calling_task_id() from public;
 
 create function private.calling_actor()
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 declare
@@ -97,13 +88,11 @@ end;
 $$;
 comment on function private.calling_actor() is
   'Who acts: user (a person''s own session), client (a person''s OAuth client), agent (a task, on its owner''s behalf), service, or null for nobody. The one place that decides it in SQL.';
-revoke all on function private.calling_actor() from public;
 
 create function private.calling_way()
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 declare
@@ -118,7 +107,6 @@ end;
 $$;
 comment on function private.calling_way() is
   'By which way a call came: tool (the gateway, over MCP, mcp-execute or in a task), rest (the REST API) or database (a direct session).';
-revoke all on function private.calling_way() from public;
 
 create function private.has_scope(p_scope text)
 returns boolean
@@ -137,7 +125,6 @@ end;
 $$;
 comment on function private.has_scope(text) is
   'Whether the caller may do what a scope names: an OAuth client needs it in its grant, all others have the rights of their own session. Called by policies and by functions that check their caller. Definer: clients may not ask for other users'' grants; it asks for the caller''s own.';
-revoke all on function private.has_scope(text) from public;
 grant execute on function private.has_scope(text) to authenticated;
 grant execute on function private.has_scope(text) to service_role;
 
@@ -145,7 +132,6 @@ create function private.raise_missing_scope(p_attempt text, p_scope text)
 returns void
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 begin
@@ -156,13 +142,11 @@ begin
 end;
 $$;
 comment on function private.raise_missing_scope(text, text) is 'Raises INSUFFICIENT_SCOPE, naming what was attempted and the scope.';
-revoke all on function private.raise_missing_scope(text, text) from public;
 
 create function private.assert_client_has_scope(p_user_id uuid, p_client_id text, p_attempt text, p_scope text)
 returns void
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 begin
@@ -173,13 +157,11 @@ end;
 $$;
 comment on function private.assert_client_has_scope(uuid, text, text, text) is
   'Raises INSUFFICIENT_SCOPE unless the grant of a user''s OAuth client has the scope. Called by the endpoints, which have verified the token.';
-revoke all on function private.assert_client_has_scope(uuid, text, text, text) from public;
 
 create function private.assert_has_scope(p_attempt text, p_scope text)
 returns void
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 begin
@@ -189,13 +171,11 @@ begin
 end;
 $$;
 comment on function private.assert_has_scope(text, text) is 'Raises INSUFFICIENT_SCOPE unless has_scope().';
-revoke all on function private.assert_has_scope(text, text) from public;
 
 create function private.assert_not_agent(p_attempt text)
 returns void
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 begin
@@ -209,14 +189,12 @@ end;
 $$;
 comment on function private.assert_not_agent(text) is
   'Raises AGENT_NOT_ALLOWED, naming what was attempted, when an agent acts.';
-revoke all on function private.assert_not_agent(text) from public;
 grant execute on function private.assert_not_agent(text) to service_role;
 
 create function private.assert_person_may(p_attempt text, p_scope text)
 returns void
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 begin
@@ -226,13 +204,10 @@ end;
 $$;
 comment on function private.assert_person_may(text, text) is
   'Lets people, their OAuth clients with that scope and the service pass. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE. The first statement of functions that change what belongs to a person.';
-revoke all on function private.assert_person_may(text, text) from public;
 
 create function private.touch_updated_at()
 returns trigger
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -241,4 +216,3 @@ begin
 end;
 $$;
 comment on function private.touch_updated_at() is 'Row trigger: sets updated_at to the time of the change.';
-revoke all on function private.touch_updated_at() from public;

@@ -19,7 +19,6 @@ comment on column public.llm_providers.base_url is 'Null for the address of the 
 comment on column public.llm_providers.api_key_secret_name is 'Name of the organisation''s key in Vault. Never readable to users.';
 
 alter table public.llm_providers enable row level security;
-revoke all on public.llm_providers from anon, authenticated, service_role;
 create policy "signed-in users read providers" on public.llm_providers
   for select to authenticated using (true);
 comment on policy "signed-in users read providers" on public.llm_providers is
@@ -40,7 +39,6 @@ comment on table public.user_provider_keys is 'A user''s own provider keys; writ
 comment on column public.user_provider_keys.vault_secret_name is 'Name of the key in Vault. Never readable to users.';
 
 alter table public.user_provider_keys enable row level security;
-revoke all on public.user_provider_keys from anon, authenticated, service_role;
 create policy "users see for which providers they have a key" on public.user_provider_keys
   for select to authenticated using (
     user_id = (select auth.uid()) and (select private.has_scope('credentials:write'))
@@ -63,7 +61,6 @@ comment on table public.model_prices is
   'What a million tokens cost, in millionths of a US dollar. A model without a row costs null, never 0.';
 
 alter table public.model_prices enable row level security;
-revoke all on public.model_prices from anon, authenticated, service_role;
 create policy "signed-in users read prices" on public.model_prices
   for select to authenticated using (true);
 comment on policy "signed-in users read prices" on public.model_prices is
@@ -88,7 +85,6 @@ comment on column public.model_policies.user_id is 'Null: every user.';
 comment on column public.model_policies.model is 'Null: every model of the provider.';
 
 alter table public.model_policies enable row level security;
-revoke all on public.model_policies from anon, authenticated, service_role;
 create policy "users read the policies that concern them" on public.model_policies
   for select to authenticated using (user_id is null or user_id = (select auth.uid()));
 comment on policy "users read the policies that concern them" on public.model_policies is

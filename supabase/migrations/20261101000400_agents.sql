@@ -37,7 +37,6 @@ comment on table public.agent_audience is
   'Who may use the agents whose audience is named. Written by the service role.';
 
 alter table public.agent_audience enable row level security;
-revoke all on public.agent_audience from anon, authenticated, service_role;
 create policy "users see which agents name them" on public.agent_audience
   for select to authenticated using (user_id = (select auth.uid()));
 comment on policy "users see which agents name them" on public.agent_audience is
@@ -46,7 +45,6 @@ grant select on public.agent_audience to authenticated;
 grant select, insert, update, delete on public.agent_audience to service_role;
 
 alter table public.agents enable row level security;
-revoke all on public.agents from anon, authenticated, service_role;
 create policy "users read the agents that they may use" on public.agents
   for select to authenticated using (
     audience = 'everyone'
@@ -67,7 +65,6 @@ create function private.may_use_agent(p_agent_id uuid, p_user_id uuid)
 returns boolean
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 begin
@@ -78,7 +75,6 @@ end;
 $$;
 comment on function private.may_use_agent(uuid, uuid) is
   'Whether an agent''s audience has that user in it; tasks without an owner (null) may use every agent.';
-revoke all on function private.may_use_agent(uuid, uuid) from public;
 
 create table public.agent_handoffs (
   agent_id uuid not null references public.agents (id) on delete cascade,
@@ -90,7 +86,6 @@ comment on table public.agent_handoffs is
   'Restricts handoffs: an agent without rows may hand off to any active agent, with rows only to these.';
 
 alter table public.agent_handoffs enable row level security;
-revoke all on public.agent_handoffs from anon, authenticated, service_role;
 create policy "users read handoffs between agents that they may use" on public.agent_handoffs
   for select to authenticated using (
     exists (select from public.agents as giving where giving.id = agent_id)

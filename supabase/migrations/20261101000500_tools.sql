@@ -30,7 +30,6 @@ comment on column public.tools.source is
   'yaml: made by mcps:sync from external-mcps.yaml, which changes and removes it; manual: nobody but its author does.';
 
 alter table public.tools enable row level security;
-revoke all on public.tools from anon, authenticated, service_role;
 create policy "signed-in users read tools" on public.tools
   for select to authenticated using (true);
 comment on policy "signed-in users read tools" on public.tools is
@@ -49,7 +48,6 @@ create index tool_credential_audience_user_id_idx on public.tool_credential_audi
 comment on table public.tool_credential_audience is
   'Users whose calls a tool''s own credential serves where it does not serve everyone. Written by the service role.';
 alter table public.tool_credential_audience enable row level security;
-revoke all on public.tool_credential_audience from anon, authenticated, service_role;
 create policy "users see which shared credentials serve them" on public.tool_credential_audience
   for select to authenticated using (user_id = (select auth.uid()));
 comment on policy "users see which shared credentials serve them" on public.tool_credential_audience is
@@ -68,7 +66,6 @@ comment on table public.agent_tools is 'Which agent may use which tool. Inside a
 comment on column public.agent_tools.allowed_tools is 'Names of the server''s tools the agent may use; null means all.';
 
 alter table public.agent_tools enable row level security;
-revoke all on public.agent_tools from anon, authenticated, service_role;
 create policy "users read the tools of agents that they may use" on public.agent_tools
   for select to authenticated using (exists (select from public.agents as agent where agent.id = agent_id));
 comment on policy "users read the tools of agents that they may use" on public.agent_tools is
@@ -96,7 +93,6 @@ comment on column public.user_tool_credentials.needs_authorization is
   'The authorisation of an oauth connection has ended: the user has to connect again, and nothing else is used meanwhile.';
 
 alter table public.user_tool_credentials enable row level security;
-revoke all on public.user_tool_credentials from anon, authenticated, service_role;
 create policy "users see for which tools they have a credential" on public.user_tool_credentials
   for select to authenticated using (
     user_id = (select auth.uid()) and (select private.has_scope('credentials:write'))

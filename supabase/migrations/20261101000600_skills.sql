@@ -29,7 +29,6 @@ comment on table public.agent_skills is 'Which agent has which skill.';
 comment on column public.agent_skills.priority is 'Order in the prompt, lower first.';
 
 alter table public.agent_skills enable row level security;
-revoke all on public.agent_skills from anon, authenticated, service_role;
 create policy "users read the skills of agents that they may use" on public.agent_skills
   for select to authenticated using (exists (select from public.agents as agent where agent.id = agent_id));
 comment on policy "users read the skills of agents that they may use" on public.agent_skills is
@@ -38,7 +37,6 @@ grant select on public.agent_skills to authenticated;
 grant select, insert, update, delete on public.agent_skills to service_role;
 
 alter table public.skills enable row level security;
-revoke all on public.skills from anon, authenticated, service_role;
 create policy "users read what the agents that they may use can do" on public.skills
   for select to authenticated using (exists (
     select from public.agent_skills as given where given.skill_id = skills.id

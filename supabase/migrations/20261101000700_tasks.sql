@@ -105,7 +105,6 @@ create trigger tasks_touch_updated_at before update on public.tasks
   for each row execute function private.touch_updated_at();
 
 alter table public.tasks enable row level security;
-revoke all on public.tasks from anon, authenticated, service_role;
 create policy "owners read their tasks" on public.tasks
   for select to authenticated using (
     created_by = (select auth.uid()) and (select private.has_scope('swarm:run'))
@@ -143,7 +142,6 @@ comment on column public.task_steps.interruptions is 'How often a worker ended w
 comment on column public.task_steps.idempotency_key is 'The same for every delivery of this step.';
 
 alter table public.task_steps enable row level security;
-revoke all on public.task_steps from anon, authenticated, service_role;
 create policy "owners read the steps of their tasks" on public.task_steps
   for select to authenticated using (exists (
     select from public.tasks task where task.id = task_id and task.created_by = (select auth.uid())
@@ -163,7 +161,6 @@ create table private.hidden_step_outputs (
 comment on table private.hidden_step_outputs is
   'Whole results of steps whose owner may not read all of them: the text of a skill. Workers alone read them.';
 alter table private.hidden_step_outputs enable row level security;
-revoke all on private.hidden_step_outputs from anon, authenticated, service_role;
 
 create table public.task_events (
   id bigint generated always as identity primary key,
@@ -187,8 +184,6 @@ create index task_events_master_task_id_idx on public.task_events (master_task_i
 comment on table public.task_events is 'Append-only trace; each row is broadcast to the task''s and its master''s channel.';
 
 alter table public.task_events enable row level security;
-revoke all on public.task_events from anon, authenticated, service_role;
-revoke all on sequence public.task_events_id_seq from anon, authenticated, service_role;
 create policy "owners read the events of their tasks" on public.task_events
   for select to authenticated using (exists (
     select from public.tasks task where task.id = task_id and task.created_by = (select auth.uid())
@@ -228,7 +223,6 @@ comment on column public.human_reviews.answered_through is 'rest: the function w
 comment on column public.human_reviews.client_id is 'OAuth client of the token that answered.';
 
 alter table public.human_reviews enable row level security;
-revoke all on public.human_reviews from anon, authenticated, service_role;
 create policy "owners read the reviews of their tasks" on public.human_reviews
   for select to authenticated using (exists (
     select from public.tasks task where task.id = task_id and task.created_by = (select auth.uid())
@@ -267,8 +261,6 @@ comment on column public.usage_events.is_estimate is 'The call''s answer was los
 comment on column public.usage_events.cost_micro_usd is 'Millionths of a US dollar; null when the model has no price.';
 
 alter table public.usage_events enable row level security;
-revoke all on public.usage_events from anon, authenticated, service_role;
-revoke all on sequence public.usage_events_id_seq from anon, authenticated, service_role;
 create policy "users read their usage" on public.usage_events
   for select to authenticated using (
     user_id = (select auth.uid()) and (select private.has_scope('swarm:run'))

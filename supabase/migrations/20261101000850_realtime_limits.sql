@@ -5,7 +5,6 @@ create function private.setting_number(p_key text, p_default numeric)
 returns numeric
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 begin
@@ -18,13 +17,11 @@ end;
 $$;
 comment on function private.setting_number(text, numeric) is
   'The whole number that a setting holds, or the default.';
-revoke all on function private.setting_number(text, numeric) from public;
 
 create function private.takes_rows_now(p_table regclass)
 returns boolean
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 begin
@@ -50,13 +47,11 @@ end;
 $$;
 comment on function private.takes_rows_now(regclass) is
   'True when the table has no partitions, or one for a row of this moment, by a timestamp without time zone that is the start of the transaction.';
-revoke all on function private.takes_rows_now(regclass) from public;
 
 create function private.can_broadcast()
 returns boolean
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 begin
@@ -68,7 +63,6 @@ end;
 $$;
 comment on function private.can_broadcast() is
   'True when realtime.messages takes a row now. Realtime makes its partitions while clients of the project connect and drops them after three days, so without one nobody listens.';
-revoke all on function private.can_broadcast() from public;
 
 -- Counted outside transactions, so that no commit waits for another. Unlogged: after a crash the
 -- budget begins anew.
@@ -79,8 +73,6 @@ comment on sequence private.realtime_messages is
 create function private.has_message_budget()
 returns boolean
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -104,7 +96,6 @@ end;
 $$;
 comment on function private.has_message_budget() is
   'True when the project may send one more message now. Its budget is the setting realtime_messages_per_second, 80 by default; 0 lets no streamed text through. Events do not ask.';
-revoke all on function private.has_message_budget() from public;
 
 -- A join is undone once Realtime has its answer; what a sequence was set to stays.
 create sequence private.task_channels_until;
@@ -114,8 +105,6 @@ comment on sequence private.task_channels_until is
 create function private.expect_task_channels()
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -136,4 +125,3 @@ end;
 $$;
 comment on function private.expect_task_channels() is
   'Notes that a client joins a task''s own channel, for as long as its token lives.';
-revoke all on function private.expect_task_channels() from public;

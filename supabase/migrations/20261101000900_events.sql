@@ -4,8 +4,6 @@ create function private.emit_event(p_task_id uuid, p_master_task_id uuid, p_type
 returns void
 -- Not "language sql", which would be planned again at every call.
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -22,13 +20,10 @@ begin
 end;
 $$;
 comment on function private.emit_event(uuid, uuid, text, jsonb) is 'Appends an event to a task''s trace.';
-revoke all on function private.emit_event(uuid, uuid, text, jsonb) from public;
 
 create function private.broadcast(p_task_ids uuid[], p_master_task_ids uuid[], p_events text[], p_payloads jsonb[])
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -65,12 +60,10 @@ end;
 $$;
 comment on function private.broadcast(uuid[], uuid[], text[], jsonb[]) is
   'Sends to the channels of jobs and, while some client may be on one, to those of tasks, in the order of the arrays; with null for its task, a message goes to its job alone. Never fails: a broadcast is no reason to lose a change. The caller has asked can_broadcast().';
-revoke all on function private.broadcast(uuid[], uuid[], text[], jsonb[]) from public;
 
 create function private.broadcast_task_events()
 returns trigger
 language plpgsql
-volatile
 security definer
 set search_path = ''
 as $$
@@ -110,7 +103,6 @@ end;
 $$;
 comment on function private.broadcast_task_events() is
   'Statement trigger: broadcasts what was written. Definer, since clients may not write to realtime.messages.';
-revoke all on function private.broadcast_task_events() from public;
 
 create trigger task_events_broadcast after insert on public.task_events
   referencing new table as written
@@ -120,7 +112,6 @@ create function private.is_own_channel(p_topic text)
 returns boolean
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   select exists (
@@ -135,13 +126,11 @@ as $$
 $$;
 comment on function private.is_own_channel(text) is
   'True when the topic is the channel of a task, or of a master task, that the caller owns.';
-revoke all on function private.is_own_channel(text) from public;
 grant execute on function private.is_own_channel(text) to authenticated;
 
 create function private.join_channel(p_topic text)
 returns boolean
 language plpgsql
-volatile
 security definer
 set search_path = ''
 as $$
@@ -157,7 +146,6 @@ end;
 $$;
 comment on function private.join_channel(text) is
   'True when the caller may join the channel. Of a task''s own channel it notes that somebody is on it, so that it is sent to. Realtime asks when a client joins, and again with each new token. Definer, since clients have no right to the note.';
-revoke all on function private.join_channel(text) from public;
 grant execute on function private.join_channel(text) to authenticated;
 
 create policy "owners receive the broadcasts of their tasks" on realtime.messages

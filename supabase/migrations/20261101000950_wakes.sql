@@ -13,7 +13,6 @@ create function private.is_wake_token(p_token text)
 returns boolean
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   -- Digests are compared, so that the time taken tells nothing of the token.
@@ -24,13 +23,10 @@ as $$
   );
 $$;
 comment on function private.is_wake_token(text) is 'Called by the functions that the database wakes, to authenticate a wake.';
-revoke all on function private.is_wake_token(text) from public;
 
 create function private.configure_project_url(p_url text)
 returns void
 language sql
-volatile
-security invoker
 set search_path = ''
 as $$
   insert into private.settings as setting (key, value)
@@ -40,13 +36,10 @@ as $$
 $$;
 comment on function private.configure_project_url(text) is
   'Tells the database where its edge functions are. The functions call it with SUPABASE_URL when they start; call it by hand for a project whose first task does not come through a function.';
-revoke all on function private.configure_project_url(text) from public;
 
 create function private.wake_function(p_name text)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -72,13 +65,10 @@ end;
 $$;
 comment on function private.wake_function(text) is
   'Asks an edge function to look for its work, after commit. Without a project URL nothing is sent.';
-revoke all on function private.wake_function(text) from public;
 
 create function private.pass_wake_gates(p_names text[])
 returns text[]
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 set plan_cache_mode = force_generic_plan
 as $$
@@ -99,13 +89,10 @@ end;
 $$;
 comment on function private.pass_wake_gates(text[]) is
   'The gates of that name that this caller has passed, which at most one does each 150 ms, and who then wakes.';
-revoke all on function private.pass_wake_gates(text[]) from public;
 
 create function private.open_wake_gate(p_name text)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -120,12 +107,10 @@ end;
 $$;
 comment on function private.open_wake_gate(text) is
   'Lets the next wake pass, however recently the last one did: called by a claim that leaves a worker with nothing to do, at the end of its transaction.';
-revoke all on function private.open_wake_gate(text) from public;
 
 create function private.wake_at_commit()
 returns trigger
 language plpgsql
-volatile
 security definer
 set search_path = ''
 as $$
@@ -146,4 +131,3 @@ end;
 $$;
 comment on function private.wake_at_commit() is
   'Deferred row trigger of a kind of work (function[, channel]): debounced wakes for work that can be claimed, a notification for workers that listen and a request for one that may have to start. A worker looks again for longer than the debounce. Definer: runs at commit as whoever committed.';
-revoke all on function private.wake_at_commit() from public;

@@ -21,8 +21,6 @@ create function private.create_work_kind(
 )
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $create$
 begin
@@ -35,8 +33,6 @@ begin
     create function private.start_%1$ss(p_ids uuid[], p_worker_id text, p_lease_seconds int)
     returns setof %2$s
     language plpgsql
-    volatile
-    security invoker
     set search_path = ''
     as $$
     begin
@@ -55,13 +51,10 @@ begin
     $$;
     comment on function private.start_%1$ss(uuid[], text, int) is
       'Gives a worker the lease of rows, each with a new epoch, and returns them. The caller has locked them and knows that they may run.';
-    revoke all on function private.start_%1$ss(uuid[], text, int) from public;
 
     create function private.hold_%1$s(p_%1$s_id uuid, p_epoch bigint, p_lease_seconds int)
     returns %2$s
     language plpgsql
-    volatile
-    security invoker
     set search_path = ''
     as $$
     declare
@@ -85,13 +78,10 @@ begin
     $$;
     comment on function private.hold_%1$s(uuid, bigint, int) is
       'The fence that every write of a worker passes: locks the row and returns it with a lease of which at least five sixths are left, or raises LEASE_LOST. Without p_lease_seconds nothing is renewed: the caller ends the lease.';
-    revoke all on function private.hold_%1$s(uuid, bigint, int) from public;
 
     create function private.renew_%1$ss(p_leases jsonb, p_lease_seconds int)
     returns table (id uuid, epoch bigint, is_held boolean)
     language plpgsql
-    volatile
-    security invoker
     set search_path = ''
     as $$
     #variable_conflict use_column
@@ -124,13 +114,10 @@ begin
     $$;
     comment on function private.renew_%1$ss(jsonb, int) is
       'Renews the leases [{id, epoch}] of a worker in one statement, and says of each whether it is still held.';
-    revoke all on function private.renew_%1$ss(jsonb, int) from public;
 
     create function private.release_%1$s(p_%1$s_id uuid, p_run_after timestamptz)
     returns void
     language plpgsql
-    volatile
-    security invoker
     set search_path = ''
     as $$
     begin
@@ -141,19 +128,15 @@ begin
     $$;
     comment on function private.release_%1$s(uuid, timestamptz) is
       'Ends a lease and lets the row wait, not to be claimed before p_run_after (null: now). The caller holds it.';
-    revoke all on function private.release_%1$s(uuid, timestamptz) from public;
   $template$, p_noun, p_table, coalesce(', ' || p_also_at_start, ''));
 end;
 $create$;
 comment on function private.create_work_kind(text, regclass, text, text, text) is
   'Declares a kind of work and makes its fence: start_<noun>s(), hold_<noun>(), renew_<noun>s() and release_<noun>(). p_channel: where workers of the kind listen. p_also_at_start: assignments that a claim makes in the same statement, in which "work" is the row. Called by migrations.';
-revoke all on function private.create_work_kind(text, regclass, text, text, text) from public;
 
 create function private.wake_for_due_work()
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -176,4 +159,3 @@ end;
 $$;
 comment on function private.wake_for_due_work() is
   'Wakes the function of each kind of work of which some is due, or will be before the next tick because a worker seems to have died. Called by cron, through tick().';
-revoke all on function private.wake_for_due_work() from public;

@@ -7,8 +7,6 @@ alter table pgmq.a_agent_tasks enable row level security;
 create function private.send_message(p_task_id uuid, p_visible_at timestamptz default null)
 returns bigint
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -22,13 +20,10 @@ end;
 $$;
 comment on function private.send_message(uuid, timestamptz) is
   'Puts the message of a task in the queue and returns the message''s id. pgmq.send() without planning its statement at every call, which takes longer than running it.';
-revoke all on function private.send_message(uuid, timestamptz) from public;
 
 create function private.delete_messages(p_message_ids bigint[])
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -36,13 +31,10 @@ begin
 end;
 $$;
 comment on function private.delete_messages(bigint[]) is 'Deletes messages of tasks: pgmq.delete() without planning at every call.';
-revoke all on function private.delete_messages(bigint[]) from public;
 
 create function private.message_time(p_run_after timestamptz)
 returns timestamptz
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -54,7 +46,6 @@ end;
 $$;
 comment on function private.message_time(timestamptz) is
   'When a task''s message becomes visible; null when that is more than a minute away, and the task gets its message from the reconciler: far ones stay out of the queue.';
-revoke all on function private.message_time(timestamptz) from public;
 
 -- Once a transaction: of its thousand tasks the first is queued for the commit, and decides for
 -- all. The mark is as local as the queue is: a savepoint that is rolled back takes both along.

@@ -33,7 +33,6 @@ create function private.quota(p_name text, p_user_id uuid)
 returns bigint
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 begin
@@ -51,7 +50,6 @@ end;
 $$;
 comment on function private.quota(text, uuid) is
   'How much of something a user may use; null where there is no limit, as for the service (a null user).';
-revoke all on function private.quota(text, uuid) from public;
 
 create function private.raise_quota_exceeded(
   p_action text, p_name text, p_amount bigint, p_retry_after_seconds int, p_advice text
@@ -59,7 +57,6 @@ create function private.raise_quota_exceeded(
 returns void
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 begin
@@ -73,7 +70,6 @@ end;
 $$;
 comment on function private.raise_quota_exceeded(text, text, bigint, int, text) is
   'Raises QUOTA_EXCEEDED with the quota''s name, its size, and when to try again.';
-revoke all on function private.raise_quota_exceeded(text, text, bigint, int, text) from public;
 
 -- What counts by the minute ---------------------------------------------------------------------
 
@@ -91,8 +87,6 @@ alter table private.quota_minutes enable row level security;
 create function private.take_from_minute(p_name text, p_user_id uuid, p_action text)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -120,7 +114,6 @@ end;
 $$;
 comment on function private.take_from_minute(text, uuid, text) is
   'Counts one use of a quota that counts by the minute. p_action completes the sentence "Cannot …". Raises QUOTA_EXCEEDED.';
-revoke all on function private.take_from_minute(text, uuid, text) from public;
 
 -- Tasks -----------------------------------------------------------------------------------------
 
@@ -131,8 +124,6 @@ create index tasks_delayed_idx on public.tasks (created_by)
 create function private.waiting_count(p_user_id uuid, p_max bigint)
 returns bigint
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 set enable_seqscan = off
 set jit = off
@@ -158,13 +149,10 @@ end;
 $$;
 comment on function private.waiting_count(uuid, bigint) is
   'How many tasks of a user wait to be run; counting ends at p_max of each kind.';
-revoke all on function private.waiting_count(uuid, bigint) from public;
 
 create function private.assert_may_wait(p_user_id uuid, p_count int, p_action text)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -178,13 +166,10 @@ end;
 $$;
 comment on function private.assert_may_wait(uuid, int, text) is
   'Raises QUOTA_EXCEEDED when so many more tasks of a user may not wait.';
-revoke all on function private.assert_may_wait(uuid, int, text) from public;
 
 create function private.take_task_creation(p_user_id uuid, p_action text)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -195,7 +180,6 @@ end;
 $$;
 comment on function private.take_task_creation(uuid, text) is
   'Counts the creation of a master task by a user. Raises QUOTA_EXCEEDED.';
-revoke all on function private.take_task_creation(uuid, text) from public;
 
 -- Budgets ---------------------------------------------------------------------------------------
 
@@ -203,7 +187,6 @@ create function private.assert_budget_within_ceilings(p_budget jsonb, p_user_id 
 returns void
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 declare
@@ -226,13 +209,11 @@ end;
 $$;
 comment on function private.assert_budget_within_ceilings(jsonb, uuid) is
   'Raises TASK_BUDGET_INVALID for a cap above the operator''s ceiling for that user.';
-revoke all on function private.assert_budget_within_ceilings(jsonb, uuid) from public;
 
 create function private.capped_budget(p_budget jsonb, p_user_id uuid)
 returns jsonb
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 declare
@@ -254,7 +235,6 @@ end;
 $$;
 comment on function private.capped_budget(jsonb, uuid) is
   'A budget with the operator''s ceilings for that user: a cap that is absent, lifted with null or above its ceiling becomes the lower of its default and the ceiling.';
-revoke all on function private.capped_budget(jsonb, uuid) from public;
 
 -- Stored bytes ----------------------------------------------------------------------------------
 
@@ -280,7 +260,6 @@ alter table private.stored_totals enable row level security;
 create function private.sum_stored_values()
 returns trigger
 language plpgsql
-volatile
 -- Deleting a task or an account deletes its values, whoever does it.
 security definer
 set search_path = ''
@@ -301,7 +280,6 @@ end;
 $$;
 comment on function private.sum_stored_values() is
   'Statement trigger: keeps stored_totals. Definer: whoever deletes a task or an account holds no right on the totals.';
-revoke all on function private.sum_stored_values() from public;
 create trigger stored_values_sum_new after insert on private.stored_values
   referencing new table as new_rows for each statement execute function private.sum_stored_values();
 create trigger stored_values_sum_old after delete on private.stored_values
@@ -310,8 +288,6 @@ create trigger stored_values_sum_old after delete on private.stored_values
 create function private.note_stored(p_task public.tasks, p_name text, p_byte_count bigint)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -325,13 +301,11 @@ begin
 end;
 $$;
 comment on function private.note_stored(public.tasks, text, bigint) is 'Counts a stored value of a task toward its owner''s quota.';
-revoke all on function private.note_stored(public.tasks, text, bigint) from public;
 
 create function private.stored_bytes_left(p_user_id uuid)
 returns bigint
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 begin
@@ -340,13 +314,11 @@ begin
 end;
 $$;
 comment on function private.stored_bytes_left(uuid) is 'Bytes that tasks of a user may still store; null where there is no limit.';
-revoke all on function private.stored_bytes_left(uuid) from public;
 
 create function private.assert_may_store(p_task_id uuid, p_byte_count bigint)
 returns void
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 declare
@@ -360,4 +332,3 @@ end;
 $$;
 comment on function private.assert_may_store(uuid, bigint) is
   'Raises QUOTA_EXCEEDED when a task''s owner may not store so many bytes more. Called by workers before they store a file.';
-revoke all on function private.assert_may_store(uuid, bigint) from public;

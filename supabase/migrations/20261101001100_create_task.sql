@@ -4,7 +4,6 @@ create function private.assert_budget_is_valid(p_budget jsonb)
 returns void
 language plpgsql
 immutable
-security invoker
 set search_path = ''
 as $$
 declare
@@ -32,13 +31,11 @@ begin
 end;
 $$;
 comment on function private.assert_budget_is_valid(jsonb) is 'Raises TASK_BUDGET_INVALID for an unknown cap or a value that is no cap.';
-revoke all on function private.assert_budget_is_valid(jsonb) from public;
 
 create function private.cap(p_budget jsonb, p_name text, p_default numeric)
 returns numeric
 language plpgsql
 immutable
-security invoker
 set search_path = ''
 as $$
 begin
@@ -46,13 +43,11 @@ begin
 end;
 $$;
 comment on function private.cap(jsonb, text, numeric) is 'A cap of a job: the budget''s own, null where it lifts the cap, else the default.';
-revoke all on function private.cap(jsonb, text, numeric) from public;
 
 create function private.active_agent(p_slug text, p_user_id uuid)
 returns public.agents
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 declare
@@ -77,13 +72,10 @@ end;
 $$;
 comment on function private.active_agent(text, uuid) is
   'The agent of that slug, for a user (null: the service) of its audience; raises AGENT_NOT_FOUND or AGENT_INACTIVE.';
-revoke all on function private.active_agent(text, uuid) from public;
 
 create function private.log_line(p_text text)
 returns text
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -91,13 +83,10 @@ begin
 end;
 $$;
 comment on function private.log_line(text) is 'A line for tasks.logs: time and text.';
-revoke all on function private.log_line(text) from public;
 
 create function private.assert_task_is_valid(p_input jsonb, p_priority text, p_run_after timestamptz)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -122,7 +111,6 @@ begin
 end;
 $$;
 comment on function private.assert_task_is_valid(jsonb, text, timestamptz) is 'Raises TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, TASK_RUN_AFTER_INVALID.';
-revoke all on function private.assert_task_is_valid(jsonb, text, timestamptz) from public;
 
 create function private.create_task(
   p_agent text,
@@ -139,8 +127,6 @@ create function private.create_task(
 )
 returns table (task_id uuid, master_task_id uuid, status text, is_new boolean)
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 #variable_conflict use_column
@@ -209,4 +195,3 @@ end;
 $$;
 comment on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text) is
   'Creates a master task. The same idempotency key of the same owner returns the task it made before. Raises AGENT_NOT_FOUND, AGENT_INACTIVE, TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, TASK_RUN_AFTER_INVALID, TASK_BUDGET_INVALID, QUOTA_EXCEEDED, FORBIDDEN. Called by supaswarm-create-task.';
-revoke all on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text) from public;

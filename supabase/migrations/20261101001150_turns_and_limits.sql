@@ -34,8 +34,6 @@ create index tasks_running_idx on public.tasks (coalesce(created_by, '00000000-0
 create function private.running_count(p_user_id uuid)
 returns int
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 set enable_seqscan = off
 set jit = off
@@ -51,13 +49,10 @@ begin
 end;
 $$;
 comment on function private.running_count(uuid) is 'How many tasks of a user run.';
-revoke all on function private.running_count(uuid) from public;
 
 create function private.owners_waiting(p_limit int)
 returns table (owner_id uuid)
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 -- The order of the index is the point: no estimate of a growing table may talk the planner out of
 -- it, and what it must not do it prices so high that the query would be compiled.
@@ -103,13 +98,10 @@ end;
 $$;
 comment on function private.owners_waiting(int) is
   'Owners with tasks in line, from a random one on and around; the nil uuid stands for the service.';
-revoke all on function private.owners_waiting(int) from public;
 
 create function private.key_lines_of(p_owner_id uuid, p_limit int)
 returns table (line text)
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 set enable_seqscan = off
 set jit = off
@@ -153,13 +145,10 @@ end;
 $$;
 comment on function private.key_lines_of(uuid, int) is
   'Digests of the concurrency keys with which an owner''s tasks wait, empty for none, from a random one on and around.';
-revoke all on function private.key_lines_of(uuid, int) from public;
 
 create function private.first_of_owner(p_owner_id uuid, p_limit int)
 returns table (task_id uuid, rank int)
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 set enable_seqscan = off
 set jit = off
@@ -181,13 +170,10 @@ end;
 $$;
 comment on function private.first_of_owner(uuid, int) is
   'The first due tasks in an owner''s line, each with the rank of its priority.';
-revoke all on function private.first_of_owner(uuid, int) from public;
 
 create function private.first_of_keys(p_owner_id uuid, p_limit int)
 returns table (task_id uuid, rank int)
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 set enable_seqscan = off
 set jit = off
@@ -234,13 +220,10 @@ end;
 $$;
 comment on function private.first_of_keys(uuid, int) is
   'The first due tasks in an owner''s line whose concurrency keys have room, each with the rank of its priority.';
-revoke all on function private.first_of_keys(uuid, int) from public;
 
 create function private.next_in_turn(p_limit int)
 returns table (task_id uuid, place bigint)
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 set enable_seqscan = off
 set enable_bitmapscan = off
@@ -302,4 +285,3 @@ end;
 $$;
 comment on function private.next_in_turn(int) is
   'The tasks whose turn it is, within the limits, and their places in the line of all.';
-revoke all on function private.next_in_turn(int) from public;

@@ -4,7 +4,6 @@ create function private.can_hand_off(p_agent_id uuid, p_target_agent_id uuid, p_
 returns boolean
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 begin
@@ -25,14 +24,12 @@ end;
 $$;
 comment on function private.can_hand_off(uuid, uuid, uuid) is
   'True when the target is active, its audience has the job''s owner in it (null: the service), and the agent has no handoff rows or one for the target.';
-revoke all on function private.can_hand_off(uuid, uuid, uuid) from public;
 
 create function private.task_contexts(p_tasks public.tasks[])
 returns table (task_id uuid, epoch bigint, context json)
 -- Not jsonb, which takes three times as long to put together a transcript of a thousand steps.
 language plpgsql
 stable
-security invoker
 set search_path = ''
 -- Planning it takes ten times as long as running it.
 set plan_cache_mode = force_generic_plan
@@ -132,4 +129,3 @@ end;
 $$;
 comment on function private.task_contexts(public.tasks[]) is
   'Everything a worker needs to go on with each task, in the order of the array: the task, its agent, the transcript and the reviews.';
-revoke all on function private.task_contexts(public.tasks[]) from public;

@@ -4,8 +4,6 @@
 create function private.pick_expired(p_limit int)
 returns setof uuid
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 set enable_seqscan = off
 set enable_bitmapscan = off
@@ -29,13 +27,10 @@ end;
 $$;
 comment on function private.pick_expired(int) is
   'Locks up to p_limit tasks whose workers died, those first that have waited longest. They count as running already, so no limit holds them back.';
-revoke all on function private.pick_expired(int) from public;
 
 create function private.pick_in_turn(p_limit int)
 returns setof uuid
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 -- A handful of tasks by their ids, whatever the planner makes of how many are pending.
 set enable_seqscan = off
@@ -63,13 +58,10 @@ begin
 end;
 $$;
 comment on function private.pick_in_turn(int) is 'Locks up to p_limit tasks whose turn it is.';
-revoke all on function private.pick_in_turn(int) from public;
 
 create function private.pick_of_only_owner(p_limit int)
 returns setof uuid
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 set enable_seqscan = off
 set enable_bitmapscan = off
@@ -118,13 +110,10 @@ end;
 $$;
 comment on function private.pick_of_only_owner(int) is
   'pick_in_turn() for the usual case, in a quarter of its time: where one owner alone waits, turns need no counting. Picks nothing in any other case. The caller knows that no concurrency key has a limit.';
-revoke all on function private.pick_of_only_owner(int) from public;
 
 create function private.has_room_for_one(p_created_by uuid, p_concurrency_key text)
 returns boolean
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 set enable_seqscan = off
 set jit = off
@@ -151,13 +140,10 @@ end;
 $$;
 comment on function private.has_room_for_one(uuid, text) is
   'True when quotas and concurrency_limits let one more task of that owner and key run.';
-revoke all on function private.has_room_for_one(uuid, text) from public;
 
 create function private.pick_lone()
 returns setof uuid
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 set enable_seqscan = off
 set jit = off
@@ -181,13 +167,10 @@ end;
 $$;
 comment on function private.pick_lone() is
   'Locks the task that has waited longest for a worker of its own.';
-revoke all on function private.pick_lone() from public;
 
 create function private.pick_tasks(p_limit int, p_has_key_limits boolean)
 returns setof uuid
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -201,13 +184,10 @@ begin
 end;
 $$;
 comment on function private.pick_tasks(int, boolean) is 'Locks up to p_limit tasks that wait, to be claimed.';
-revoke all on function private.pick_tasks(int, boolean) from public;
 
 create function private.take_tasks(p_task_ids uuid[], p_worker_id text, p_lease_seconds int)
 returns public.tasks[]
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -226,13 +206,10 @@ end;
 $$;
 comment on function private.take_tasks(uuid[], text, int) is
   'Gives locked tasks to a worker, takes their messages out of the queue and returns the tasks as they are now.';
-revoke all on function private.take_tasks(uuid[], text, int) from public;
 
 create function private.trace_claims(p_tasks public.tasks[], p_worker_id text, p_begins_first_steps boolean)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 set enable_seqscan = off
 set jit = off
@@ -277,13 +254,10 @@ end;
 $$;
 comment on function private.trace_claims(public.tasks[], text, boolean) is
   'The events of claimed tasks. With p_begins_first_steps it writes the first step of those that have none, which always is a call of the model, and so saves each of them a round trip. The caller has just claimed the tasks.';
-revoke all on function private.trace_claims(public.tasks[], text, boolean) from public;
 
 create function private.is_user_waiting()
 returns boolean
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 set enable_seqscan = off
 set enable_bitmapscan = off
@@ -301,7 +275,6 @@ end;
 $$;
 comment on function private.is_user_waiting() is
   'True when a task of a user is in line, to which quotas apply; tasks of the service have none.';
-revoke all on function private.is_user_waiting() from public;
 
 create function private.claim_tasks(
   p_worker_id text, p_limit int, p_lease_seconds int, p_begins_first_steps boolean default false,
@@ -309,8 +282,6 @@ create function private.claim_tasks(
 )
 returns table (task_id uuid, epoch bigint, context json)
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 set enable_seqscan = off
 set jit = off
@@ -365,4 +336,3 @@ end;
 $$;
 comment on function private.claim_tasks(text, int, int, boolean, text) is
   'Claims up to p_limit tasks, those of dead workers first and then in turn among owners, an owner''s of high priority first, and within quotas and concurrency_limits, each with a lease of p_lease_seconds and a new epoch. p_lone says what becomes of tasks that work alone: skip leaves them, first claims one of them and then nothing else, any takes one before the others. Called by workers.';
-revoke all on function private.claim_tasks(text, int, int, boolean, text) from public;

@@ -11,8 +11,6 @@ select private.create_work_kind(
 create function private.heartbeat(p_worker_id text, p_leases jsonb, p_lease_seconds int)
 returns table (task_id uuid, epoch bigint, state text)
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -34,16 +32,12 @@ end;
 $$;
 comment on function private.heartbeat(text, jsonb, int) is
   'Renews the leases [{id, epoch}] of a worker in one statement, and says that it lives; each is held, lost or cancelled. Called by workers.';
-revoke all on function private.heartbeat(text, jsonb, int) from public;
 
 create function private.stop_worker(p_worker_id text)
 returns void
 language sql
-volatile
-security invoker
 set search_path = ''
 as $$
   update private.workers set stopped_at = clock_timestamp() where id = stop_worker.p_worker_id;
 $$;
 comment on function private.stop_worker(text) is 'Notes that a worker has ended. Called by workers.';
-revoke all on function private.stop_worker(text) from public;

@@ -4,7 +4,6 @@ create function private.price_at(p_provider_id uuid, p_model text)
 returns public.model_prices
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   select price
@@ -16,13 +15,11 @@ as $$
   limit 1;
 $$;
 comment on function private.price_at(uuid, text) is 'The price of a model that is valid now, or null.';
-revoke all on function private.price_at(uuid, text) from public;
 
 create function private.price_of_agent(p_agent_id uuid)
 returns public.model_prices
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   select private.price_at(provider.id, coalesce(agent.model, provider.default_model))
@@ -31,13 +28,11 @@ as $$
   where agent.id = price_of_agent.p_agent_id;
 $$;
 comment on function private.price_of_agent(uuid) is 'The price of the model that an agent calls, or null.';
-revoke all on function private.price_of_agent(uuid) from public;
 
 create function private.assert_budget_allows_model_call(p_task public.tasks)
 returns void
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 declare
@@ -82,13 +77,10 @@ end;
 $$;
 comment on function private.assert_budget_allows_model_call(public.tasks) is
   'Raises BUDGET_EXCEEDED or PRICE_UNKNOWN before a model call that the job''s budget does not allow.';
-revoke all on function private.assert_budget_allows_model_call(public.tasks) from public;
 
 create function private.record_usage(p_usage jsonb)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -139,4 +131,3 @@ end;
 $$;
 comment on function private.record_usage(jsonb) is
   'Books a model call (columns of usage_events by name) at the price that is valid now; one inside a task also on the task and its job.';
-revoke all on function private.record_usage(jsonb) from public;

@@ -3,8 +3,6 @@
 create function private.note_data_flows(p_master_task_id uuid, p_data_flows jsonb)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -20,13 +18,10 @@ end;
 $$;
 comment on function private.note_data_flows(uuid, jsonb) is
   'Remembers for the whole job what a tool lets flow: the result of a subtask carries what it has read.';
-revoke all on function private.note_data_flows(uuid, jsonb) from public;
 
 create function private.start_steps(p_task public.tasks, p_steps jsonb)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -71,13 +66,11 @@ end;
 $$;
 comment on function private.start_steps(public.tasks, jsonb) is
   'Writes intents [{seq, kind, name, call_id, input}]; rows that exist stay as they are. Raises STEPS_EXCEEDED, BUDGET_EXCEEDED, PRICE_UNKNOWN.';
-revoke all on function private.start_steps(public.tasks, jsonb) from public;
 
 create function private.step_ended_event(p_kind text, p_name text, p_state text)
 returns text
 language plpgsql
 immutable
-security invoker
 set search_path = ''
 as $$
 begin
@@ -92,13 +85,10 @@ end;
 $$;
 comment on function private.step_ended_event(text, text, text) is
   'The event that an ended step emits, or null where another function emits it.';
-revoke all on function private.step_ended_event(text, text, text) from public;
 
 create function private.end_steps(p_task public.tasks, p_steps jsonb)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -177,13 +167,10 @@ end;
 $$;
 comment on function private.end_steps(public.tasks, jsonb) is
   'Writes results [{seq, kind, state, name, call_id, input, output, usage, data, storage_path}] with what follows from them.';
-revoke all on function private.end_steps(public.tasks, jsonb) from public;
 
 create function private.begin_steps(p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_steps jsonb)
 returns table (seq int, state text, output jsonb)
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -199,13 +186,10 @@ end;
 $$;
 comment on function private.begin_steps(uuid, bigint, int, jsonb) is
   'Writes intents and returns the steps as they are stored. Raises LEASE_LOST and the codes of start_steps(). Called by workers.';
-revoke all on function private.begin_steps(uuid, bigint, int, jsonb) from public;
 
 create function private.begin_again(p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_seqs jsonb)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -220,13 +204,10 @@ end;
 $$;
 comment on function private.begin_again(uuid, bigint, int, jsonb) is
   'Notes that started steps [seq] run once more by a person''s leave, which is spent by it: should this worker die too, nobody may take the leave again. Raises LEASE_LOST. Called by workers.';
-revoke all on function private.begin_again(uuid, bigint, int, jsonb) from public;
 
 create function private.note_progress(p_task public.tasks, p_goes_on boolean)
 returns void
 language sql
-volatile
-security invoker
 set search_path = ''
 as $$
   update public.tasks
@@ -239,15 +220,12 @@ as $$
 $$;
 comment on function private.note_progress(public.tasks, boolean) is
   'A step has ended: the deliveries so far were no crash loop. When the next step begins (p_goes_on), it begins with all its attempts; a step that ended is never run again, so this cannot go on for ever.';
-revoke all on function private.note_progress(public.tasks, boolean) from public;
 
 create function private.record_steps(
   p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_steps jsonb, p_next jsonb default '[]'
 )
 returns boolean
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -265,4 +243,3 @@ end;
 $$;
 comment on function private.record_steps(uuid, bigint, int, jsonb, jsonb) is
   'The checkpoint: stores results and the next intents in one transaction; true when the task is to be cancelled. Raises LEASE_LOST and the codes of start_steps(). Called by workers.';
-revoke all on function private.record_steps(uuid, bigint, int, jsonb, jsonb) from public;

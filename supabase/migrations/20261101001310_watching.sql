@@ -12,7 +12,6 @@ create function private.watched_seconds(p_task_id uuid)
 returns numeric
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 begin
@@ -26,13 +25,10 @@ end;
 $$;
 comment on function private.watched_seconds(uuid) is
   'For how many more seconds somebody watches the task''s job; 0 when nobody does. Workers read it beside every answer they get.';
-revoke all on function private.watched_seconds(uuid) from public;
 
 create function private.watch_job(p_master_task_id uuid)
 returns timestamptz
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -56,13 +52,10 @@ end;
 $$;
 comment on function private.watch_job(uuid) is
   'Marks a job as watched for as long as the setting watch_seconds says, 60 by default, and returns until when.';
-revoke all on function private.watch_job(uuid) from public;
 
 create function private.broadcast_delta(p_task_id uuid, p_epoch bigint, p_seq int, p_offset int, p_text text)
 returns boolean
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -95,4 +88,3 @@ end;
 $$;
 comment on function private.broadcast_delta(uuid, bigint, int, int, text) is
   'Sends streamed model text to the channel of its job, never stored; p_offset is how many UTF-16 units of the answer come before it. False when it was not sent, since nobody watches or the project has no message to spare: the caller keeps the text for its next try. Called by workers.';
-revoke all on function private.broadcast_delta(uuid, bigint, int, int, text) from public;

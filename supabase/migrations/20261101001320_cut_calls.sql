@@ -4,7 +4,6 @@ create function private.is_calling_model(p_task_id uuid)
 returns boolean
 language plpgsql
 stable
-security invoker
 set search_path = ''
 set enable_seqscan = off
 as $$
@@ -15,13 +14,11 @@ begin
 end;
 $$;
 comment on function private.is_calling_model(uuid) is 'True when a model call of the task has begun and not ended.';
-revoke all on function private.is_calling_model(uuid) from public;
 
 create function private.key_source_of(p_user_id uuid, p_provider_id uuid)
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 begin
@@ -35,13 +32,10 @@ begin
 end;
 $$;
 comment on function private.key_source_of(uuid, uuid) is 'Whose key most likely paid for a call of which nothing else is known.';
-revoke all on function private.key_source_of(uuid, uuid) from public;
 
 create function private.book_cut_call(p_task_id uuid, p_cut_call jsonb)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -74,13 +68,10 @@ end;
 $$;
 comment on function private.book_cut_call(uuid, jsonb) is
   'Books what a model call has probably cost whose answer is lost {seq, input_tokens, output_tokens}, on the task and its job too, and says so in the trace. The caller holds the task.';
-revoke all on function private.book_cut_call(uuid, jsonb) from public;
 
 create function private.note_cut_call(p_task_id uuid, p_cut_call jsonb)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -93,13 +84,10 @@ end;
 $$;
 comment on function private.note_cut_call(uuid, jsonb) is
   'Books a model call that ended with its worker, and sees to it that the next one is made alone. The caller holds the task.';
-revoke all on function private.note_cut_call(uuid, jsonb) from public;
 
 create function private.lose_call(p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_cut_call jsonb)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -109,13 +97,11 @@ end;
 $$;
 comment on function private.lose_call(uuid, bigint, int, jsonb) is
   'Books a model call that its worker gave up: cancelled, timed out, or answered with what nobody can read. Raises LEASE_LOST. Called by workers.';
-revoke all on function private.lose_call(uuid, bigint, int, jsonb) from public;
 
 create function private.estimated_cut_call(p_task public.tasks, p_ended_at timestamptz)
 returns jsonb
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 declare
@@ -153,13 +139,10 @@ end;
 $$;
 comment on function private.estimated_cut_call(public.tasks, timestamptz) is
   'What the model call that a task has under way had probably used by p_ended_at, when its worker was last heard of.';
-revoke all on function private.estimated_cut_call(public.tasks, timestamptz) from public;
 
 create function private.release_cut_calls(p_lease_seconds int)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -185,4 +168,3 @@ end;
 $$;
 comment on function private.release_cut_calls(int) is
   'Puts tasks back whose worker died in the middle of a model call: the call is booked, and the next one is made alone. Part of a claim.';
-revoke all on function private.release_cut_calls(int) from public;

@@ -7,8 +7,6 @@
 create function private.lock_job(p_master_task_id uuid)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -17,13 +15,10 @@ end;
 $$;
 comment on function private.lock_job(uuid) is
   'Serialises what changes the shape of a job, or needs it whole, until the transaction ends: spawn, park, finish, cancel, review, retry, fork, retention.';
-revoke all on function private.lock_job(uuid) from public;
 
 create function private.try_lock_job(p_master_task_id uuid)
 returns boolean
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -31,13 +26,10 @@ begin
 end;
 $$;
 comment on function private.try_lock_job(uuid) is 'lock_job() for who must not wait: false when somebody else has the lock.';
-revoke all on function private.try_lock_job(uuid) from public;
 
 create function private.lock_job_of(p_task_id uuid)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -45,13 +37,10 @@ begin
 end;
 $$;
 comment on function private.lock_job_of(uuid) is 'Takes the lock of the job that a task belongs to.';
-revoke all on function private.lock_job_of(uuid) from public;
 
 create function private.hand_result_to_parent(p_child public.tasks, p_output_reference jsonb)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -97,13 +86,11 @@ end;
 $$;
 comment on function private.hand_result_to_parent(public.tasks, jsonb) is
   'Writes an ended child''s result into its parent''s step, counts it off and wakes the parent at zero. The caller holds the job''s lock.';
-revoke all on function private.hand_result_to_parent(public.tasks, jsonb) from public;
 
 create function private.cancelled_error()
 returns jsonb
 language plpgsql
 immutable
-security invoker
 set search_path = ''
 as $$
 begin
@@ -111,7 +98,6 @@ begin
 end;
 $$;
 comment on function private.cancelled_error() is 'The error of a cancelled task.';
-revoke all on function private.cancelled_error() from public;
 
 create function private.end_task(
   p_task_id uuid, p_status text, p_output jsonb default null, p_error jsonb default null,
@@ -119,8 +105,6 @@ create function private.end_task(
 )
 returns boolean
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -167,13 +151,10 @@ end;
 $$;
 comment on function private.end_task(uuid, text, jsonb, jsonb, jsonb) is
   'Enters a terminal state; false when the task had ended before. The caller holds the job''s lock.';
-revoke all on function private.end_task(uuid, text, jsonb, jsonb, jsonb) from public;
 
 create function private.end_waiting_as_cancelled(p_task_ids uuid[])
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -229,13 +210,10 @@ end;
 $$;
 comment on function private.end_waiting_as_cancelled(uuid[]) is
   'end_task() for many tasks that wait, with one statement for each part of it. No parent needs to be woken: each is among them, marked as cancelled, or about to end. The caller holds the job''s lock and the tasks.';
-revoke all on function private.end_waiting_as_cancelled(uuid[]) from public;
 
 create function private.cancel_tasks(p_task_ids uuid[])
 returns int
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -259,13 +237,10 @@ end;
 $$;
 comment on function private.cancel_tasks(uuid[]) is
   'Ends those of the tasks that wait, marks those that run, and returns how many of both. With a task come all that wait under it. The caller holds the job''s lock.';
-revoke all on function private.cancel_tasks(uuid[]) from public;
 
 create function private.cancel_descendants(p_task_id uuid)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -286,13 +261,10 @@ end;
 $$;
 comment on function private.cancel_descendants(uuid) is
   'Cancels everything under a task that is about to end. The caller holds the job''s lock.';
-revoke all on function private.cancel_descendants(uuid) from public;
 
 create function private.hold_or_cancel(p_task_id uuid, p_epoch bigint)
 returns public.tasks
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -309,4 +281,3 @@ end;
 $$;
 comment on function private.hold_or_cancel(uuid, bigint) is
   'How a worker lets go of a task: takes the job''s lock and returns the task, or null when it was to be cancelled and now is. Raises LEASE_LOST.';
-revoke all on function private.hold_or_cancel(uuid, bigint) from public;

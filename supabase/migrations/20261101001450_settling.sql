@@ -5,8 +5,6 @@ create function private.finish_task(
 )
 returns text
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -34,13 +32,10 @@ end;
 $$;
 comment on function private.finish_task(uuid, bigint, jsonb, jsonb) is
   'Completes a task, or cancels it when that was asked for, or parks it (parked) while subtasks of it run, after which its worker finishes it again. A parent receives p_output_reference instead of a large output. Raises LEASE_LOST. Called by workers.';
-revoke all on function private.finish_task(uuid, bigint, jsonb, jsonb) from public;
 
 create function private.finish_undisturbed(p_finishes jsonb)
 returns jsonb
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 set enable_seqscan = off
 set jit = off
@@ -87,13 +82,10 @@ end;
 $$;
 comment on function private.finish_undisturbed(jsonb) is
   'finish_task() for many at once, with one statement for each part of it: those whose lease holds and with whose end nothing else has to end, be told or be stored. A running task has no open review. Returns the epoch of each that it ended, by id; the others are as they were.';
-revoke all on function private.finish_undisturbed(jsonb) from public;
 
 create function private.finish_tasks(p_finishes jsonb)
 returns table (task_id uuid, epoch bigint, status text)
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 #variable_conflict use_column
@@ -134,13 +126,10 @@ end;
 $$;
 comment on function private.finish_tasks(jsonb) is
   'finish_task() for tasks [{id, held_epoch, output, reference}] that end together, in one transaction; a task whose lease is gone is lost and keeps no other from ending. Tasks of busy jobs are left out of the answer: finish them one by one. Called by workers.';
-revoke all on function private.finish_tasks(jsonb) from public;
 
 create function private.bury_task(p_task public.tasks, p_reason text, p_error jsonb)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -150,13 +139,10 @@ end;
 $$;
 comment on function private.bury_task(public.tasks, text, jsonb) is
   'Fails a task that ran out of attempts or deliveries and keeps a dead letter. The caller holds the job''s lock.';
-revoke all on function private.bury_task(public.tasks, text, jsonb) from public;
 
 create function private.requeue_task(p_task public.tasks, p_visible_at timestamptz, p_log text)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -171,13 +157,10 @@ end;
 $$;
 comment on function private.requeue_task(public.tasks, timestamptz, text) is
   'Puts a running task back to pending, not to be claimed before p_visible_at (null: now).';
-revoke all on function private.requeue_task(public.tasks, timestamptz, text) from public;
 
 create function private.retry_delay_seconds(p_attempts int, p_retry_after_seconds numeric)
 returns numeric
 language sql
-volatile
-security invoker
 set search_path = ''
 as $$
   -- Exponential with full jitter, up to five minutes; what the other side asked for comes on top.
@@ -185,15 +168,12 @@ as $$
     + (random() * least(300, power(2, least(p_attempts, 16))))::numeric;
 $$;
 comment on function private.retry_delay_seconds(int, numeric) is 'Seconds to wait before the next attempt.';
-revoke all on function private.retry_delay_seconds(int, numeric) from public;
 
 create function private.fail_task(
   p_task_id uuid, p_epoch bigint, p_error jsonb, p_retry text, p_retry_after_seconds numeric default null
 )
 returns table (status text, retry_at timestamptz)
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 #variable_conflict use_column
@@ -234,13 +214,11 @@ end;
 $$;
 comment on function private.fail_task(uuid, bigint, jsonb, text, numeric) is
   'Ends a task with an error (p_retry never), or puts it back: backoff counts an attempt, rate_limited only after 100 waits; each pause is longer than the last, on average. Past the maximum the task is buried. Raises LEASE_LOST. Called by workers.';
-revoke all on function private.fail_task(uuid, bigint, jsonb, text, numeric) from public;
 
 create function private.hand_back_error(p_task public.tasks, p_cut_call jsonb)
 returns jsonb
 language plpgsql
 immutable
-security invoker
 set search_path = ''
 as $$
 begin
@@ -265,15 +243,12 @@ end;
 $$;
 comment on function private.hand_back_error(public.tasks, jsonb) is
   'Why a task that is handed back before any step has ended must not be tried again, or null.';
-revoke all on function private.hand_back_error(public.tasks, jsonb) from public;
 
 create function private.yield_task(
   p_task_id uuid, p_epoch bigint, p_untried jsonb default '[]', p_cut_call jsonb default null
 )
 returns boolean
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -311,4 +286,3 @@ end;
 $$;
 comment on function private.yield_task(uuid, bigint, jsonb, jsonb) is
   'Hands a task back with its checkpoint; false when it was to be cancelled and now is. It is no attempt, and no delivery when a step has ended since the claim; a task that comes back too often without one is buried. The tool steps p_untried [seq] were written and certainly never sent: they are as if they had not begun, so that nobody is asked about them. p_cut_call {seq, input_tokens, output_tokens, is_final} is the model call that was under way, is_final when it had a worker for itself. Raises LEASE_LOST. Called by workers.';
-revoke all on function private.yield_task(uuid, bigint, jsonb, jsonb) from public;

@@ -4,8 +4,6 @@
 create function private.assert_subtask_caps(p_task public.tasks, p_new_children int)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -39,13 +37,11 @@ end;
 $$;
 comment on function private.assert_subtask_caps(public.tasks, int) is
   'Raises DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED or QUOTA_EXCEEDED. The caller holds the job''s lock.';
-revoke all on function private.assert_subtask_caps(public.tasks, int) from public;
 
 create function private.handoff_error(p_agent_id uuid, p_target_slug text, p_user_id uuid)
 returns jsonb
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 declare
@@ -70,7 +66,6 @@ end;
 $$;
 comment on function private.handoff_error(uuid, text, uuid) is
   'Why an agent that works for a user (null: the service) may not hand off to a slug, or null.';
-revoke all on function private.handoff_error(uuid, text, uuid) from public;
 
 create function private.spawn_one(
   p_parent public.tasks, p_seq int, p_agent_slug text, p_input jsonb, p_traceparent text,
@@ -78,8 +73,6 @@ create function private.spawn_one(
 )
 returns uuid
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -118,13 +111,10 @@ end;
 $$;
 comment on function private.spawn_one(public.tasks, int, text, jsonb, text, jsonb) is
   'Creates the subtask of one create_subtask step, or without a step the one that a tool asked for, with its {idempotency_key, run_after, priority, concurrency_key, metadata}. The caller holds the job''s lock.';
-revoke all on function private.spawn_one(public.tasks, int, text, jsonb, text, jsonb) from public;
 
 create function private.create_child_task(p_parent_id uuid, p_request jsonb, p_traceparent text)
 returns table (task_id uuid, master_task_id uuid, status text, is_new boolean)
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 #variable_conflict use_column
@@ -182,13 +172,10 @@ end;
 $$;
 comment on function private.create_child_task(uuid, jsonb, text) is
   'Creates a task that an agent asked for through a tool: a subtask of the agent''s task, under the caps and the budget of its job, whose result is handed to nobody. The same idempotency key in the same job returns the task it made before. Raises TASK_CANCELLED, TASK_BUDGET_INVALID, TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, AGENT_NOT_FOUND, AGENT_INACTIVE, AGENT_HANDOFF_FORBIDDEN, DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED, QUOTA_EXCEEDED.';
-revoke all on function private.create_child_task(uuid, jsonb, text) from public;
 
 create function private.request_task(p_caller jsonb, p_request jsonb, p_traceparent text, p_tracestate text)
 returns table (task_id uuid, master_task_id uuid, status text, is_new boolean)
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 #variable_conflict use_column
@@ -228,15 +215,12 @@ end;
 $$;
 comment on function private.request_task(jsonb, jsonb, text, text) is
   'Creates what a caller {actor, user_id, client_id, task_id} asks for: of an agent a subtask of its task, of anybody else a master task of that user; an OAuth client needs the scope swarm:run. Raises what create_task() and create_child_task() raise, INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED. Called by supaswarm-create-task and the swarm server.';
-revoke all on function private.request_task(jsonb, jsonb, text, text) from public;
 
 create function private.spawn_subtasks(
   p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_subtasks jsonb
 )
 returns table (seq int, task_id uuid, error jsonb)
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 #variable_conflict use_column
@@ -299,13 +283,10 @@ end;
 $$;
 comment on function private.spawn_subtasks(uuid, bigint, int, jsonb) is
   'Creates the subtasks [{seq, agent, input, traceparent}] of create_subtask steps; a repeated call finds those that exist. A handoff that is not allowed ends its step with the error. Raises LEASE_LOST, TASK_CANCELLED, DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED, QUOTA_EXCEEDED. Called by workers.';
-revoke all on function private.spawn_subtasks(uuid, bigint, int, jsonb) from public;
 
 create function private.park(p_task public.tasks, p_status text)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -322,13 +303,10 @@ end;
 $$;
 comment on function private.park(public.tasks, text) is
   'Lets a running task wait without lease, message or slot. The caller holds the job''s lock.';
-revoke all on function private.park(public.tasks, text) from public;
 
 create function private.park_task(p_task_id uuid, p_epoch bigint)
 returns text
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -347,4 +325,3 @@ end;
 $$;
 comment on function private.park_task(uuid, bigint) is
   'Waits for the subtasks: parked, continue (none is left to wait for) or cancelled. Raises LEASE_LOST. Called by workers.';
-revoke all on function private.park_task(uuid, bigint) from public;

@@ -6,8 +6,6 @@ create function private.request_review(
 )
 returns text
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -34,13 +32,11 @@ end;
 $$;
 comment on function private.request_review(uuid, bigint, int, text, jsonb, jsonb) is
   'Asks a person and parks the task in one transaction: parked, continue (this step''s review is answered) or cancelled. Raises LEASE_LOST. Called by workers.';
-revoke all on function private.request_review(uuid, bigint, int, text, jsonb, jsonb) from public;
 
 create function private.own_task(p_task_id uuid)
 returns public.tasks
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 declare
@@ -62,12 +58,10 @@ end;
 $$;
 comment on function private.own_task(uuid) is
   'The task, if the caller owns it or is the service; another''s task is TASK_NOT_FOUND like none. Raises INSUFFICIENT_SCOPE for an OAuth client without swarm:run.';
-revoke all on function private.own_task(uuid) from public;
 
 create function private.respond_to_review(p_task_id uuid, p_approved boolean, p_response jsonb, p_comments text)
 returns text
 language plpgsql
-volatile
 security definer
 set search_path = ''
 as $$
@@ -118,7 +112,6 @@ end;
 $$;
 comment on function private.respond_to_review(uuid, boolean, jsonb, text) is
   'Answers the open review of a task and lets it go on. Definer: users may not write tasks or queues; it checks the caller itself.';
-revoke all on function private.respond_to_review(uuid, boolean, jsonb, text) from public;
 grant execute on function private.respond_to_review(uuid, boolean, jsonb, text) to authenticated;
 grant execute on function private.respond_to_review(uuid, boolean, jsonb, text) to service_role;
 
@@ -126,7 +119,6 @@ create function private.raise_no_open_review(p_task_id uuid)
 returns void
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 begin
@@ -143,21 +135,17 @@ begin
 end;
 $$;
 comment on function private.raise_no_open_review(uuid) is 'Raises REVIEW_ALREADY_ANSWERED or REVIEW_NOT_FOUND.';
-revoke all on function private.raise_no_open_review(uuid) from public;
 
 create function public.respond_to_review(
   p_task_id uuid, p_approved boolean, p_response jsonb default '{}', p_comments text default null
 )
 returns text
 language sql
-volatile
-security invoker
 set search_path = ''
 as $$
   select private.respond_to_review(p_task_id, p_approved, p_response, p_comments);
 $$;
 comment on function public.respond_to_review(uuid, boolean, jsonb, text) is
   'Answers the open review of a task; approved or not, the agent goes on and reads the answer. Returns the task''s status. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises TASK_NOT_FOUND, REVIEW_NOT_FOUND, REVIEW_ALREADY_ANSWERED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
-revoke all on function public.respond_to_review(uuid, boolean, jsonb, text) from public;
 grant execute on function public.respond_to_review(uuid, boolean, jsonb, text) to authenticated;
 grant execute on function public.respond_to_review(uuid, boolean, jsonb, text) to service_role;

@@ -3,7 +3,6 @@
 create function private.cancel_task(p_master_task_id uuid)
 returns int
 language plpgsql
-volatile
 security definer
 set search_path = ''
 as $$
@@ -41,21 +40,17 @@ end;
 $$;
 comment on function private.cancel_task(uuid) is
   'Cancels a job and returns how many tasks that ends. Definer: users may not write tasks or queues; it checks the caller itself.';
-revoke all on function private.cancel_task(uuid) from public;
 grant execute on function private.cancel_task(uuid) to authenticated;
 grant execute on function private.cancel_task(uuid) to service_role;
 
 create function public.cancel_task(p_master_task_id uuid)
 returns int
 language sql
-volatile
-security invoker
 set search_path = ''
 as $$
   select private.cancel_task(p_master_task_id);
 $$;
 comment on function public.cancel_task(uuid) is
   'Cancels a job: waiting tasks end at once, running ones within a heartbeat. Returns the number of tasks ended; 0 when the job had ended. For the owner, the owner''s OAuth clients with the scope swarm:run and the service; an agent may cancel the job that it is part of. Raises TASK_NOT_FOUND, TASK_NOT_MASTER, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
-revoke all on function public.cancel_task(uuid) from public;
 grant execute on function public.cancel_task(uuid) to authenticated;
 grant execute on function public.cancel_task(uuid) to service_role;

@@ -3,7 +3,6 @@
 create function private.watch_task(p_task_id uuid)
 returns timestamptz
 language plpgsql
-volatile
 security definer
 set search_path = ''
 as $$
@@ -16,21 +15,17 @@ end;
 $$;
 comment on function private.watch_task(uuid) is
   'Marks the job of a task as watched. Definer: users may not write to schema private; it checks the caller itself.';
-revoke all on function private.watch_task(uuid) from public;
 grant execute on function private.watch_task(uuid) to authenticated;
 grant execute on function private.watch_task(uuid) to service_role;
 
 create function public.watch_task(p_task_id uuid)
 returns timestamptz
 language sql
-volatile
-security invoker
 set search_path = ''
 as $$
   select private.watch_task(p_task_id);
 $$;
 comment on function public.watch_task(uuid) is
   'Lets the models of the task''s whole job stream their text as model.delta on the job''s channel, and returns until when. Call it again before then, for as long as somebody looks. A model call that has begun unwatched does not stream. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises TASK_NOT_FOUND, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
-revoke all on function public.watch_task(uuid) from public;
 grant execute on function public.watch_task(uuid) to authenticated;
 grant execute on function public.watch_task(uuid) to service_role;

@@ -4,7 +4,6 @@ create function private.raise_not_retryable(p_task_id uuid, p_reason text, p_hin
 returns void
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 begin
@@ -15,13 +14,10 @@ begin
 end;
 $$;
 comment on function private.raise_not_retryable(uuid, text, text) is 'Raises TASK_NOT_RETRYABLE.';
-revoke all on function private.raise_not_retryable(uuid, text, text) from public;
 
 create function private.take_result_back(p_child public.tasks)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -52,13 +48,10 @@ end;
 $$;
 comment on function private.take_result_back(public.tasks) is
   'Lets a parent wait again for a subtask whose result it has not read. Raises TASK_NOT_RETRYABLE. The caller holds the job''s lock.';
-revoke all on function private.take_result_back(public.tasks) from public;
 
 create function private.reopen_task(p_task_id uuid)
 returns text
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -105,12 +98,10 @@ end;
 $$;
 comment on function private.reopen_task(uuid) is
   'Lets an ended task go on from its checkpoint, with new attempts and its wall time anew; what it spent stays spent. Raises TASK_NOT_RETRYABLE.';
-revoke all on function private.reopen_task(uuid) from public;
 
 create function private.retry_task(p_task_id uuid)
 returns text
 language plpgsql
-volatile
 security definer
 set search_path = ''
 as $$
@@ -121,22 +112,18 @@ end;
 $$;
 comment on function private.retry_task(uuid) is
   'Lets a failed or cancelled task go on. Definer: users may not write tasks or queues; assert_person_may() and own_task() check the caller.';
-revoke all on function private.retry_task(uuid) from public;
 grant execute on function private.retry_task(uuid) to authenticated;
 grant execute on function private.retry_task(uuid) to service_role;
 
 create function public.retry_task(p_task_id uuid)
 returns text
 language sql
-volatile
-security invoker
 set search_path = ''
 as $$
   select private.retry_task(p_task_id);
 $$;
 comment on function public.retry_task(uuid) is
   'Lets a task that failed or was cancelled go on from its checkpoint and returns its status. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises TASK_NOT_FOUND, TASK_NOT_RETRYABLE, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
-revoke all on function public.retry_task(uuid) from public;
 grant execute on function public.retry_task(uuid) to authenticated;
 grant execute on function public.retry_task(uuid) to service_role;
 
@@ -145,7 +132,6 @@ grant execute on function public.retry_task(uuid) to service_role;
 create function private.redrive(p_dead_letter_id bigint)
 returns uuid
 language plpgsql
-volatile
 security definer
 set search_path = ''
 as $$
@@ -165,21 +151,17 @@ end;
 $$;
 comment on function private.redrive(bigint) is
   'Retries the task of a dead letter. Definer: the service may not write tasks or queues; only the service may execute it.';
-revoke all on function private.redrive(bigint) from public;
 grant execute on function private.redrive(bigint) to service_role;
 
 create function public.redrive(p_dead_letter_id bigint)
 returns uuid
 language sql
-volatile
-security invoker
 set search_path = ''
 as $$
   select private.redrive(p_dead_letter_id);
 $$;
 comment on function public.redrive(bigint) is
   'Retries the task of a dead letter and returns the task''s id. For the service. Raises DEAD_LETTER_NOT_FOUND, TASK_NOT_RETRYABLE, AGENT_NOT_ALLOWED.';
-revoke all on function public.redrive(bigint) from public;
 grant execute on function public.redrive(bigint) to service_role;
 
 create view public.dead_letters with (security_invoker = true) as
@@ -189,7 +171,6 @@ create view public.dead_letters with (security_invoker = true) as
   join public.tasks as task on task.id = letter.task_id;
 comment on view public.dead_letters is
   'Tasks that ran out of attempts or deliveries, for operators; redrive() takes their ids. For the service.';
-revoke all on public.dead_letters from anon, authenticated, service_role;
 grant select on public.dead_letters to service_role;
 
 -- Forks ---------------------------------------------------------------------------------------
@@ -198,7 +179,6 @@ create function private.assert_fork_point(p_task_id uuid, p_from_seq int)
 returns void
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 declare
@@ -219,13 +199,11 @@ end;
 $$;
 comment on function private.assert_fork_point(uuid, int) is
   'Raises FORK_POINT_INVALID unless every step before p_from_seq has its result.';
-revoke all on function private.assert_fork_point(uuid, int) from public;
 
 create function private.saved_data_before(p_task public.tasks, p_from_seq int)
 returns jsonb
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   select coalesce(
@@ -241,13 +219,11 @@ as $$
 $$;
 comment on function private.saved_data_before(public.tasks, int) is
   'The intermediate data of a task as it was before a step.';
-revoke all on function private.saved_data_before(public.tasks, int) from public;
 
 create function private.budget_left(p_master public.tasks)
 returns jsonb
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 declare
@@ -280,12 +256,10 @@ end;
 $$;
 comment on function private.budget_left(public.tasks) is
   'What a job has left of its budget, for a fork of one of its tasks: tokens, cost and tasks less what it has spent; steps, depth and wall time count for each job anew. Raises BUDGET_EXCEEDED when a cap is used up.';
-revoke all on function private.budget_left(public.tasks) from public;
 
 create function private.fork_task(p_task_id uuid, p_from_seq int)
 returns uuid
 language plpgsql
-volatile
 security definer
 set search_path = ''
 as $$
@@ -339,21 +313,17 @@ end;
 $$;
 comment on function private.fork_task(uuid, int) is
   'Creates a master task that starts with a copy of another task''s first steps. Definer: users may not write tasks or queues; assert_person_may() and own_task() check the caller.';
-revoke all on function private.fork_task(uuid, int) from public;
 grant execute on function private.fork_task(uuid, int) to authenticated;
 grant execute on function private.fork_task(uuid, int) to service_role;
 
 create function public.fork_task(p_task_id uuid, p_from_seq int)
 returns uuid
 language sql
-volatile
-security invoker
 set search_path = ''
 as $$
   select private.fork_task(p_task_id, p_from_seq);
 $$;
 comment on function public.fork_task(uuid, int) is
   'Creates a new job that goes on from the steps of a task before p_from_seq, with its input, agent, owner and what is left of its job''s budget, and returns the new master''s id. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises TASK_NOT_FOUND, FORK_POINT_INVALID, AGENT_NOT_FOUND, AGENT_INACTIVE, BUDGET_EXCEEDED, QUOTA_EXCEEDED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
-revoke all on function public.fork_task(uuid, int) from public;
 grant execute on function public.fork_task(uuid, int) to authenticated;
 grant execute on function public.fork_task(uuid, int) to service_role;

@@ -3,8 +3,6 @@
 create function private.end_expired_tasks()
 returns int
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -47,7 +45,6 @@ end;
 $$;
 comment on function private.end_expired_tasks() is
   'Ends tasks whose lease has run out and that may not be claimed again.';
-revoke all on function private.end_expired_tasks() from public;
 
 create index tasks_wall_time_idx on public.tasks (started_at)
   where parent_id is null and finished_at is null and budget ->> 'max_wall_seconds' is not null;
@@ -55,8 +52,6 @@ create index tasks_wall_time_idx on public.tasks (started_at)
 create function private.end_overdue_jobs()
 returns int
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -95,13 +90,10 @@ end;
 $$;
 comment on function private.end_overdue_jobs() is
   'Ends jobs that have waited past their max_wall_seconds, which count from the first claim. Subtasks that run hear of it as of a cancellation.';
-revoke all on function private.end_overdue_jobs() from public;
 
 create function private.send_missing_messages()
 returns int
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -131,13 +123,10 @@ end;
 $$;
 comment on function private.send_missing_messages() is
   'Sends the message of each pending task that has none: those now due, and those whose message was lost.';
-revoke all on function private.send_missing_messages() from public;
 
 create function private.delete_stray_messages()
 returns int
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -162,13 +151,11 @@ end;
 $$;
 comment on function private.delete_stray_messages() is
   'Deletes messages that stand for no task: sent twice, malformed, or for a task that is gone. Nobody reads them, since claims look at tasks.';
-revoke all on function private.delete_stray_messages() from public;
 
 create function private.stranded_tasks(p_task_id uuid default null)
 returns table (task_id uuid, master_task_id uuid)
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   select task.id, task.master_task_id
@@ -193,13 +180,10 @@ as $$
 $$;
 comment on function private.stranded_tasks(uuid) is
   'Parked tasks that have nothing left to wait for: all of them, or the given one if it is so.';
-revoke all on function private.stranded_tasks(uuid) from public;
 
 create function private.wake_stranded_tasks()
 returns int
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -228,13 +212,10 @@ end;
 $$;
 comment on function private.wake_stranded_tasks() is
   'Wakes parked tasks that have nothing left to wait for.';
-revoke all on function private.wake_stranded_tasks() from public;
 
 create function private.reconcile()
 returns jsonb
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -256,13 +237,10 @@ end;
 $$;
 comment on function private.reconcile() is
   'Repairs what crashes leave behind, ends jobs whose time is up, and returns how much of each; nothing while another call is at it. Called by cron, through tick().';
-revoke all on function private.reconcile() from public;
 
 create function private.tick()
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -271,4 +249,3 @@ begin
 end;
 $$;
 comment on function private.tick() is 'The 15-second safety net: reconciles, and wakes the workers of whatever work is due.';
-revoke all on function private.tick() from public;

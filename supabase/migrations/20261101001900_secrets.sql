@@ -4,7 +4,6 @@ create function private.secret_value(p_name text)
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 begin
@@ -12,13 +11,11 @@ begin
 end;
 $$;
 comment on function private.secret_value(text) is 'A secret of Vault by name, or null.';
-revoke all on function private.secret_value(text) from public;
 
 create function private.resolve_named_secrets(p_names jsonb)
 returns jsonb
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 declare
@@ -41,13 +38,11 @@ end;
 $$;
 comment on function private.resolve_named_secrets(jsonb) is
   'The secrets that a tool''s headers and query name beside its credential, {name: value}. Raises SECRET_NOT_FOUND. Called by the tool gateway.';
-revoke all on function private.resolve_named_secrets(jsonb) from public;
 
 create function private.assert_shared_credential(p_tool_id uuid, p_user_id uuid, p_is_agent boolean)
 returns void
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 declare
@@ -70,13 +65,11 @@ end;
 $$;
 comment on function private.assert_shared_credential(uuid, uuid, boolean) is
   'Raises CREDENTIAL_REQUIRED where a tool''s own secrets do not serve a user''s call, which an agent makes or not; they always serve the service (null).';
-revoke all on function private.assert_shared_credential(uuid, uuid, boolean) from public;
 
 create function private.resolve_tool_secret(p_tool_id uuid, p_user_id uuid, p_is_agent boolean default false)
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 declare
@@ -107,13 +100,11 @@ end;
 $$;
 comment on function private.resolve_tool_secret(uuid, uuid, boolean) is
   'The credential for a tool call: the user''s own, else the tool''s; null when the tool names none. Raises SECRET_NOT_FOUND, and CREDENTIAL_REQUIRED where the tool''s does not serve that user. Called by the tool gateway.';
-revoke all on function private.resolve_tool_secret(uuid, uuid, boolean) from public;
 
 create function private.model_policy(p_user_id uuid, p_provider_id uuid, p_model text)
 returns public.model_policies
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   select policy
@@ -126,13 +117,11 @@ as $$
 $$;
 comment on function private.model_policy(uuid, uuid, text) is
   'The policy that counts for a user, provider and model, or null: everything is allowed.';
-revoke all on function private.model_policy(uuid, uuid, text) from public;
 
 create function private.resolve_provider_secret(p_provider_id uuid, p_user_id uuid, p_model text default null)
 returns table (secret text, key_source text)
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 declare
@@ -185,15 +174,12 @@ end;
 $$;
 comment on function private.resolve_provider_secret(uuid, uuid, text) is
   'The key for a model call and whose it is: the user''s own where a policy allows it, else the organisation''s. Raises PROVIDER_NOT_FOUND, MODEL_POLICY_DENIED, MODEL_KEY_MISSING. Called by the model port.';
-revoke all on function private.resolve_provider_secret(uuid, uuid, text) from public;
 
 -- Users' own secrets: they give a value, never a name -------------------------------------------
 
 create function private.put_secret(p_name text, p_secret text, p_description text)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -209,13 +195,11 @@ begin
 end;
 $$;
 comment on function private.put_secret(text, text, text) is 'Creates, replaces or (null) deletes a secret in Vault.';
-revoke all on function private.put_secret(text, text, text) from public;
 
 create function private.calling_user()
 returns uuid
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 begin
@@ -229,13 +213,11 @@ begin
 end;
 $$;
 comment on function private.calling_user() is 'The signed-in user; raises CALLER_REQUIRED.';
-revoke all on function private.calling_user() from public;
 
 create function private.assert_secret_is_valid(p_secret text)
 returns void
 language plpgsql
 immutable
-security invoker
 set search_path = ''
 as $$
 begin
@@ -248,12 +230,10 @@ begin
 end;
 $$;
 comment on function private.assert_secret_is_valid(text) is 'Raises SECRET_INVALID for what could not be sent as a header.';
-revoke all on function private.assert_secret_is_valid(text) from public;
 
 create function private.set_tool_credential(p_tool_slug text, p_secret text)
 returns void
 language plpgsql
-volatile
 security definer
 set search_path = ''
 as $$
@@ -285,27 +265,22 @@ end;
 $$;
 comment on function private.set_tool_credential(text, text) is
   'Stores the caller''s own credential for a tool. Definer: users may not write Vault.';
-revoke all on function private.set_tool_credential(text, text) from public;
 grant execute on function private.set_tool_credential(text, text) to authenticated;
 
 create function public.set_tool_credential(p_tool_slug text, p_secret text)
 returns void
 language sql
-volatile
-security invoker
 set search_path = ''
 as $$
   select private.set_tool_credential(p_tool_slug, p_secret);
 $$;
 comment on function public.set_tool_credential(text, text) is
   'Stores your own credential for a tool in Vault, used instead of the tool''s; null deletes it. An OAuth client needs the scope credentials:write. Raises TOOL_NOT_FOUND, SECRET_INVALID, CALLER_REQUIRED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
-revoke all on function public.set_tool_credential(text, text) from public;
 grant execute on function public.set_tool_credential(text, text) to authenticated;
 
 create function private.set_provider_key(p_provider text, p_secret text)
 returns void
 language plpgsql
-volatile
 security definer
 set search_path = ''
 as $$
@@ -335,19 +310,15 @@ end;
 $$;
 comment on function private.set_provider_key(text, text) is
   'Stores the caller''s own key for a provider. Definer: users may not write Vault.';
-revoke all on function private.set_provider_key(text, text) from public;
 grant execute on function private.set_provider_key(text, text) to authenticated;
 
 create function public.set_provider_key(p_provider text, p_secret text)
 returns void
 language sql
-volatile
-security invoker
 set search_path = ''
 as $$
   select private.set_provider_key(p_provider, p_secret);
 $$;
 comment on function public.set_provider_key(text, text) is
   'Stores your own key for a model provider in Vault, used instead of the organisation''s where a policy allows it; null deletes it. An OAuth client needs the scope credentials:write. Raises PROVIDER_NOT_FOUND, SECRET_INVALID, CALLER_REQUIRED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
-revoke all on function public.set_provider_key(text, text) from public;
 grant execute on function public.set_provider_key(text, text) to authenticated;

@@ -16,7 +16,6 @@ comment on column public.sessions.user_id is 'Owner; null when the service itsel
 comment on column public.sessions.client_name is 'What the calling program says it is.';
 
 alter table public.sessions enable row level security;
-revoke all on public.sessions from anon, authenticated, service_role;
 create policy "users read their own sessions" on public.sessions
   for select to authenticated using (
     user_id = (select auth.uid()) and (select private.has_scope('swarm:run'))
@@ -46,7 +45,6 @@ insert into public.mcp_grants (scopes) values (array[
 ]);
 
 alter table public.mcp_grants enable row level security;
-revoke all on public.mcp_grants from anon, authenticated, service_role;
 create policy "users read their own grants and the default" on public.mcp_grants
   for select to authenticated using (user_id = (select auth.uid()) or user_id is null);
 comment on policy "users read their own grants and the default" on public.mcp_grants is
@@ -77,7 +75,6 @@ comment on column public.mcp_policies.calls_per_minute is 'Calls a minute that e
 comment on column public.mcp_policies.burst_calls is 'Calls that each user may make at once.';
 
 alter table public.mcp_policies enable row level security;
-revoke all on public.mcp_policies from anon, authenticated, service_role;
 create policy "users read the policies that apply to them" on public.mcp_policies
   for select to authenticated using (user_id = (select auth.uid()) or user_id is null);
 comment on policy "users read the policies that apply to them" on public.mcp_policies is
@@ -89,7 +86,6 @@ create function private.find_mcp_policy(p_mcp_name text, p_tool_name text, p_use
 returns public.mcp_policies
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 declare
@@ -107,14 +103,12 @@ end;
 $$;
 comment on function private.find_mcp_policy(text, text, uuid) is
   'The policy that holds for a call: a user''s own before everyone''s, then a tool''s before its server''s. All null: the defaults of the table''s columns.';
-revoke all on function private.find_mcp_policy(text, text, uuid) from public;
 grant execute on function private.find_mcp_policy(text, text, uuid) to service_role;
 
 create function private.granted_scopes(p_user_id uuid, p_client_id text)
 returns text[]
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 begin
@@ -130,14 +124,11 @@ end;
 $$;
 comment on function private.granted_scopes(uuid, text) is
   'The scopes of a user: of the row for that client, else the user''s own, else the default. Called by the gateway.';
-revoke all on function private.granted_scopes(uuid, text) from public;
 grant execute on function private.granted_scopes(uuid, text) to service_role;
 
 create function public.grant_scopes(p_user_id uuid, p_scopes text[], p_client_id text default null)
 returns text[]
 language sql
-volatile
-security invoker
 set search_path = ''
 as $$
   insert into public.mcp_grants as given (user_id, client_id, scopes)
@@ -154,7 +145,6 @@ as $$
 $$;
 comment on function public.grant_scopes(uuid, text[], text) is
   'Adds scopes to those that a user has, optionally for one client program, and returns them all. A user without a row keeps the default ones; without a user the default itself grows. Called by operators.';
-revoke all on function public.grant_scopes(uuid, text[], text) from public, anon, authenticated;
 grant execute on function public.grant_scopes(uuid, text[], text) to service_role;
 
 create table private.tool_call_allowances (
@@ -171,15 +161,12 @@ comment on table private.tool_call_allowances is
 comment on column private.tool_call_allowances.user_id is 'Null: the service, which is limited only where a policy says so.';
 comment on column private.tool_call_allowances.calls_left is 'As of refilled_at; it grows with time up to the policy''s burst.';
 alter table private.tool_call_allowances enable row level security;
-revoke all on private.tool_call_allowances from anon, authenticated, service_role;
 
 create function private.take_tool_call(
   p_tool_id uuid, p_tool_name text, p_user_id uuid, p_calls_per_minute int, p_burst_calls int
 )
 returns int
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -209,13 +196,10 @@ end;
 $$;
 comment on function private.take_tool_call(uuid, text, uuid, int, int) is
   'Takes one call out of a user''s bucket of a tool, in one statement: 0 when there was one, else the milliseconds until there is. Called by the gateway.';
-revoke all on function private.take_tool_call(uuid, text, uuid, int, int) from public;
 
 create function private.touch_session(p_session_id uuid, p_user_id uuid, p_agent_id uuid, p_client_name text)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -233,4 +217,3 @@ end;
 $$;
 comment on function private.touch_session(uuid, uuid, uuid, text) is
   'Makes a session of the caller on its first call, and notes when it was last used. Called by the gateway.';
-revoke all on function private.touch_session(uuid, uuid, uuid, text) from public;

@@ -43,7 +43,6 @@ create trigger touch_updated_at before update on public.agent_mcp_connections
   for each row execute function private.touch_updated_at();
 
 alter table public.agent_mcp_connections enable row level security;
-revoke all on public.agent_mcp_connections from anon, authenticated, service_role;
 create policy "users read their own connections" on public.agent_mcp_connections
   for select to authenticated using (
     user_id = (select auth.uid()) and (select private.has_scope('swarm:run'))
@@ -94,7 +93,6 @@ comment on column public.mcp_tools_cache.successful_parameters is
 comment on column public.mcp_tools_cache.last_updated is 'When the definition last changed.';
 
 alter table public.mcp_tools_cache enable row level security;
-revoke all on public.mcp_tools_cache from anon, authenticated, service_role;
 create policy "users read the tools of their own connections" on public.mcp_tools_cache
   for select to authenticated using (
     connection_id in (

@@ -46,7 +46,6 @@ comment on column public.mcp_executions.llm_provider is 'The model the tool itse
 comment on column public.mcp_executions.feedback_token is 'Random; whoever holds it may grade the call.';
 
 alter table public.mcp_executions enable row level security;
-revoke all on public.mcp_executions from anon, authenticated, service_role;
 create policy "users read their own tool calls" on public.mcp_executions
   for select to authenticated using (
     user_id = (select auth.uid()) and (select private.has_scope('swarm:run'))
@@ -74,7 +73,6 @@ comment on column public.mcp_failures.error_code is 'Stable code of the product,
 comment on column public.mcp_failures.retry_attempt is 'The call''s place among the calls of this tool in a row.';
 
 alter table public.mcp_failures enable row level security;
-revoke all on public.mcp_failures from anon, authenticated, service_role;
 create policy "users read the failures of their own tool calls" on public.mcp_failures
   for select to authenticated using (
     execution_id in (

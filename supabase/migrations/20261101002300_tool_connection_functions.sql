@@ -7,7 +7,6 @@ create function private.tool_config_hash(p_tool public.tools)
 returns text
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 declare
@@ -33,14 +32,12 @@ end;
 $$;
 comment on function private.tool_config_hash(public.tools) is
   'Fingerprint of all that a connection depends on: the registry row and the secrets that it names, a replaced one of which may be somebody else''s.';
-revoke all on function private.tool_config_hash(public.tools) from public;
 grant execute on function private.tool_config_hash(public.tools) to service_role;
 
 create function private.connection_of(p_tool_id uuid, p_user_id uuid)
 returns public.agent_mcp_connections
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 declare
@@ -61,14 +58,11 @@ end;
 $$;
 comment on function private.connection_of(uuid, uuid) is
   'The connection of a tool server and user (null: the service), all null when there is none.';
-revoke all on function private.connection_of(uuid, uuid) from public;
 grant execute on function private.connection_of(uuid, uuid) to service_role;
 
 create function private.ensure_connection(p_tool_id uuid, p_user_id uuid)
 returns uuid
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -99,14 +93,11 @@ end;
 $$;
 comment on function private.ensure_connection(uuid, uuid) is
   'The connection of a tool server and user (null: the service), made when there is none, reset when the registry row or a secret that it names changed. Called by the gateway.';
-revoke all on function private.ensure_connection(uuid, uuid) from public;
 grant execute on function private.ensure_connection(uuid, uuid) to service_role;
 
 create function private.forget_listing(p_tool_id uuid, p_user_id uuid)
 returns void
 language sql
-volatile
-security invoker
 set search_path = ''
 as $$
   update public.agent_mcp_connections as connection
@@ -115,13 +106,10 @@ as $$
 $$;
 comment on function private.forget_listing(uuid, uuid) is
   'A user who acts as somebody else at a server may be offered other tools: it is asked again.';
-revoke all on function private.forget_listing(uuid, uuid) from public;
 
 create function private.begin_listing(p_connection_id uuid)
 returns boolean
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -137,13 +125,10 @@ end;
 $$;
 comment on function private.begin_listing(uuid) is
   'True for the one who may ask the server for its tools now, and says by continue_listing() that it is at it; store_tools() and fail_listing() end it. Called by the gateway.';
-revoke all on function private.begin_listing(uuid) from public;
 
 create function private.continue_listing(p_connection_id uuid)
 returns void
 language sql
-volatile
-security invoker
 set search_path = ''
 as $$
   update public.agent_mcp_connections connection
@@ -152,13 +137,10 @@ as $$
 $$;
 comment on function private.continue_listing(uuid) is
   'Keeps what begin_listing() took, each second: an asker that dies is known by its silence, and no agent goes without its tools for long. Called by the gateway.';
-revoke all on function private.continue_listing(uuid) from public;
 
 create function private.end_listing(p_connection_id uuid)
 returns void
 language sql
-volatile
-security invoker
 set search_path = ''
 as $$
   update public.agent_mcp_connections connection
@@ -167,13 +149,10 @@ as $$
 $$;
 comment on function private.end_listing(uuid) is
   'Gives back what begin_listing() took, when somebody else has listed meanwhile. Called by the gateway.';
-revoke all on function private.end_listing(uuid) from public;
 
 create function private.record_connection_failure(p_connection_id uuid)
 returns void
 language sql
-volatile
-security invoker
 set search_path = ''
 as $$
   update public.agent_mcp_connections connection
@@ -188,13 +167,10 @@ as $$
 $$;
 comment on function private.record_connection_failure(uuid) is
   'Counts a failure to reach a server: the third in a row marks the connection failing, the fifth opens its breaker for 30 seconds, each further one for twice as long, at most ten minutes.';
-revoke all on function private.record_connection_failure(uuid) from public;
 
 create function private.record_connection_answer(p_connection_id uuid)
 returns void
 language sql
-volatile
-security invoker
 set search_path = ''
 as $$
   update public.agent_mcp_connections connection
@@ -205,13 +181,10 @@ as $$
 $$;
 comment on function private.record_connection_answer(uuid) is
   'Closes the breaker: the server answered, if only with an error of its tool.';
-revoke all on function private.record_connection_answer(uuid) from public;
 
 create function private.begin_probe(p_connection_id uuid)
 returns boolean
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -224,13 +197,10 @@ end;
 $$;
 comment on function private.begin_probe(uuid) is
   'True for the one call that may try a server whose breaker is half open. Called by the gateway.';
-revoke all on function private.begin_probe(uuid) from public;
 
 create function private.fail_listing(p_connection_id uuid, p_error jsonb, p_is_unreachable boolean)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -246,7 +216,6 @@ end;
 $$;
 comment on function private.fail_listing(uuid, jsonb, boolean) is
   'Notes that a server could not be asked for its tools; one that was waited for in vain is left alone for a while. Called by the gateway.';
-revoke all on function private.fail_listing(uuid, jsonb, boolean) from public;
 
 -- Approvals: fingerprints of what a server says of itself, so that it cannot change it unseen --------
 
@@ -254,7 +223,6 @@ create function private.approved_tool_hashes(p_tool_id uuid)
 returns jsonb
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   select coalesce((
@@ -265,13 +233,11 @@ as $$
 $$;
 comment on function private.approved_tool_hashes(uuid) is
   'Fingerprints of a server''s definitions that are approved for everyone: {tool name: [hash, …]}; the empty name stands for its instructions.';
-revoke all on function private.approved_tool_hashes(uuid) from public;
 
 create function private.approved_hashes(p_connection public.agent_mcp_connections)
 returns jsonb
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   select coalesce(jsonb_object_agg(pinned.name, pinned.hashes), '{}')
@@ -288,13 +254,11 @@ as $$
 $$;
 comment on function private.approved_hashes(public.agent_mcp_connections) is
   'Fingerprints that are approved for a connection: those for everyone, and those that its user''s own account was shown first.';
-revoke all on function private.approved_hashes(public.agent_mcp_connections) from public;
 
 create function private.is_own_account(p_connection public.agent_mcp_connections)
 returns boolean
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   select exists (
@@ -304,13 +268,10 @@ as $$
 $$;
 comment on function private.is_own_account(public.agent_mcp_connections) is
   'True when a connection uses its user''s own credential, to which a server may show what it shows nobody else.';
-revoke all on function private.is_own_account(public.agent_mcp_connections) from public;
 
 create function private.pin_definitions(p_connection_id uuid, p_hashes jsonb, p_holds_new boolean)
 returns jsonb
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -351,13 +312,11 @@ end;
 $$;
 comment on function private.pin_definitions(uuid, jsonb, boolean) is
   'Approves definitions {name: hash, or null where there is none} that nobody has seen yet, when the server is met for the first time or new ones are not held back, and returns the fingerprints that are approved for the connection. Two first sights at once take turns.';
-revoke all on function private.pin_definitions(uuid, jsonb, boolean) from public;
 
 create function private.holds_new_definitions(p_config jsonb)
 returns boolean
 language sql
 immutable
-security invoker
 set search_path = ''
 as $$
   select not coalesce((p_config ->> 'trusted')::boolean, false)
@@ -365,37 +324,31 @@ as $$
 $$;
 comment on function private.holds_new_definitions(jsonb) is
   'Whether what a server shows after it was first met waits for an approval: always, unless its row says that it is trusted or that new tools are approved.';
-revoke all on function private.holds_new_definitions(jsonb) from public;
 
 create function private.instructions_of(p_connection public.agent_mcp_connections)
 returns text
 language sql
 immutable
-security invoker
 set search_path = ''
 as $$
   select coalesce((p_connection).discovery ->> 'instructions', (p_connection).session ->> 'instructions');
 $$;
 comment on function private.instructions_of(public.agent_mcp_connections) is 'What a server says that models should do with it.';
-revoke all on function private.instructions_of(public.agent_mcp_connections) from public;
 
 create function private.instructions_hash(p_connection public.agent_mcp_connections)
 returns text
 language sql
 immutable
-security invoker
 set search_path = ''
 as $$
   select encode(sha256(convert_to(private.instructions_of(p_connection), 'UTF8')), 'hex');
 $$;
 comment on function private.instructions_hash(public.agent_mcp_connections) is 'SHA-256 of a server''s instructions, in hex.';
-revoke all on function private.instructions_hash(public.agent_mcp_connections) from public;
 
 create function private.are_instructions_approved(p_connection public.agent_mcp_connections)
 returns boolean
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   select coalesce((tool.config ->> 'trusted')::boolean, false)
@@ -405,13 +358,10 @@ as $$
 $$;
 comment on function private.are_instructions_approved(public.agent_mcp_connections) is
   'Whether a server''s instructions may be passed on to models.';
-revoke all on function private.are_instructions_approved(public.agent_mcp_connections) from public;
 
 create function private.save_connection_state(p_connection_id uuid, p_state jsonb)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -437,13 +387,10 @@ end;
 $$;
 comment on function private.save_connection_state(uuid, jsonb) is
   'Remembers what was negotiated with a server: {protocol, discovery, session}, and approves the instructions with which it is first met. Called by the gateway.';
-revoke all on function private.save_connection_state(uuid, jsonb) from public;
 
 create function private.store_tools(p_connection_id uuid, p_listing jsonb)
 returns int
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -515,13 +462,10 @@ end;
 $$;
 comment on function private.store_tools(uuid, jsonb) is
   'Stores a server''s whole list {tools: [{name, version, schema, openai_schema, schema_losses, hash, scopes}], dropped, is_remote, is_trusted, holds_new}: writes only rows that differ, holds back definitions of remote servers that nobody approved, unless the operator trusts the server, removes tools that vanished, and returns how many rows were written. Called by the gateway.';
-revoke all on function private.store_tools(uuid, jsonb) from public;
 
 create function private.forget_outdated_parameters()
 returns trigger
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -532,7 +476,6 @@ end;
 $$;
 comment on function private.forget_outdated_parameters() is
   'Row trigger: what worked with another schema of arguments is no example for this one.';
-revoke all on function private.forget_outdated_parameters() from public;
 
 create trigger forget_outdated_parameters before update of tool_schema on public.mcp_tools_cache
   for each row when (old.tool_schema -> 'inputSchema' is distinct from new.tool_schema -> 'inputSchema')
@@ -543,8 +486,6 @@ create function public.approve_tool_definition(
 )
 returns text
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -616,14 +557,11 @@ end;
 $$;
 comment on function public.approve_tool_definition(uuid, text, text) is
   'Approves the definition with that hash, which a server gives a tool now (or, with an empty name, its instructions), for every user, and returns the tool''s state. Without a hash only while exactly one definition of the tool waits. Raises TOOL_DEFINITION_CHANGED where the server gives another one by now, AGENT_NOT_ALLOWED. Service role only.';
-revoke all on function public.approve_tool_definition(uuid, text, text) from public, anon, authenticated;
 grant execute on function public.approve_tool_definition(uuid, text, text) to service_role;
 
 create function private.report_absent_tools(p_task_id uuid, p_servers jsonb)
 returns void
 language sql
-volatile
-security invoker
 set search_path = ''
 as $$
   select private.emit_event(task.id, task.master_task_id, 'tool.failed', jsonb_build_object(
@@ -644,4 +582,3 @@ as $$
 $$;
 comment on function private.report_absent_tools(uuid, jsonb) is
   'Tells a task''s trace which servers [{server, code, message}] could not list their tools. Called by the gateway.';
-revoke all on function private.report_absent_tools(uuid, jsonb) from public;

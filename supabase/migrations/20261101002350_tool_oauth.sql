@@ -80,7 +80,6 @@ alter table private.oauth_connections enable row level security;
 create function private.forget_credential_secret()
 returns trigger
 language plpgsql
-volatile
 security definer
 set search_path = ''
 as $$
@@ -94,7 +93,6 @@ end;
 $$;
 comment on function private.forget_credential_secret() is
   'Row trigger: deletes a user''s credential or model key from Vault with its row. Definer: whoever deletes a user, a tool or a provider may not write Vault.';
-revoke all on function private.forget_credential_secret() from public;
 create trigger forget_credential_secret after delete on public.user_tool_credentials
   for each row execute function private.forget_credential_secret();
 create trigger forget_credential_secret after delete on public.user_provider_keys
@@ -103,7 +101,6 @@ create trigger forget_credential_secret after delete on public.user_provider_key
 create function private.forget_oauth_connection()
 returns trigger
 language plpgsql
-volatile
 security definer
 set search_path = ''
 as $$
@@ -114,7 +111,6 @@ end;
 $$;
 comment on function private.forget_oauth_connection() is
   'Row trigger: a secret that the user gave ends the connection that stood in its place. Definer: the service may not write oauth_connections.';
-revoke all on function private.forget_oauth_connection() from public;
 create trigger forget_oauth_connection after update on public.user_tool_credentials
   for each row when (old.type = 'oauth' and new.type = 'secret')
   execute function private.forget_oauth_connection();
@@ -122,7 +118,6 @@ create trigger forget_oauth_connection after update on public.user_tool_credenti
 create function private.forget_refresh_secret()
 returns trigger
 language plpgsql
-volatile
 security definer
 set search_path = ''
 as $$
@@ -133,7 +128,6 @@ end;
 $$;
 comment on function private.forget_refresh_secret() is
   'Row trigger: deletes a connection''s refresh token from Vault. Definer: whoever deletes a user or a tool may not write Vault.';
-revoke all on function private.forget_refresh_secret() from public;
 create trigger forget_refresh_secret after delete on private.oauth_connections
   for each row when (old.refresh_secret_name is not null)
   execute function private.forget_refresh_secret();
@@ -141,7 +135,6 @@ create trigger forget_refresh_secret after delete on private.oauth_connections
 create function private.forget_oauth_verifier()
 returns trigger
 language plpgsql
-volatile
 security definer
 set search_path = ''
 as $$
@@ -152,6 +145,5 @@ end;
 $$;
 comment on function private.forget_oauth_verifier() is
   'Row trigger: deletes a request''s code verifier from Vault. Definer: whoever deletes a user or a tool may not write Vault.';
-revoke all on function private.forget_oauth_verifier() from public;
 create trigger forget_oauth_verifier after delete on private.oauth_requests
   for each row execute function private.forget_oauth_verifier();

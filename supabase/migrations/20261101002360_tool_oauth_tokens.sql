@@ -3,8 +3,6 @@
 create function private.store_oauth_tokens(p_credential_id uuid, p_tokens jsonb)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -30,13 +28,11 @@ end;
 $$;
 comment on function private.store_oauth_tokens(uuid, jsonb) is
   'Puts tokens {access_token, refresh_token, expires_in (seconds), scope} into Vault in the place of the earlier ones. Raises SECRET_INVALID.';
-revoke all on function private.store_oauth_tokens(uuid, jsonb) from public;
 
 create function private.resolve_tool_credential(p_tool_id uuid, p_user_id uuid, p_is_agent boolean default false)
 returns jsonb
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 declare
@@ -67,13 +63,10 @@ end;
 $$;
 comment on function private.resolve_tool_credential(uuid, uuid, boolean) is
   'The credential for a tool call: {secret, is_own, connection}. connection {credential_id, generation, is_stale, needs_authorization} of a user''s own by OAuth, which nothing else stands in for; else the secret of resolve_tool_secret(). Raises SECRET_NOT_FOUND, CREDENTIAL_REQUIRED. Called by the tool gateway.';
-revoke all on function private.resolve_tool_credential(uuid, uuid, boolean) from public;
 
 create function private.end_authorization(p_credential_id uuid)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -91,13 +84,10 @@ end;
 $$;
 comment on function private.end_authorization(uuid) is
   'Deletes the tokens of a connection that can be renewed no more; its user has to connect again.';
-revoke all on function private.end_authorization(uuid) from public;
 
 create function private.begin_token_refresh(p_credential_id uuid, p_generation int)
 returns jsonb
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -132,13 +122,10 @@ end;
 $$;
 comment on function private.begin_token_refresh(uuid, int) is
   'What one who holds the token of a generation does: begun, with all that renews it, for one alone; busy while that one does; renewed, with the newer token; ended when the user has to connect again. Called by the gateway.';
-revoke all on function private.begin_token_refresh(uuid, int) from public;
 
 create function private.end_token_refresh(p_credential_id uuid, p_generation int, p_tokens jsonb)
 returns boolean
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -155,13 +142,10 @@ end;
 $$;
 comment on function private.end_token_refresh(uuid, int, jsonb) is
   'Stores renewed tokens of that generation; false when the connection has ended or been replaced meanwhile. Called by the gateway.';
-revoke all on function private.end_token_refresh(uuid, int, jsonb) from public;
 
 create function private.fail_token_refresh(p_credential_id uuid, p_generation int, p_is_refused boolean)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -175,4 +159,3 @@ end;
 $$;
 comment on function private.fail_token_refresh(uuid, int, boolean) is
   'Lets the next one renew; a refusal ends the authorisation of that generation. Called by the gateway.';
-revoke all on function private.fail_token_refresh(uuid, int, boolean) from public;

@@ -4,7 +4,6 @@ create function private.oauth_client(p_issuer text, p_redirect_url text)
 returns jsonb
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   select jsonb_build_object('client_id', client.client_id, 'client_secret_name', client.client_secret_name)
@@ -15,13 +14,10 @@ as $$
 $$;
 comment on function private.oauth_client(text, text) is
   'The client {client_id, client_secret_name} that was registered with an authorization server, or null. Called by mcp-oauth.';
-revoke all on function private.oauth_client(text, text) from public;
 
 create function private.save_oauth_client(p_client jsonb)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -45,13 +41,10 @@ end;
 $$;
 comment on function private.save_oauth_client(jsonb) is
   'Keeps a client {issuer, redirect_url, client_id, client_secret, expires_at_seconds} for everybody who connects later. Called by mcp-oauth.';
-revoke all on function private.save_oauth_client(jsonb) from public;
 
 create function private.forget_oauth_client(p_issuer text, p_client_id text)
 returns void
 language sql
-volatile
-security invoker
 set search_path = ''
 as $$
   delete from private.oauth_clients as client
@@ -59,13 +52,10 @@ as $$
 $$;
 comment on function private.forget_oauth_client(text, text) is
   'Forgets a registered client that its authorization server no longer knows. Called by the gateway.';
-revoke all on function private.forget_oauth_client(text, text) from public;
 
 create function private.pin_oauth_issuer(p_tool_id uuid, p_client_id text, p_issuer text)
 returns boolean
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -81,15 +71,12 @@ end;
 $$;
 comment on function private.pin_oauth_issuer(uuid, text, text) is
   'Whether a tool''s client, which an operator registered, belongs to that issuer: the first one that it is used with, until the operator names another client. Called by mcp-oauth.';
-revoke all on function private.pin_oauth_issuer(uuid, text, text) from public;
 
 -- From the beginning to the end --------------------------------------------------------------------
 
 create function private.begin_oauth(p_request jsonb)
 returns timestamptz
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -120,13 +107,11 @@ end;
 $$;
 comment on function private.begin_oauth(jsonb) is
   'Remembers an authorisation {state_hash, user_id, tool_id, code_verifier, server_url, authorization_server, client_id, client_secret_name, redirect_url, resource, scope, return_to} for ten minutes, at most ten a user, and returns when it expires. Called by mcp-oauth.';
-revoke all on function private.begin_oauth(jsonb) from public;
 
 create function private.find_oauth_request(p_state_hash text)
 returns jsonb
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   select jsonb_build_object('return_to', request.return_to, 'redirect_url', request.redirect_url)
@@ -135,13 +120,10 @@ as $$
 $$;
 comment on function private.find_oauth_request(text) is
   'Where a browser comes back and goes on to: {redirect_url, return_to}; null when no such authorisation is under way. Called by mcp-oauth.';
-revoke all on function private.find_oauth_request(text) from public;
 
 create function private.take_oauth_request(p_state_hash text, p_user_id uuid)
 returns jsonb
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -176,13 +158,10 @@ end;
 $$;
 comment on function private.take_oauth_request(text, uuid) is
   'Takes an authorisation that this user began, once, with its code verifier; null for any other. Called by mcp-oauth.';
-revoke all on function private.take_oauth_request(text, uuid) from public;
 
 create function private.save_oauth_connection(p_connection jsonb, p_tokens jsonb)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -212,13 +191,10 @@ end;
 $$;
 comment on function private.save_oauth_connection(jsonb, jsonb) is
   'Makes or replaces a user''s connection with what take_oauth_request() gave and the tokens that were granted. Called by mcp-oauth.';
-revoke all on function private.save_oauth_connection(jsonb, jsonb) from public;
 
 create function private.end_oauth_connection(p_tool_slug text, p_user_id uuid)
 returns jsonb
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -250,4 +226,3 @@ end;
 $$;
 comment on function private.end_oauth_connection(text, uuid) is
   'Deletes a user''s connection with its tokens and returns, a last time, what revokes them; null when there is none. Called by mcp-oauth.';
-revoke all on function private.end_oauth_connection(text, uuid) from public;

@@ -4,7 +4,6 @@ create function private.parameter_shape(p_value jsonb, p_schema jsonb)
 returns jsonb
 language plpgsql
 immutable
-security invoker
 set search_path = ''
 as $$
 declare
@@ -45,7 +44,6 @@ end;
 $$;
 comment on function private.parameter_shape(jsonb, jsonb) is
   'The keys, types, formats and enum values of arguments, without any other value. Keys that the schema does not declare are left out: they may be data.';
-revoke all on function private.parameter_shape(jsonb, jsonb) from public;
 grant execute on function private.parameter_shape(jsonb, jsonb) to service_role;
 
 create function private.storable_parameters(
@@ -54,7 +52,6 @@ create function private.storable_parameters(
 returns jsonb
 language plpgsql
 immutable
-security invoker
 set search_path = ''
 as $$
 declare
@@ -92,14 +89,12 @@ end;
 $$;
 comment on function private.storable_parameters(jsonb, int, int) is
   'Arguments as they may be remembered: no value under a key that names a secret, nothing that looks like a key or token, no text of more characters than that, of each list the first of so many items (null: all).';
-revoke all on function private.storable_parameters(jsonb, int, int) from public;
 grant execute on function private.storable_parameters(jsonb, int, int) to service_role;
 
 create function private.example_parameters(p_parameters jsonb)
 returns jsonb
 language plpgsql
 immutable
-security invoker
 set search_path = ''
 as $$
 declare
@@ -123,14 +118,12 @@ end;
 $$;
 comment on function private.example_parameters(jsonb) is
   'Arguments as an example for the next call: storable_parameters() of at most 4,096 characters, for which ever more of long texts and lists is left out. The items of a list that stay still fit the tool''s schema.';
-revoke all on function private.example_parameters(jsonb) from public;
 grant execute on function private.example_parameters(jsonb) to service_role;
 
 create function private.append_parameters(p_sets jsonb, p_set jsonb)
 returns jsonb
 language plpgsql
 immutable
-security invoker
 set search_path = ''
 as $$
 begin
@@ -152,14 +145,12 @@ end;
 $$;
 comment on function private.append_parameters(jsonb, jsonb) is
   'The ten most recent distinct sets, newest last; a repeated set moves to the newest place.';
-revoke all on function private.append_parameters(jsonb, jsonb) from public;
 grant execute on function private.append_parameters(jsonb, jsonb) to service_role;
 
 create function private.without_parameters(p_sets jsonb, p_set jsonb)
 returns jsonb
 language sql
 immutable
-security invoker
 set search_path = ''
 as $$
   select coalesce(jsonb_agg(item.value order by item.place), '[]')
@@ -167,13 +158,10 @@ as $$
   where item.value <> p_set;
 $$;
 comment on function private.without_parameters(jsonb, jsonb) is 'The sets without that one.';
-revoke all on function private.without_parameters(jsonb, jsonb) from public;
 
 create function private.renew_shared_definition(p_service_id uuid, p_cached_id uuid)
 returns boolean
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -199,7 +187,6 @@ end;
 $$;
 comment on function private.renew_shared_definition(uuid, uuid) is
   'Gives the connection without a user the definition of a user''s row of the same tool, if that is newer than its own and than what the service was told; true if it was. What was learned with another schema of arguments is forgotten.';
-revoke all on function private.renew_shared_definition(uuid, uuid) from public;
 grant execute on function private.renew_shared_definition(uuid, uuid) to service_role;
 
 create function public.record_mcp_tool_execution(
@@ -210,8 +197,6 @@ create function public.record_mcp_tool_execution(
 )
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -272,14 +257,12 @@ end;
 $$;
 comment on function public.record_mcp_tool_execution(uuid, text, jsonb, boolean) is
   'Remembers the arguments of a call that worked on the caller''s own connection, and their shape on the connection without a user. Called by the gateway; a failed call changes nothing.';
-revoke all on function public.record_mcp_tool_execution(uuid, text, jsonb, boolean) from public, anon, authenticated;
 grant execute on function public.record_mcp_tool_execution(uuid, text, jsonb, boolean) to service_role;
 
 create function private.learned_parameters(p_connection_id uuid, p_tool_name text)
 returns jsonb
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 begin
@@ -305,13 +288,11 @@ end;
 $$;
 comment on function private.learned_parameters(uuid, text) is
   'What worked before with a tool, {successful_parameters, is_shape, success_count}: the sets of the connection''s user, or else (is_shape) the shape of anyone''s. Called by the gateway after a call that failed outside tasks.';
-revoke all on function private.learned_parameters(uuid, text) from public;
 
 create function private.taught_sets(p_connection_id uuid, p_tool_name text, p_parameters jsonb)
 returns jsonb
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 begin
@@ -326,13 +307,10 @@ end;
 $$;
 comment on function private.taught_sets(uuid, text, jsonb) is
   'What a call with these arguments teaches: [the set that its user is shown, the shape that all are].';
-revoke all on function private.taught_sets(uuid, text, jsonb) from public;
 
 create function private.forget_parameters(p_execution_id uuid)
 returns int
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -374,13 +352,10 @@ end;
 $$;
 comment on function private.forget_parameters(uuid) is
   'Forgets the arguments that a call taught, for its user and as a shape for all, because they were rated badly; returns how many sets of the user''s own were removed. The next call that works with them teaches them again.';
-revoke all on function private.forget_parameters(uuid) from public;
 
 create function public.record_mcp_tool_success(p_connection_id uuid)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -396,5 +371,4 @@ end;
 $$;
 comment on function public.record_mcp_tool_success(uuid) is
   'Marks a connection healthy: its server answered. The time is written once a second at most. Called by the gateway.';
-revoke all on function public.record_mcp_tool_success(uuid) from public, anon, authenticated;
 grant execute on function public.record_mcp_tool_success(uuid) to service_role;

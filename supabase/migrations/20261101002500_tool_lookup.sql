@@ -20,7 +20,6 @@ returns table (
 )
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   select
@@ -70,14 +69,11 @@ as $$
 $$;
 comment on function public.get_agent_mcp_tools(uuid, uuid) is
   'The cached tools of an agent acting for a user (null: the service), those that a policy forbids left out, with what worked before: the user''s own arguments, or else (is_shape) the shape of anyone''s. Called by the gateway.';
-revoke all on function public.get_agent_mcp_tools(uuid, uuid) from public, anon, authenticated;
 grant execute on function public.get_agent_mcp_tools(uuid, uuid) to service_role;
 
 create function private.breaker_state(p_connection public.agent_mcp_connections)
 returns text
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -90,13 +86,10 @@ end;
 $$;
 comment on function private.breaker_state(public.agent_mcp_connections) is
   'closed: calls go through; open: they fail at once until retry_at; half_open: one of them may try.';
-revoke all on function private.breaker_state(public.agent_mcp_connections) from public;
 
 create function private.tool_server(p_tool_id uuid, p_user_id uuid)
 returns jsonb
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -131,13 +124,10 @@ end;
 $$;
 comment on function private.tool_server(uuid, uuid) is
   'A registry row and its connection for a user (null: the service), as the gateway reads them: {tool, connection, tools_listed_at, listing_failed_at, listing_error, breaker, retry_at}.';
-revoke all on function private.tool_server(uuid, uuid) from public;
 
 create function private.is_listing_due(p_server jsonb, p_max_age_seconds int)
 returns boolean
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -149,13 +139,10 @@ end;
 $$;
 comment on function private.is_listing_due(jsonb, int) is
   'Whether a server (as of tool_server()) should be asked for its tools: its list is missing or old, and it did not just fail.';
-revoke all on function private.is_listing_due(jsonb, int) from public;
 
 create function private.agent_tool_servers(p_agent_id uuid, p_user_id uuid, p_max_age_seconds int)
 returns table (server jsonb, is_due boolean)
 language sql
-volatile
-security invoker
 set search_path = ''
 as $$
   select found.server, private.is_listing_due(found.server, p_max_age_seconds)
@@ -167,13 +154,11 @@ as $$
 $$;
 comment on function private.agent_tool_servers(uuid, uuid, int) is
   'The active tool servers of an agent, and which of them should be asked for their tools (again). Called by the gateway.';
-revoke all on function private.agent_tool_servers(uuid, uuid, int) from public;
 
 create function private.tool_call_user(p_caller jsonb)
 returns uuid
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 declare
@@ -204,13 +189,11 @@ end;
 $$;
 comment on function private.tool_call_user(jsonb) is
   'As whom a caller {user_id, task_id, agent_id} acts: inside a task its owner, whoever calls. Called by the gateway.';
-revoke all on function private.tool_call_user(jsonb) from public;
 
 create function private.caller_scopes(p_caller jsonb, p_user_id uuid)
 returns text[]
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 begin
@@ -224,13 +207,11 @@ end;
 $$;
 comment on function private.caller_scopes(jsonb, uuid) is
   'The scopes of a caller {task_id, client_id, is_service} who acts as that user; null means every scope. Called by the gateway.';
-revoke all on function private.caller_scopes(jsonb, uuid) from public;
 
 create function private.tool_call_secrets(p_tool public.tools, p_user_id uuid, p_is_agent boolean)
 returns jsonb
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 declare
@@ -250,13 +231,10 @@ end;
 $$;
 comment on function private.tool_call_secrets(public.tools, uuid, boolean) is
   'All that a call of a tool needs of Vault: {credential: resolve_tool_credential(), named: resolve_named_secrets() of the headers and query of its config}. Null when something is missing, or not for that users call (by an agent or not), which those functions name.';
-revoke all on function private.tool_call_secrets(public.tools, uuid, boolean) from public;
 
 create function private.load_tool_call(p_call jsonb)
 returns jsonb
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -341,13 +319,10 @@ end;
 $$;
 comment on function private.load_tool_call(jsonb) is
   'All that one call {server, tool_name, caller: {user_id, agent_id, task_id, client_id, session_id, client_name, is_service, is_agent}, is_charged, max_age_seconds} needs: tool_server() and {user_id, scopes (null: all), is_due, is_granted, is_allowed, timeout_ms, retry_after_ms (0: not limited), secrets: tool_call_secrets() unless the call is refused here, cached or null, tool_names where cached is null}; null when no such server is registered and active. Takes the call out of its rate limit, unless the server''s list is older than max_age_seconds (null: whatever its age), and makes its session. Called by the gateway.';
-revoke all on function private.load_tool_call(jsonb) from public;
 
 create function private.usable_servers(p_caller jsonb, p_server text default null)
 returns table (server jsonb, scopes jsonb)
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -389,13 +364,10 @@ end;
 $$;
 comment on function private.usable_servers(jsonb, text) is
   'The active servers, those of the agent where the caller names one, with the caller''s connections and scopes (null: all). Called by the gateway.';
-revoke all on function private.usable_servers(jsonb, text) from public;
 
 create function private.begin_relay(p_tool_id uuid, p_user_id uuid)
 returns jsonb
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -419,13 +391,10 @@ end;
 $$;
 comment on function private.begin_relay(uuid, uuid) is
   'A server as of tool_server() for a request that names no tool (of resources or prompts) with {is_allowed, timeout_ms, retry_after_ms (0: not limited)} of the server''s own policy, out of whose rate limit it takes the request. Called by the gateway.';
-revoke all on function private.begin_relay(uuid, uuid) from public;
 
 create function private.server_listing(p_tool_id uuid, p_user_id uuid, p_max_age_seconds int)
 returns jsonb
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -486,4 +455,3 @@ end;
 $$;
 comment on function private.server_listing(uuid, uuid, int) is
   'A server as of tool_server() with {is_due, dropped, tools}: the cached tools, each with is_allowed by its policy and with what worked before, the user''s own arguments or else (is_shape) the shape of anyone''s. Of a quarantined tool also what was approved before, which with is_approved_anothers is not this user''s to read. Called by the gateway.';
-revoke all on function private.server_listing(uuid, uuid, int) from public;

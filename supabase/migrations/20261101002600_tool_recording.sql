@@ -4,7 +4,6 @@ create function private.failures_in_a_row(p_user_id uuid, p_tool_id uuid, p_tool
 returns int
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   with latest as (
@@ -32,13 +31,10 @@ as $$
 $$;
 comment on function private.failures_in_a_row(uuid, uuid, text) is
   'How often a tool failed for a user outside tasks since it last worked, at most twenty times and within an hour.';
-revoke all on function private.failures_in_a_row(uuid, uuid, text) from public;
 
 create function private.record_tool_usage(p_execution public.mcp_executions, p_uses jsonb)
 returns void
 language sql
-volatile
-security invoker
 set search_path = ''
 as $$
   select private.record_usage(used.value || jsonb_build_object(
@@ -54,13 +50,10 @@ as $$
 $$;
 comment on function private.record_tool_usage(public.mcp_executions, jsonb) is
   'Books the models that a tool call used: [{provider (llm_providers.name), model, key_source, input_tokens, cached_input_tokens, output_tokens}].';
-revoke all on function private.record_tool_usage(public.mcp_executions, jsonb) from public;
 
 create function private.record_execution(p_execution jsonb)
 returns int
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -119,4 +112,3 @@ end;
 $$;
 comment on function private.record_execution(jsonb) is
   'Writes one call into mcp_executions (columns by name), its failure {error_type, error_code, error_details} if it has one, the models it used under model_uses (as record_tool_usage() takes them), the connection''s health by contact (answered or failed), and on success the arguments under parameters into the tool cache. Returns how often the tool has now failed in a row, 0 after a success. Called by the gateway after each call.';
-revoke all on function private.record_execution(jsonb) from public;

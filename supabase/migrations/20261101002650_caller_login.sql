@@ -8,7 +8,6 @@ create function private.caller_login_name()
 returns text
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   -- Roles belong to the server and passwords to a database's Vault: one login each.
@@ -18,13 +17,10 @@ as $$
   end;
 $$;
 comment on function private.caller_login_name() is 'The role that logs in for what runs as a caller.';
-revoke all on function private.caller_login_name() from public;
 
 create function private.renew_caller_login()
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -47,13 +43,11 @@ end;
 $$;
 comment on function private.renew_caller_login() is
   'Makes the login of what runs as a caller, or gives it a new password, which stands in Vault alone. Functions take up a new one with their next connection. Called at installation and by operators.';
-revoke all on function private.renew_caller_login() from public;
 
 create function private.caller_login()
 returns jsonb
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   select jsonb_build_object(
@@ -63,7 +57,6 @@ as $$
 $$;
 comment on function private.caller_login() is
   'Name and password of the login of what runs as a caller. Called by functions before their first such connection.';
-revoke all on function private.caller_login() from public;
 
 select private.renew_caller_login();
 
@@ -71,7 +64,6 @@ create function private.user_claims(p_user_id uuid)
 returns jsonb
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   select jsonb_strip_nulls(jsonb_build_object(
@@ -89,12 +81,10 @@ as $$
 $$;
 comment on function private.user_claims(uuid) is
   'The claims that Auth would put into a user''s token, but what a sign-in alone proves (session, methods, assurance level). For calls on a user''s behalf that come without a token. Called by functions.';
-revoke all on function private.user_claims(uuid) from public;
 
 create function private.call_as_caller(p_statement text, p_arguments jsonb)
 returns setof jsonb
 language plpgsql
-volatile
 security definer
 set search_path = ''
 as $$
@@ -106,7 +96,6 @@ end;
 $$;
 comment on function private.call_as_caller(text, jsonb) is
   'Runs a statement that calls a registered database function with $1. Definer, owned by authenticated: it has no right that its caller lacks, and within it Postgres refuses to set role or session_authorization, also where the session''s login is postgres. Called by the gateway as the caller.';
-revoke all on function private.call_as_caller(text, jsonb) from public;
 grant create on schema private to authenticated;
 alter function private.call_as_caller(text, jsonb) owner to authenticated;
 revoke create on schema private from authenticated;

@@ -4,7 +4,6 @@ create function private.json_schema_of_type(p_type oid)
 returns jsonb
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   select case
@@ -38,13 +37,11 @@ as $$
   where type.oid = p_type;
 $$;
 comment on function private.json_schema_of_type(oid) is 'The JSON Schema of values that a PostgreSQL type takes from JSON.';
-revoke all on function private.json_schema_of_type(oid) from public;
 
 create function private.tool_function_arguments(p_function oid)
 returns table (place int, name text, type oid, has_default boolean)
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   with inputs as (
@@ -63,13 +60,11 @@ as $$
   order by inputs.place;
 $$;
 comment on function private.tool_function_arguments(oid) is 'The input arguments of a database function in order.';
-revoke all on function private.tool_function_arguments(oid) from public;
 
 create function private.find_tool_function(p_function text)
 returns oid
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 declare
@@ -114,13 +109,11 @@ end;
 $$;
 comment on function private.find_tool_function(text) is
   'The one plain function of that name (schema.name); raises TOOL_CONFIG_INVALID when it cannot serve as a tool.';
-revoke all on function private.find_tool_function(text) from public;
 
 create function private.describe_tool_function(p_function text)
 returns jsonb
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   select jsonb_build_object(
@@ -143,13 +136,11 @@ as $$
 $$;
 comment on function private.describe_tool_function(text) is
   'A database function as a tool: {name, description, is_read_only, input_schema}. Called by the gateway.';
-revoke all on function private.describe_tool_function(text) from public;
 
 create function private.tool_function_statement(p_function text, p_arguments jsonb, p_max_rows int)
 returns text
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   with function as (
@@ -176,4 +167,3 @@ as $$
 $$;
 comment on function private.tool_function_statement(text, jsonb, int) is
   'The statement that calls a database function with the arguments present in the object given as $1, by name and with their types; absent ones take their defaults. The gateway runs it as the caller.';
-revoke all on function private.tool_function_statement(text, jsonb, int) from public;

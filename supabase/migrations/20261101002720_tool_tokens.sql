@@ -21,13 +21,10 @@ comment on column private.tool_tokens.client_id is 'OAuth client that called the
 comment on column private.tool_tokens.tool is 'tools.slug of the tool that was called.';
 comment on column private.tool_tokens.execution_id is 'The call in mcp_executions.';
 alter table private.tool_tokens enable row level security;
-revoke all on private.tool_tokens from anon, authenticated, service_role;
 
 create function private.issue_tool_token(p_call jsonb, p_token_hash text, p_seconds numeric)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -54,13 +51,11 @@ end;
 $$;
 comment on function private.issue_tool_token(jsonb, text, numeric) is
   'Makes a token valid for a tool call {user_id, agent_id, task_id, client_id, tool, execution_id}, and forgets expired ones. Called by the gateway.';
-revoke all on function private.issue_tool_token(jsonb, text, numeric) from public;
 
 create function private.find_tool_token(p_token_hash text)
 returns private.tool_tokens
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 declare
@@ -85,13 +80,11 @@ end;
 $$;
 comment on function private.find_tool_token(text) is
   'The tool call of a token, by its hash; raises UNAUTHORIZED when it is unknown, expired, or its task has ended.';
-revoke all on function private.find_tool_token(text) from public;
 
 create function private.agent_of_token(p_token_hash text)
 returns jsonb
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 declare
@@ -108,13 +101,11 @@ end;
 $$;
 comment on function private.agent_of_token(text) is
   'Who acts with a token of a tool call: {user_id, agent_id, task_id, client_id, …}. Raises UNAUTHORIZED, AGENT_NOT_ALLOWED. Called by the endpoints.';
-revoke all on function private.agent_of_token(text) from public;
 
 create function private.agent_of_task(p_task_id uuid, p_user_id uuid)
 returns jsonb
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 declare
@@ -135,7 +126,6 @@ end;
 $$;
 comment on function private.agent_of_task(uuid, uuid) is
   'Who acts in a task that a request names: {user_id, agent_id, task_id, client_id}; another user''s task is TASK_NOT_FOUND. Called by the endpoints.';
-revoke all on function private.agent_of_task(uuid, uuid) from public;
 
 create function private.verify_tool_token(p_token text)
 returns jsonb
@@ -152,19 +142,16 @@ end;
 $$;
 comment on function private.verify_tool_token(text) is
   'What a token of a tool call stands for. Definer: the service may not read the hashes; only the service may execute it.';
-revoke all on function private.verify_tool_token(text) from public;
 grant execute on function private.verify_tool_token(text) to service_role;
 
 create function public.verify_tool_token(p_token text)
 returns jsonb
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   select private.verify_tool_token(p_token);
 $$;
 comment on function public.verify_tool_token(text) is
   'Says for an edge function what the x-supaswarm-token of a tool call stands for: {user_id, agent_id, task_id, client_id, tool, execution_id, expires_at}. For the service. Raises UNAUTHORIZED when the token is unknown, expired, or its task has ended.';
-revoke all on function public.verify_tool_token(text) from public;
 grant execute on function public.verify_tool_token(text) to service_role;

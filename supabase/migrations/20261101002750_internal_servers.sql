@@ -4,7 +4,6 @@ create function private.unregistered_servers(p_slugs jsonb)
 returns jsonb
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   select coalesce(jsonb_agg(named.slug order by named.slug), '[]')
@@ -13,13 +12,10 @@ as $$
 $$;
 comment on function private.unregistered_servers(jsonb) is
   'Those of the slugs that no row of tools has. Called by the functions mcp and mcp-execute.';
-revoke all on function private.unregistered_servers(jsonb) from public;
 
 create function private.register_servers(p_servers jsonb)
 returns void
 language sql
-volatile
-security invoker
 set search_path = ''
 as $$
   insert into public.tools (slug, name, type, description, config)
@@ -36,4 +32,3 @@ as $$
 $$;
 comment on function private.register_servers(jsonb) is
   'Gives internal servers [{slug, name, description}] their rows in tools; rows that are there stay as they are. Called by the functions mcp and mcp-execute.';
-revoke all on function private.register_servers(jsonb) from public;

@@ -4,7 +4,6 @@ create function private.list_job_artifacts(p_task_id uuid)
 returns jsonb
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   select coalesce(jsonb_agg(jsonb_build_object(
@@ -25,13 +24,11 @@ as $$
 $$;
 comment on function private.list_job_artifacts(uuid) is
   'Keys of intermediate data and paths of files of every task in the job of p_task_id. Called by the internal tool server artifacts.';
-revoke all on function private.list_job_artifacts(uuid) from public;
 
 create function private.read_job_data(p_task_id uuid, p_owner_task_id uuid, p_key text)
 returns jsonb
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   select task.intermediate_data -> p_key
@@ -41,13 +38,11 @@ as $$
 $$;
 comment on function private.read_job_data(uuid, uuid, text) is
   'One value of intermediate data of a task in the same job as p_task_id; null when there is none. Called by the internal tool server artifacts.';
-revoke all on function private.read_job_data(uuid, uuid, text) from public;
 
 create function private.is_job_file(p_task_id uuid, p_path text)
 returns boolean
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   select exists (
@@ -59,4 +54,3 @@ as $$
 $$;
 comment on function private.is_job_file(uuid, text) is
   'Whether a path in the bucket supaswarm-data was stored by a task in the same job as p_task_id. Called by the internal tool server artifacts.';
-revoke all on function private.is_job_file(uuid, text) from public;

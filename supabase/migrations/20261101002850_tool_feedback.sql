@@ -27,7 +27,6 @@ comment on column public.mcp_feedback.created_at is 'The first grade; it can be 
 comment on column public.mcp_feedback.updated_at is 'The last change; the export takes the grade into the file of this day.';
 
 alter table public.mcp_feedback enable row level security;
-revoke all on public.mcp_feedback from anon, authenticated, service_role;
 create policy "users read their own grades" on public.mcp_feedback
   for select to authenticated using (
     user_id = (select auth.uid()) and (select private.has_scope('swarm:run'))
@@ -42,8 +41,6 @@ create function private.record_feedback(
 )
 returns jsonb
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -106,4 +103,3 @@ end;
 $$;
 comment on function private.record_feedback(uuid, uuid, text, int, text) is
   'Grades a call of that user''s own, or with null one of the service''s; what is null stays as it was. Returns the whole grade. A thumb that turns down makes the gateway forget the arguments that the call taught. Raises FEEDBACK_TOKEN_NOT_FOUND and, 24 hours after the first grade, FEEDBACK_CLOSED. Called by mcp-feedback.';
-revoke all on function private.record_feedback(uuid, uuid, text, int, text) from public;

@@ -8,7 +8,6 @@ comment on table private.exports is
   'How far the export has come. A day is done once its file stands in Storage, so a run that dies is repeated from there.';
 comment on column private.exports.exported_until is 'UTC; every day before it is in Storage. Rows of later days are not forgotten.';
 alter table private.exports enable row level security;
-revoke all on private.exports from anon, authenticated, service_role;
 
 insert into private.exports (kind, exported_until)
 select kind, (clock_timestamp() at time zone 'utc')::date from unnest(array['feedback', 'failures']) as kind;
@@ -17,7 +16,6 @@ create function private.exported_until(p_kind text)
 returns timestamptz
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   select export.exported_until::timestamp at time zone 'utc'
@@ -25,26 +23,20 @@ as $$
   where export.kind = exported_until.p_kind;
 $$;
 comment on function private.exported_until(text) is 'Rows of the kind from before this moment are in Storage.';
-revoke all on function private.exported_until(text) from public;
 
 create function private.last_day_to_export()
 returns date
 language sql
-volatile
-security invoker
 set search_path = ''
 as $$
   -- A quarter of an hour, so that no transaction of the day is still under way.
   select ((clock_timestamp() - interval '15 minutes') at time zone 'utc')::date - 1;
 $$;
 comment on function private.last_day_to_export() is 'The last UTC day whose rows are all there.';
-revoke all on function private.last_day_to_export() from public;
 
 create function private.days_to_export(p_from date default null, p_with_today boolean default false)
 returns jsonb
 language sql
-volatile
-security invoker
 set search_path = ''
 as $$
   select coalesce(jsonb_agg(jsonb_build_object('kind', due.kind, 'day', due.day) order by due.day, due.kind), '[]')
@@ -65,13 +57,10 @@ as $$
 $$;
 comment on function private.days_to_export(date, boolean) is
   'What is to be exported, [{kind, day}], oldest first and at most 62 days: what is due, or all since a day. With today, whose file is not yet whole.';
-revoke all on function private.days_to_export(date, boolean) from public;
 
 create function private.mark_exported(p_kind text, p_day date)
 returns void
 language sql
-volatile
-security invoker
 set search_path = ''
 as $$
   update private.exports as export
@@ -82,20 +71,17 @@ as $$
 $$;
 comment on function private.mark_exported(text, date) is
   'Notes that a day''s file is in Storage. A day that is not over, or not the next one, changes nothing.';
-revoke all on function private.mark_exported(text, date) from public;
 
 create function private.reviewable_text(p_text text)
 returns text
 language sql
 immutable
-security invoker
 set search_path = ''
 as $$
   select private.storable_parameters(to_jsonb(reviewable_text.p_text), 4000) #>> '{}';
 $$;
 comment on function private.reviewable_text(text) is
   'Free text as an export may show it: nothing when it looks as if it held a key or token.';
-revoke all on function private.reviewable_text(text) from public;
 
 create view private.reviewed_calls with (security_invoker = true) as
   select
@@ -130,7 +116,6 @@ create view private.reviewed_calls with (security_invoker = true) as
   left join public.agents as agent on agent.id = execution.agent_id;
 comment on view private.reviewed_calls is
   'Tool calls with what a reviewer needs of them, without secrets and without answers, which may be anybody''s data.';
-revoke all on private.reviewed_calls from anon, authenticated, service_role;
 
 create function private.export_page(
   p_kind text, p_day date, p_after_at text, p_after_id uuid, p_limit int
@@ -138,7 +123,6 @@ create function private.export_page(
 returns table (at text, id uuid, entry jsonb)
 language plpgsql
 stable
-security invoker
 set search_path = ''
 set timezone = 'UTC'
 set enable_bitmapscan = off
@@ -183,13 +167,10 @@ end;
 $$;
 comment on function private.export_page(text, date, text, uuid, int) is
   'The next rows of a UTC day after the one at that place: grades by their last change, failures by when they happened; an entry has the columns of reviewed_calls. The place is text, since clients round times to milliseconds. The planner is pinned, so that a page costs the same on the first day as with statistics: the rows by index, then what belongs to them.';
-revoke all on function private.export_page(text, date, text, uuid, int) from public;
 
 create function private.wake_export()
 returns void
 language sql
-volatile
-security invoker
 set search_path = ''
 as $$
   select private.wake_function('supaswarm-export')
@@ -197,4 +178,3 @@ as $$
 $$;
 comment on function private.wake_export() is
   'Asks for the export when a day is due. Called by cron every hour, so a night that failed is made up for.';
-revoke all on function private.wake_export() from public;

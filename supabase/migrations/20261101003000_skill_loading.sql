@@ -4,7 +4,6 @@ create function private.load_skill(p_task_id uuid, p_skill_id text)
 returns jsonb
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   select jsonb_build_object(
@@ -24,4 +23,3 @@ as $$
 $$;
 comment on function private.load_skill(uuid, text) is
   'A whole skill, if the task''s agent has it and it is active; else null. Called by workers.';
-revoke all on function private.load_skill(uuid, text) from public;

@@ -31,7 +31,6 @@ end;
 $$;
 comment on function private.is_own_job_file(text) is
   'True when an object''s path {master_task_id}/{task_id}/{filename} is in a job that the caller owns, or one of the caller''s tasks refers to it. Called by policies on storage.objects. Definer: under row level security the index of paths is of no use; it asks for the caller''s own tasks.';
-revoke all on function private.is_own_job_file(text) from public;
 grant execute on function private.is_own_job_file(text) to authenticated;
 
 create policy "owners read the files of their jobs" on storage.objects

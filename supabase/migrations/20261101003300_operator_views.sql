@@ -247,8 +247,6 @@ create view public.agent_tool_usage with (security_invoker = true) as
 comment on view public.agent_tool_usage is
   'Which agents use which tools, and how well, by UTC day; and at what cost, as in tool_call_costs; agent_slug is null for calls that no agent made. All model calls of an agent are in agent_usage. Users see their own, the service all.';
 
-revoke all on public.queue_health, public.stuck_tasks, public.agent_usage, public.job_usage, public.tool_call_costs, public.tool_usage, public.agent_tool_usage
-  from anon, authenticated, service_role;
 grant select on public.queue_health, public.stuck_tasks, public.agent_usage, public.job_usage, public.tool_call_costs, public.tool_usage, public.agent_tool_usage
   to service_role;
 grant select on public.agent_usage, public.job_usage, public.tool_call_costs, public.tool_usage, public.agent_tool_usage to authenticated;

@@ -15,20 +15,16 @@ create function private.retention_days(p_key text)
 returns int
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   select value::int from private.settings where key = retention_days.p_key;
 $$;
 comment on function private.retention_days(text) is
   'How many days to keep what the setting names: keep_jobs_days, keep_events_days or keep_executions_days. Null: for ever.';
-revoke all on function private.retention_days(text) from public;
 
 create function private.list_files_of_job(p_master_task_id uuid)
 returns void
 language sql
-volatile
-security invoker
 set search_path = ''
 as $$
   insert into private.deleted_files (path)
@@ -46,13 +42,10 @@ as $$
 $$;
 comment on function private.list_files_of_job(uuid) is
   'Lists for removal the files that no other job refers to.';
-revoke all on function private.list_files_of_job(uuid) from public;
 
 create function private.prune_jobs(p_limit int)
 returns int
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -80,13 +73,10 @@ end;
 $$;
 comment on function private.prune_jobs(int) is
   'Deletes up to p_limit jobs that ended more than keep_jobs_days ago, with all that belongs to them but usage_events, and returns how many.';
-revoke all on function private.prune_jobs(int) from public;
 
 create function private.prune_events(p_limit int)
 returns int
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -105,13 +95,10 @@ end;
 $$;
 comment on function private.prune_events(int) is
   'Deletes up to p_limit events older than keep_events_days and returns how many. No task needs them: its transcript is task_steps.';
-revoke all on function private.prune_events(int) from public;
 
 create function private.awaits_export(p_execution_id uuid)
 returns boolean
 language sql
-volatile
-security invoker
 set search_path = ''
 as $$
   select exists (
@@ -125,13 +112,10 @@ as $$
   );
 $$;
 comment on function private.awaits_export(uuid) is 'Whether a tool call has a failure or grade that is not yet in Storage.';
-revoke all on function private.awaits_export(uuid) from public;
 
 create function private.prune_executions(p_limit int)
 returns int
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -162,13 +146,10 @@ end;
 $$;
 comment on function private.prune_executions(int) is
   'Deletes up to p_limit tool calls older than keep_executions_days with their failures and grades, and returns how many. What the export has not yet written stays.';
-revoke all on function private.prune_executions(int) from public;
 
 create function private.prune()
 returns jsonb
 language sql
-volatile
-security invoker
 set search_path = ''
 as $$
   select jsonb_build_object(
@@ -178,7 +159,6 @@ as $$
   );
 $$;
 comment on function private.prune() is 'One batch of forgetting; says how much. Called by cron.';
-revoke all on function private.prune() from public;
 
 select cron.schedule('supaswarm-prune', '*/5 * * * *', 'select private.prune()');
 
@@ -186,7 +166,6 @@ create function private.files_to_remove(p_limit int)
 returns jsonb
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   select coalesce(jsonb_agg(file.path), '[]')
@@ -194,17 +173,13 @@ as $$
 $$;
 comment on function private.files_to_remove(int) is
   'Paths in the bucket supaswarm-data to be removed; they stay listed until forget_removed_files(). Called by workers.';
-revoke all on function private.files_to_remove(int) from public;
 
 create function private.forget_removed_files(p_paths jsonb)
 returns void
 language sql
-volatile
-security invoker
 set search_path = ''
 as $$
   delete from private.deleted_files where forget_removed_files.p_paths ? path;
 $$;
 comment on function private.forget_removed_files(jsonb) is
   'Takes removed files [path] off the list. Called by workers.';
-revoke all on function private.forget_removed_files(jsonb) from public;

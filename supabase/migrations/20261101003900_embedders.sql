@@ -52,7 +52,6 @@ comment on column public.embedders.preference is
   'Order in which default_embedder() tries; null: used only where it is named.';
 
 alter table public.embedders enable row level security;
-revoke all on public.embedders from anon, authenticated, service_role;
 create policy "signed-in users read embedders" on public.embedders
   for select to authenticated using (true);
 comment on policy "signed-in users read embedders" on public.embedders is
@@ -65,8 +64,6 @@ grant select, insert, update, delete on public.embedders to service_role;
 create function private.keep_vector_space()
 returns trigger
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -77,7 +74,6 @@ begin
 end;
 $$;
 comment on function private.keep_vector_space() is 'Refuses what would mix two vector spaces under one name. Raises EMBEDDER_FIXED.';
-revoke all on function private.keep_vector_space() from public;
 
 create trigger keep_vector_space
 before update on public.embedders
@@ -111,7 +107,6 @@ create function private.default_embedder()
 returns text
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   select embedder.name
@@ -124,7 +119,6 @@ as $$
 $$;
 comment on function private.default_embedder() is
   'The embedder of a new project that names none: the first by preference that has what it needs.';
-revoke all on function private.default_embedder() from public;
 
 create function private.resolve_embedder(p_name text)
 returns table (
@@ -133,7 +127,6 @@ returns table (
 )
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 declare
@@ -166,4 +159,3 @@ end;
 $$;
 comment on function private.resolve_embedder(text) is
   'How to reach an embedder, its key included. Raises EMBEDDER_NOT_FOUND, EMBEDDER_KEY_MISSING. Called by sync and search.';
-revoke all on function private.resolve_embedder(text) from public;

@@ -36,19 +36,16 @@ create function private.ms_between(p_from timestamptz, p_to timestamptz)
 returns bigint
 language sql
 immutable
-security invoker
 set search_path = ''
 as $$
   select greatest(0, ceil(extract(epoch from ms_between.p_to - ms_between.p_from) * 1000))::bigint;
 $$;
 comment on function private.ms_between(timestamptz, timestamptz) is 'Milliseconds from one moment to the other, rounded up; 0 when it has passed.';
-revoke all on function private.ms_between(timestamptz, timestamptz) from public;
 
 create function private.embedding_wait(p_embedder text, p_excess bigint, p_documents_only boolean)
 returns timestamptz
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   with freed as (
@@ -63,7 +60,6 @@ as $$
 $$;
 comment on function private.embedding_wait(text, bigint, boolean) is
   'When the last of the grants was given that must leave the minute before p_excess items are gone from it; null when none need to.';
-revoke all on function private.embedding_wait(text, bigint, boolean) from public;
 
 create function private.take_embedding_tokens(
   p_embedder text,
@@ -73,8 +69,6 @@ create function private.take_embedding_tokens(
 )
 returns table (granted integer, wait_ms bigint, paused_until timestamptz, pause_reason text, pause_message text)
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -171,13 +165,10 @@ end;
 $$;
 comment on function private.take_embedding_tokens(text, integer, boolean, timestamptz) is
   'Takes room for that many texts of an embedder, or for as many as there is room for; more has room after wait_ms. Never grants more than items_per_minute in any minute. paused_until says that the provider, the day''s quota or its refusal of everything forbids all of the kind until then. To be called in a transaction of its own: the embedder''s row stays locked until its end. p_now is for tests.';
-revoke all on function private.take_embedding_tokens(text, integer, boolean, timestamptz) from public;
 
 create function private.pause_embedder(p_embedder text, p_until timestamptz, p_reason text, p_message text default null)
 returns timestamptz
 language sql
-volatile
-security invoker
 set search_path = ''
 as $$
   insert into private.embedding_buckets as bucket (embedder, paused_until, pause_reason, pause_message)
@@ -191,4 +182,3 @@ as $$
 $$;
 comment on function private.pause_embedder(text, timestamptz, text, text) is
   'Notes for all instances that an embedder has to be left alone; the later of two ends counts, and is returned. p_message says what it refuses all with.';
-revoke all on function private.pause_embedder(text, timestamptz, text, text) from public;

@@ -1,7 +1,5 @@
 -- Projects of Quoth: a repository whose Markdown is searched by meaning, and who may read it.
 
-create extension if not exists vector with schema extensions;
-
 create table public.projects (
   id uuid primary key default gen_random_uuid(),
   slug text not null unique check (slug ~ '^[a-z0-9][a-z0-9_-]{0,62}$'),
@@ -58,7 +56,6 @@ comment on column public.project_members.role is 'For applications to use; every
 
 alter table public.projects enable row level security;
 alter table public.project_members enable row level security;
-revoke all on public.projects, public.project_members from anon, authenticated, service_role;
 create policy "users read their own memberships" on public.project_members
   for select to authenticated using (
     user_id = (select auth.uid()) and (select private.has_scope('quoth:read'))
@@ -80,7 +77,6 @@ create function private.assert_language_is_known()
 returns trigger
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 begin
@@ -99,7 +95,6 @@ end;
 $$;
 comment on function private.assert_language_is_known() is
   'Row trigger of projects: raises PROJECT_LANGUAGE_UNKNOWN for what is no text-search configuration.';
-revoke all on function private.assert_language_is_known() from public;
 
 create trigger assert_language_is_known before insert or update of language on public.projects
   for each row execute function private.assert_language_is_known();
@@ -108,7 +103,6 @@ create function private.assert_embedder_is_known()
 returns trigger
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 declare
@@ -132,7 +126,6 @@ end;
 $$;
 comment on function private.assert_embedder_is_known() is
   'Row trigger of projects: raises EMBEDDER_NOT_FOUND, with the names that there are, before the foreign key refuses without them.';
-revoke all on function private.assert_embedder_is_known() from public;
 
 create trigger assert_embedder_is_known before insert or update of embedder, next_embedder on public.projects
   for each row execute function private.assert_embedder_is_known();
@@ -141,7 +134,6 @@ create function private.find_project(p_project text, p_user_id uuid default null
 returns public.projects
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 declare
@@ -174,7 +166,6 @@ end;
 $$;
 comment on function private.find_project(text, uuid) is
   'The project of that id or slug that the user is a member of; p_user_id null stands for the service, which reads all. Raises PROJECT_NOT_FOUND.';
-revoke all on function private.find_project(text, uuid) from public;
 
 create function private.readable_project(p_project_id uuid)
 returns public.projects
@@ -195,4 +186,3 @@ end;
 $$;
 comment on function private.readable_project(uuid) is
   'The project, if the caller is the service or a member; else raises PROJECT_NOT_FOUND, or INSUFFICIENT_SCOPE for an OAuth client without quoth:read. Definer: called by definer functions, and reads columns that members may not.';
-revoke all on function private.readable_project(uuid) from public;

@@ -133,9 +133,7 @@ alter table public.document_embeddings enable row level security;
 alter table public.document_moves enable row level security;
 alter table private.pending_embeddings enable row level security;
 alter table private.spare_embeddings enable row level security;
-revoke all on public.documents, public.document_embeddings, public.document_moves from anon, authenticated, service_role;
 -- Numbers are the sync's to give.
-revoke all on sequence public.document_moves_id_seq from anon, authenticated, service_role;
 create policy "members read documents" on public.documents
   for select to authenticated using (
     project_id in (select membership.project_id from public.project_members as membership where membership.user_id = (select auth.uid()))

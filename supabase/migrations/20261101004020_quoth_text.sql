@@ -5,21 +5,18 @@ create function private.split_identifiers(p_text text)
 returns text
 language sql
 immutable
-security invoker
 set search_path = ''
 as $$
   select translate(p_text, '._/:#-@()[]{}<>"''`=,', repeat(' ', 21));
 $$;
 comment on function private.split_identifiers(text) is
   'The parts of identifiers and paths as words of their own: the parser of Postgres keeps Deno.serve or runtime/security.md whole.';
-revoke all on function private.split_identifiers(text) from public;
 grant execute on function private.split_identifiers(text) to service_role;
 
 create function private.chunk_fts(p_language text, p_title text, p_heading_path text[], p_content text)
 returns tsvector
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   select setweight(to_tsvector(p_language::regconfig, array_to_string(
@@ -30,14 +27,11 @@ as $$
 $$;
 comment on function private.chunk_fts(text, text, text[], text) is
   'What full text finds a chunk by: title and headings (weight A) and text (B) stemmed in the language, and the parts of identifiers as they are (C).';
-revoke all on function private.chunk_fts(text, text, text[], text) from public;
 grant execute on function private.chunk_fts(text, text, text[], text) to service_role;
 
 create function private.complete_chunk()
 returns trigger
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -66,7 +60,6 @@ end;
 $$;
 comment on function private.complete_chunk() is
   'Row trigger of document_embeddings: project, place, hash, embedder and full text follow from the document, so that document_id and content_chunk are enough to insert one.';
-revoke all on function private.complete_chunk() from public;
 
 create trigger complete_chunk before insert on public.document_embeddings
   for each row execute function private.complete_chunk();
@@ -84,8 +77,6 @@ create trigger complete_changed_chunk before update of document_id, content_chun
 create function private.stem_anew()
 returns trigger
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -98,7 +89,6 @@ end;
 $$;
 comment on function private.stem_anew() is
   'Row trigger of projects: a changed language stems all chunks anew, in the same transaction, so that documents and queries never differ.';
-revoke all on function private.stem_anew() from public;
 
 create trigger stem_anew after update of language on public.projects
   for each row when (old.language is distinct from new.language)
@@ -108,7 +98,6 @@ create function private.any_of(p_lexemes text[])
 returns tsquery
 language sql
 immutable
-security invoker
 set search_path = ''
 as $$
   select string_agg('''' || replace(replace(lexeme, '\', '\\'), '''', '''''') || '''', '|')::tsquery
@@ -116,13 +105,11 @@ as $$
 $$;
 comment on function private.any_of(text[]) is
   'A query that any of the lexemes answers; null without any.';
-revoke all on function private.any_of(text[]) from public;
 
 create function private.any_of(p_words tsquery[])
 returns tsquery
 language sql
 immutable
-security invoker
 set search_path = ''
 as $$
   select string_agg('(' || words::text || ')', '|')::tsquery
@@ -130,13 +117,11 @@ as $$
 $$;
 comment on function private.any_of(tsquery[]) is
   'A query that what answers any of the queries answers, null without any. Ranking, not matching, tells the good hits: a question whose every word must match finds nothing.';
-revoke all on function private.any_of(tsquery[]) from public;
 
 create function private.query_terms(p_language text, p_query text)
 returns table (term text, words tsquery)
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   with word as (
@@ -179,20 +164,17 @@ as $$
 $$;
 comment on function private.query_terms(text, text) is
   'Words of a query (and the parts of its identifiers), in its order, with what each is found by. Stop words count only when there is nothing else. The first 2000 characters and 100 words count.';
-revoke all on function private.query_terms(text, text) from public;
 
 create function private.space_lexeme(p_project_id uuid, p_embedder text)
 returns text
 language sql
 immutable
-security invoker
 set search_path = ''
 as $$
   select p_project_id::text || ' ' || p_embedder;
 $$;
 comment on function private.space_lexeme(uuid, text) is
   'A lexeme that the chunks of a project in one vector space have in the index by words, and no others.';
-revoke all on function private.space_lexeme(uuid, text) from public;
 grant execute on function private.space_lexeme(uuid, text) to service_role;
 
 create function private.words_in_space(p_project_id uuid, p_embedder text, p_fts tsvector)
@@ -201,14 +183,12 @@ language sql
 immutable
 -- Dear for the planner, so that the index answers and no row is asked.
 cost 1000
-security invoker
 set search_path = ''
 as $$
   select p_fts || array_to_tsvector(array[private.space_lexeme(p_project_id, p_embedder)]);
 $$;
 comment on function private.words_in_space(uuid, text, tsvector) is
   'What the index by words holds of a chunk: its lexemes, and whose they are.';
-revoke all on function private.words_in_space(uuid, text, tsvector) from public;
 grant execute on function private.words_in_space(uuid, text, tsvector) to service_role;
 
 -- One index for words and project, and the only one that can answer for both: chunks of other
@@ -220,20 +200,17 @@ create function private.in_space(p_project_id uuid, p_embedder text, p_words tsq
 returns tsquery
 language sql
 immutable
-security invoker
 set search_path = ''
 as $$
   select private.any_of(array[private.space_lexeme(p_project_id, p_embedder)]) && p_words;
 $$;
 comment on function private.in_space(uuid, text, tsquery) is
   'A query for words_in_space() that only chunks of the project answer; null without words.';
-revoke all on function private.in_space(uuid, text, tsquery) from public;
 
 create function private.is_identifier_query(p_query text)
 returns boolean
 language sql
 immutable
-security invoker
 set search_path = ''
 as $$
   select coalesce(
@@ -248,4 +225,3 @@ as $$
 $$;
 comment on function private.is_identifier_query(text) is
   'True when at least half of the words are names of things in code, paths, flags or numbers, which exact text finds better than meaning.';
-revoke all on function private.is_identifier_query(text) from public;

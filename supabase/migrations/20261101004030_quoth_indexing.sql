@@ -4,7 +4,6 @@ create function private.assert_document_is_valid(p_document jsonb, p_chunks json
 returns void
 language plpgsql
 immutable
-security invoker
 set search_path = ''
 as $$
 declare
@@ -32,13 +31,10 @@ begin
 end;
 $$;
 comment on function private.assert_document_is_valid(jsonb, jsonb) is 'Raises DOCUMENT_INVALID for a document or chunks that lack something.';
-revoke all on function private.assert_document_is_valid(jsonb, jsonb) from public;
 
 create function private.forget_unwanted_embeddings(p_project_id uuid, p_embedder text, p_chunk_hashes text[])
 returns void
 language sql
-volatile
-security invoker
 set search_path = ''
 as $$
   delete from private.pending_embeddings as pending
@@ -54,13 +50,10 @@ as $$
 $$;
 comment on function private.forget_unwanted_embeddings(uuid, text, text[]) is
   'Takes texts off the list of pending ones that no chunk has any more.';
-revoke all on function private.forget_unwanted_embeddings(uuid, text, text[]) from public;
 
 create function private.lock_pending(p_project_id uuid, p_embedder text, p_chunk_hashes text[])
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -74,7 +67,6 @@ end;
 $$;
 comment on function private.lock_pending(uuid, text, text[]) is
   'Locks pending texts, in one order for all. Whoever writes chunks calls it first: a document and the vectors of its texts, coming at once, would otherwise wait for each other.';
-revoke all on function private.lock_pending(uuid, text, text[]) from public;
 
 create function private.pair_chunks(p_document_id uuid, p_embedder text, p_chunks jsonb)
 returns table (
@@ -83,7 +75,6 @@ returns table (
 )
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   with wanted as (
@@ -108,13 +99,10 @@ as $$
 $$;
 comment on function private.pair_chunks(uuid, text, jsonb) is
   'The chunks that a document is to have, in order, each with the id of the stored chunk of the same hash; id null: a new one.';
-revoke all on function private.pair_chunks(uuid, text, jsonb) from public;
 
 create function private.store_chunks(p_document public.documents, p_embedder text, p_chunks jsonb)
 returns jsonb
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -202,13 +190,10 @@ end;
 $$;
 comment on function private.store_chunks(public.documents, text, jsonb) is
   'Gives a document its chunks for one embedder: keeps those whose hash it has, copies vectors of equal hashes from anywhere in the project or from what this sync took away, leaves the rest pending. Returns {chunk_count, kept_count, copied_count, pending_count}.';
-revoke all on function private.store_chunks(public.documents, text, jsonb) from public;
 
 create function private.hold_project(p_project_id uuid)
 returns public.projects
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -229,13 +214,10 @@ end;
 $$;
 comment on function private.hold_project(uuid) is
   'Locks a project, so that its documents are written one at a time and its embedder stays. Raises PROJECT_NOT_FOUND.';
-revoke all on function private.hold_project(uuid) from public;
 
 create function private.replace_document(p_project_id uuid, p_document jsonb, p_embedder text, p_chunks jsonb)
 returns jsonb
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -284,13 +266,10 @@ end;
 $$;
 comment on function private.replace_document(uuid, jsonb, text, jsonb) is
   'Creates or replaces the document at its path {file_path, title, content, checksum, chunker_version?, blob_sha?, commit_sha?, front_matter?} and its chunks [{content, embedded_text, chunk_hash, start_line, end_line, heading_path?, anchor?, token_count?}] in one transaction; a project without an embedder takes this one. Returns {document_id, chunk_count, kept_count, copied_count, pending_count}. Raises EMBEDDER_MISMATCH, DOCUMENT_INVALID or PROJECT_NOT_FOUND. Called by the sync.';
-revoke all on function private.replace_document(uuid, jsonb, text, jsonb) from public;
 
 create function private.delete_document(p_project_id uuid, p_file_path text, p_commit_sha text default null)
 returns boolean
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -330,15 +309,12 @@ end;
 $$;
 comment on function private.delete_document(uuid, text, text) is
   'Deletes the document at a path and notes where it was last seen; false when there is none. Called by the sync.';
-revoke all on function private.delete_document(uuid, text, text) from public;
 
 create function private.move_document(
   p_project_id uuid, p_old_path text, p_new_path text, p_commit_sha text default null
 )
 returns boolean
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -364,4 +340,3 @@ end;
 $$;
 comment on function private.move_document(uuid, text, text, text) is
   'Moves a document with its chunks and vectors to another path, replacing what is there; false when there is none at the old path. Called by the sync.';
-revoke all on function private.move_document(uuid, text, text, text) from public;

@@ -3,8 +3,6 @@
 create function private.claim_chunks(p_project_id uuid, p_embedder text, p_limit int, p_lease_seconds int)
 returns table (chunk_hash text, epoch bigint, title text, embedded_text text, token_count int)
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -52,13 +50,10 @@ end;
 $$;
 comment on function private.claim_chunks(uuid, text, int, int) is
   'Claims up to p_limit texts that wait for a vector, oldest first, for p_lease_seconds: store_embeddings() or return_chunks() ends the claim, else it ends with the lease. What workers died of goes out alone, and fails after five deliveries. Called by the sync.';
-revoke all on function private.claim_chunks(uuid, text, int, int) from public;
 
 create function private.store_embeddings(p_project_id uuid, p_embedder text, p_embeddings jsonb)
 returns int
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -87,15 +82,12 @@ end;
 $$;
 comment on function private.store_embeddings(uuid, text, jsonb) is
   'Stores vectors [{chunk_hash, embedding: [768 numbers]}] in every chunk of the project that waits for one of them, and returns in how many. Asks for no epoch: equal texts have equal vectors, whoever brings them. Called by the sync.';
-revoke all on function private.store_embeddings(uuid, text, jsonb) from public;
 
 create function private.return_chunks(
   p_project_id uuid, p_embedder text, p_claims jsonb, p_error jsonb default null, p_retry_after_ms bigint default 0
 )
 returns int
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -122,13 +114,10 @@ end;
 $$;
 comment on function private.return_chunks(uuid, text, jsonb, jsonb, bigint) is
   'Ends claims [{chunk_hash, epoch}] without a vector; they are due again after p_retry_after_ms. With p_error {code, message, hint} that is a refusal, and the fifth one fails the text; without it, as for a rate limit or a worker that stops, it counts as nothing. Returns how many claims were still held. Called by the sync.';
-revoke all on function private.return_chunks(uuid, text, jsonb, jsonb, bigint) from public;
 
 create function private.requeue_failed_chunks(p_project_id uuid)
 returns int
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -143,13 +132,11 @@ end;
 $$;
 comment on function private.requeue_failed_chunks(uuid) is
   'Lets the texts of a project that were given up try again; returns how many. For operators, and for a sync that is asked for.';
-revoke all on function private.requeue_failed_chunks(uuid) from public;
 
 create function private.embedding_backlog()
 returns table (project_id uuid, embedder text, pending_count bigint, due_count bigint, oldest_due_at timestamptz)
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   select pending.project_id, pending.embedder, count(*),
@@ -161,4 +148,3 @@ as $$
 $$;
 comment on function private.embedding_backlog() is
   'Where texts wait for vectors, and how many can be claimed now; those waiting longest first.';
-revoke all on function private.embedding_backlog() from public;

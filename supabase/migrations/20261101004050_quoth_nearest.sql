@@ -7,7 +7,6 @@ returns table (id uuid, distance double precision)
 language plpgsql
 stable
 rows 200
-security invoker
 set search_path = ''
 set plan_cache_mode = force_custom_plan
 as $$
@@ -26,7 +25,6 @@ end;
 $$;
 comment on function private.nearest_by_scan(uuid, text, extensions.vector, int, uuid[]) is
   'The nearest chunks by comparing every one: exact.';
-revoke all on function private.nearest_by_scan(uuid, text, extensions.vector, int, uuid[]) from public;
 
 create function private.nearest_by_index(
   p_project_id uuid, p_embedder text, p_query_embedding extensions.vector, p_limit int, p_document_ids uuid[]
@@ -35,7 +33,6 @@ returns table (id uuid, distance double precision)
 language plpgsql
 stable
 rows 200
-security invoker
 set search_path = ''
 set plan_cache_mode = force_custom_plan
 -- Nothing but the index by vectors gives the order without a sort.
@@ -66,7 +63,6 @@ end;
 $$;
 comment on function private.nearest_by_index(uuid, text, extensions.vector, int, uuid[]) is
   'The nearest chunks by the HNSW index: nearly exact, and possibly fewer than there are when the project is a small part of all.';
-revoke all on function private.nearest_by_index(uuid, text, extensions.vector, int, uuid[]) from public;
 
 create function private.nearest_chunks(
   p_project_id uuid, p_embedder text, p_query_embedding extensions.vector, p_limit int, p_document_ids uuid[] default null
@@ -75,7 +71,6 @@ returns table (id uuid, distance double precision)
 language plpgsql
 stable
 rows 200
-security invoker
 set search_path = ''
 set plan_cache_mode = force_custom_plan
 as $$
@@ -116,7 +111,6 @@ end;
 $$;
 comment on function private.nearest_chunks(uuid, text, extensions.vector, int, uuid[]) is
   'The p_limit chunks nearest to a vector, nearest first, with their cosine distance: exact among up to 5000 chunks and whenever the index does not find enough. Raises QUERY_EMBEDDING_INVALID.';
-revoke all on function private.nearest_chunks(uuid, text, extensions.vector, int, uuid[]) from public;
 
 create function private.match_documents(
   query_embedding extensions.vector, match_threshold double precision, match_count int, filter_project_id uuid
@@ -165,7 +159,6 @@ end;
 $$;
 comment on function private.match_documents(extensions.vector, double precision, int, uuid) is
   'See public.match_documents(). Definer: policies on the rows would keep the index from being used; it asks for the membership itself.';
-revoke all on function private.match_documents(extensions.vector, double precision, int, uuid) from public;
 grant execute on function private.match_documents(extensions.vector, double precision, int, uuid) to authenticated, service_role;
 
 create function public.match_documents(
@@ -177,12 +170,10 @@ returns table (
 language sql
 stable
 rows 10
-security invoker
 set search_path = ''
 as $$
   select * from private.match_documents(query_embedding, match_threshold, match_count, filter_project_id);
 $$;
 comment on function public.match_documents(extensions.vector, double precision, int, uuid) is
   'Chunks of a project by cosine similarity to a vector of its embedder, best first: at most match_count (1000), those above match_threshold. Empty for projects that the caller is no member of.';
-revoke all on function public.match_documents(extensions.vector, double precision, int, uuid) from public, anon;
 grant execute on function public.match_documents(extensions.vector, double precision, int, uuid) to authenticated, service_role;

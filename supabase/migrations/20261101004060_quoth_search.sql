@@ -4,14 +4,12 @@ create function private.text_weights()
 returns real[]
 language sql
 immutable
-security invoker
 set search_path = ''
 as $$
   select '{0.05, 0.4, 0.6, 1}'::real[];
 $$;
 comment on function private.text_weights() is
   'Weights for ts_rank: unused D, parts of identifiers, text, headings.';
-revoke all on function private.text_weights() from public;
 
 create function private.telling_words(
   p_project_id uuid, p_embedder text, p_words tsquery[], p_document_ids uuid[], p_most_chunks int
@@ -19,7 +17,6 @@ create function private.telling_words(
 returns tsquery[]
 language plpgsql
 stable
-security invoker
 set search_path = ''
 set plan_cache_mode = force_custom_plan
 as $$
@@ -66,7 +63,6 @@ end;
 $$;
 comment on function private.telling_words(uuid, text, tsquery[], uuid[], int) is
   'The words that decide which chunks are ranked: the rarest ones, as many as some p_most_chunks chunks have, estimated from a part of the chunks. A word that half of a large project has would make every search read half of it.';
-revoke all on function private.telling_words(uuid, text, tsquery[], uuid[], int) from public;
 
 create function private.worded_chunks(
   p_project_id uuid, p_embedder text, p_words tsquery[], p_limit int, p_document_ids uuid[] default null,
@@ -76,7 +72,6 @@ returns table (id uuid, rank real)
 language plpgsql
 stable
 rows 200
-security invoker
 set search_path = ''
 set plan_cache_mode = force_custom_plan
 as $$
@@ -123,7 +118,6 @@ end;
 $$;
 comment on function private.worded_chunks(uuid, text, tsquery[], int, uuid[], int) is
   'The p_limit chunks that answer any of the words best, pending ones included, and the p_of_each best of each document, up to p_limit of these: else a few long documents could be all that is found. Of the documents alone, when p_document_ids is given. When more than 10000 chunks have even the rarest word, 10000 of them are ranked.';
-revoke all on function private.worded_chunks(uuid, text, tsquery[], int, uuid[], int) from public;
 
 create function private.candidate_chunks(
   p_project_id uuid, p_embedder text, p_query_embedding extensions.vector, p_words tsquery[], p_document_ids uuid[]
@@ -134,7 +128,6 @@ returns table (
 language plpgsql
 stable
 rows 300
-security invoker
 set search_path = ''
 set plan_cache_mode = force_custom_plan
 as $$
@@ -172,7 +165,6 @@ end;
 $$;
 comment on function private.candidate_chunks(uuid, text, extensions.vector, tsquery[], uuid[]) is
   'The chunks that a search chooses from: the nearest by vector, if there is one, and the best by words; similarity and the ranks are null for what one of them did not find.';
-revoke all on function private.candidate_chunks(uuid, text, extensions.vector, tsquery[], uuid[]) from public;
 
 create function private.scored_chunks(
   p_project_id uuid, p_embedder text, p_query_embedding extensions.vector, p_words tsquery[], p_document_ids uuid[],
@@ -184,7 +176,6 @@ returns table (
 language plpgsql
 stable
 rows 300
-security invoker
 set search_path = ''
 set plan_cache_mode = force_custom_plan
 as $$
@@ -233,7 +224,6 @@ end;
 $$;
 comment on function private.scored_chunks(uuid, text, extensions.vector, tsquery[], uuid[], double precision, double precision) is
   'The candidates of a search with their scores from 0 to 1: p_text_share of a score is by words, the rest by vector, each scaled within the search; p_document_share says how much else of the document counts. text_part is the share of the best rank by words.';
-revoke all on function private.scored_chunks(uuid, text, extensions.vector, tsquery[], uuid[], double precision, double precision) from public;
 
 create function private.search_documents(
   p_project_id uuid,
@@ -333,7 +323,6 @@ end;
 $$;
 comment on function private.search_documents(uuid, text, extensions.vector, text, int, text, int) is
   'See public.search_documents(). Definer: policies on the rows would keep the indexes from being used; readable_project() asks who is calling.';
-revoke all on function private.search_documents(uuid, text, extensions.vector, text, int, text, int) from public;
 grant execute on function private.search_documents(uuid, text, extensions.vector, text, int, text, int) to authenticated, service_role;
 
 create function public.search_documents(
@@ -354,12 +343,10 @@ returns table (
 language sql
 stable
 rows 20
-security invoker
 set search_path = ''
 as $$
   select * from private.search_documents(p_project_id, p_query, p_query_embedding, p_embedder, p_limit, p_path_prefix, p_per_document);
 $$;
 comment on function public.search_documents(uuid, text, extensions.vector, text, int, text, int) is
   'Chunks of a project by words and meaning, best first, at most p_limit (200), and at most p_per_document of a document where that is given. Without p_query_embedding by words alone; with it p_embedder names the embedder that made it. score from 0 to 1 mixes both parts, each scaled within this search, and what else of the document is found; similarity is the cosine; ranks are null for what one part did not find; matched_terms are the words of the query that the chunk has. Raises PROJECT_NOT_FOUND, EMBEDDER_MISMATCH or QUERY_EMBEDDING_INVALID.';
-revoke all on function public.search_documents(uuid, text, extensions.vector, text, int, text, int) from public, anon;
 grant execute on function public.search_documents(uuid, text, extensions.vector, text, int, text, int) to authenticated, service_role;

@@ -6,7 +6,6 @@ returns table (
 )
 language plpgsql
 stable
-security invoker
 set search_path = ''
 as $$
 declare
@@ -85,7 +84,6 @@ end;
 $$;
 comment on function public.read_document(uuid, text) is
   'The document at a path: state found; moved, under its new path (file_path); or deleted, without content, with the commit and time at which that was seen. Raises DOCUMENT_NOT_FOUND, saying why a file of the repository cannot be indexed, else naming documents of the same file name; or PROJECT_NOT_FOUND.';
-revoke all on function public.read_document(uuid, text) from public, anon;
 grant execute on function public.read_document(uuid, text) to authenticated, service_role;
 
 create function private.project_freshness(p_project_id uuid)
@@ -127,7 +125,6 @@ end;
 $$;
 comment on function private.project_freshness(uuid) is
   'See public.project_freshness(). Definer: counts in tables that users do not read; readable_project() asks who is calling.';
-revoke all on function private.project_freshness(uuid) from public;
 grant execute on function private.project_freshness(uuid) to authenticated, service_role;
 
 create function public.project_freshness(p_project_id uuid)
@@ -137,12 +134,10 @@ returns table (
 )
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   select * from private.project_freshness(p_project_id);
 $$;
 comment on function public.project_freshness(uuid) is
   'How far a project''s index is behind its repository: commits, chunks that wait for their vector (found by words alone until then) and chunks whose text the embedder refused. Raises PROJECT_NOT_FOUND.';
-revoke all on function public.project_freshness(uuid) from public, anon;
 grant execute on function public.project_freshness(uuid) to authenticated, service_role;

@@ -4,7 +4,6 @@ create function private.is_switch_complete(p_project public.projects)
 returns boolean
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   select not exists (
@@ -20,13 +19,10 @@ as $$
 $$;
 comment on function private.is_switch_complete(public.projects) is
   'Whether every document has its chunks and vectors for the next embedder, but for texts that it refused for good.';
-revoke all on function private.is_switch_complete(public.projects) from public;
 
 create function private.guard_embedder()
 returns trigger
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -50,7 +46,6 @@ end;
 $$;
 comment on function private.guard_embedder() is
   'Row trigger of projects: no project with documents serves vectors that it does not have. Raises EMBEDDER_MISMATCH or SWITCH_INCOMPLETE.';
-revoke all on function private.guard_embedder() from public;
 
 create trigger guard_embedder before update of embedder on public.projects
   for each row when (old.embedder is distinct from new.embedder)
@@ -59,7 +54,6 @@ create trigger guard_embedder before update of embedder on public.projects
 create function private.forget_other_embedders()
 returns trigger
 language plpgsql
-volatile
 security definer
 set search_path = ''
 as $$
@@ -80,7 +74,6 @@ end;
 $$;
 comment on function private.forget_other_embedders() is
   'Row trigger of projects: when a switch is done, given up or turned elsewhere, what is neither embedder''s goes. Definer: operators change projects through the API, and have no right on the tables of schema private.';
-revoke all on function private.forget_other_embedders() from public;
 
 create trigger forget_other_embedders after update of embedder, next_embedder on public.projects
   for each row when (old.embedder is distinct from new.embedder or old.next_embedder is distinct from new.next_embedder)
@@ -90,7 +83,6 @@ create function private.documents_to_chunk(p_project_id uuid, p_limit int)
 returns table (document_id uuid, embedder text, file_path text, content text, content_hash text)
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   select document.id, project.next_embedder, document.file_path, document.content, md5(document.content)
@@ -104,13 +96,10 @@ as $$
 $$;
 comment on function private.documents_to_chunk(uuid, int) is
   'Documents that lack chunks for the project''s next embedder: to be split for it and given to add_chunks(). Called by the sync.';
-revoke all on function private.documents_to_chunk(uuid, int) from public;
 
 create function private.add_chunks(p_document_id uuid, p_content_hash text, p_embedder text, p_chunks jsonb)
 returns jsonb
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -133,7 +122,6 @@ end;
 $$;
 comment on function private.add_chunks(uuid, text, text, jsonb) is
   'Gives a document its chunks for the next embedder, in the form of replace_document(); they serve nothing before the switch. Null, with nothing changed, when the document or the switch is not what documents_to_chunk() said. Called by the sync.';
-revoke all on function private.add_chunks(uuid, text, text, jsonb) from public;
 
 create function private.switch_progress(p_project_id uuid)
 returns table (
@@ -142,7 +130,6 @@ returns table (
 )
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   select project.embedder, project.next_embedder,
@@ -167,13 +154,10 @@ as $$
 $$;
 comment on function private.switch_progress(uuid) is
   'How far a project''s switch is: documents split and chunks embedded for next_embedder. For operators.';
-revoke all on function private.switch_progress(uuid) from public;
 
 create function private.finish_switch(p_project_id uuid)
 returns boolean
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -188,13 +172,10 @@ end;
 $$;
 comment on function private.finish_switch(uuid) is
   'Switches a project to its next embedder, at once for all searches, if every document is ready for it; says whether it did.';
-revoke all on function private.finish_switch(uuid) from public;
 
 create function private.finish_switches()
 returns int
 language sql
-volatile
-security invoker
 set search_path = ''
 as $$
   select count(*) filter (where private.finish_switch(project.id))::int
@@ -202,6 +183,5 @@ as $$
   where project.next_embedder is not null;
 $$;
 comment on function private.finish_switches() is 'Switches every project that is ready to its next embedder; returns how many. Called by cron.';
-revoke all on function private.finish_switches() from public;
 
 select cron.schedule('quoth-finish-switches', '* * * * *', 'select private.finish_switches()');

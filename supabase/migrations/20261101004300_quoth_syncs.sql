@@ -107,8 +107,6 @@ alter table public.quoth_syncs enable row level security;
 alter table public.quoth_file_errors enable row level security;
 alter table private.quoth_deliveries enable row level security;
 alter table private.quoth_sync_files enable row level security;
-revoke all on public.quoth_syncs, public.quoth_file_errors from anon, authenticated, service_role;
-revoke all on sequence public.quoth_syncs_seq_seq from anon, authenticated, service_role;
 grant select on public.quoth_syncs, public.quoth_file_errors to authenticated, service_role;
 
 create policy "members read syncs" on public.quoth_syncs

@@ -9,7 +9,6 @@ insert into private.wake_gate (name) values ('quoth-sync');
 create function private.wake_sync_at_commit()
 returns trigger
 language plpgsql
-volatile
 security definer
 set search_path = ''
 as $$
@@ -26,7 +25,6 @@ end;
 $$;
 comment on function private.wake_sync_at_commit() is
   'Deferred row trigger: a debounced wake for a sync that can be claimed. A worker looks again for longer than the debounce. Definer: runs at commit as whoever committed.';
-revoke all on function private.wake_sync_at_commit() from public;
 
 create constraint trigger quoth_syncs_wake_on_insert after insert on public.quoth_syncs
   deferrable initially deferred for each row
@@ -41,20 +39,15 @@ create constraint trigger quoth_syncs_wake_on_update after update of message_id 
 create function private.send_sync_message(p_sync_id uuid)
 returns bigint
 language sql
-volatile
-security invoker
 set search_path = ''
 as $$
   select pgmq.send('quoth_sync', jsonb_build_object('sync_id', send_sync_message.p_sync_id));
 $$;
 comment on function private.send_sync_message(uuid) is 'Puts the message of a sync at the end of the queue and returns the message''s id.';
-revoke all on function private.send_sync_message(uuid) from public;
 
 create function private.queue_sync(p_project_id uuid, p_kind text, p_reason text, p_wanted_commit text default null)
 returns uuid
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -67,13 +60,10 @@ end;
 $$;
 comment on function private.queue_sync(uuid, text, text, text) is
   'Creates a sync and its message. The caller holds the project''s row, so that the order of seq is the order of commits.';
-revoke all on function private.queue_sync(uuid, text, text, text) from public;
 
 create function private.queue_tree_sync(p_project_id uuid, p_reason text, p_wanted_commit text default null)
 returns uuid
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -91,13 +81,10 @@ end;
 $$;
 comment on function private.queue_tree_sync(uuid, text, text) is
   'Asks for a comparison with the branch''s head: joins the one that waits, or creates it. Returns the sync''s id.';
-revoke all on function private.queue_tree_sync(uuid, text, text) from public;
 
 create function private.queue_embed_sync(p_project_id uuid)
 returns uuid
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -113,13 +100,11 @@ end;
 $$;
 comment on function private.queue_embed_sync(uuid) is
   'Asks for the vectors of a project''s pending chunks; null when that is already under way.';
-revoke all on function private.queue_embed_sync(uuid) from public;
 
 create function private.sync_id_of(p_message jsonb)
 returns uuid
 language sql
 immutable
-security invoker
 set search_path = ''
 as $$
   select substring(
@@ -127,13 +112,11 @@ as $$
   )::uuid;
 $$;
 comment on function private.sync_id_of(jsonb) is 'The sync that a message {"sync_id"} names; null for a malformed one.';
-revoke all on function private.sync_id_of(jsonb) from public;
 
 create function private.chunk_target(p_embedder public.embedders)
 returns jsonb
 language sql
 immutable
-security invoker
 set search_path = ''
 as $$
   select jsonb_build_object(
@@ -144,13 +127,11 @@ as $$
 $$;
 comment on function private.chunk_target(public.embedders) is
   'What a sync needs to know of an embedder; runs_here: its work is CPU time of whoever calls it.';
-revoke all on function private.chunk_target(public.embedders) from public;
 
 create function private.sync_context(p_sync public.quoth_syncs)
 returns jsonb
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   select jsonb_build_object(
@@ -190,13 +171,10 @@ as $$
   where project.id = p_sync.project_id;
 $$;
 comment on function private.sync_context(public.quoth_syncs) is 'What a worker needs to know of a sync and its project. Holds no secret.';
-revoke all on function private.sync_context(public.quoth_syncs) from public;
 
 create function private.claim_sync(p_worker_id text, p_lease_seconds int)
 returns table (sync_id uuid, epoch bigint, context jsonb)
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -264,13 +242,10 @@ end;
 $$;
 comment on function private.claim_sync(text, int) is
   'Claims the next sync that may run, with a lease of p_lease_seconds and a new epoch; no row when there is none. Called by quoth-sync.';
-revoke all on function private.claim_sync(text, int) from public;
 
 create function private.hold_sync(p_sync_id uuid, p_epoch bigint, p_lease_seconds int)
 returns public.quoth_syncs
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -292,13 +267,10 @@ end;
 $$;
 comment on function private.hold_sync(uuid, bigint, int) is
   'The fence that every write of a sync''s worker passes: locks the sync, renews its lease and its message''s visibility, or raises LEASE_LOST.';
-revoke all on function private.hold_sync(uuid, bigint, int) from public;
 
 create function private.end_sync(p_sync_id uuid, p_status text, p_error jsonb default null)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -332,28 +304,22 @@ end;
 $$;
 comment on function private.end_sync(uuid, text, jsonb) is
   'Ends a sync for good, forgets what was left of it and lets the project''s next one run.';
-revoke all on function private.end_sync(uuid, text, jsonb) from public;
 
 create function private.forgive_files(p_sync_id uuid)
 returns void
 language sql
-volatile
-security invoker
 set search_path = ''
 as $$
   update private.quoth_sync_files set deliveries = 0
   where sync_id = forgive_files.p_sync_id and deliveries > 0;
 $$;
 comment on function private.forgive_files(uuid) is 'The worker lives: none of the files that it began with has ended it.';
-revoke all on function private.forgive_files(uuid) from public;
 
 create function private.fail_sync(
   p_sync_id uuid, p_epoch bigint, p_error jsonb, p_is_retryable boolean, p_retry_after_seconds numeric default null
 )
 returns text
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -385,13 +351,10 @@ end;
 $$;
 comment on function private.fail_sync(uuid, bigint, jsonb, boolean, numeric) is
   'A sync could not go on: it waits as long as it was told, or longer with each attempt, or fails after the last. Returns its status. Called by quoth-sync.';
-revoke all on function private.fail_sync(uuid, bigint, jsonb, boolean, numeric) from public;
 
 create function private.yield_sync(p_sync_id uuid, p_epoch bigint)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -408,13 +371,10 @@ end;
 $$;
 comment on function private.yield_sync(uuid, bigint) is
   'Hands a sync on to the next worker, and wakes one: an isolate''s CPU time is short. Called by quoth-sync.';
-revoke all on function private.yield_sync(uuid, bigint) from public;
 
 create function private.resume_embedder(p_embedder text)
 returns boolean
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -442,12 +402,10 @@ end;
 $$;
 comment on function private.resume_embedder(text) is
   'Asks an embedder again that was left alone since it refused everything; says whether it was. For operators who have mended its key or account; called when its row changes and when a project is synced on request.';
-revoke all on function private.resume_embedder(text) from public;
 
 create function private.resume_changed_embedder()
 returns trigger
 language plpgsql
-volatile
 security definer
 set search_path = ''
 as $$
@@ -458,7 +416,6 @@ end;
 $$;
 comment on function private.resume_changed_embedder() is
   'Row trigger of embedders: what was wrong may have been mended. Definer: operators change embedders through the API, and have no right on embedding_buckets.';
-revoke all on function private.resume_changed_embedder() from public;
 
 create trigger resume_changed_embedder after update on public.embedders
   for each row execute function private.resume_changed_embedder();

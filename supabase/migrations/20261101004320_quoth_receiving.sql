@@ -4,7 +4,6 @@ create function private.webhook_secrets(p_github_repo text)
 returns table (project_id uuid, default_branch text, secret text)
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   select project.id, project.default_branch, private.secret_value(project.webhook_secret_name)
@@ -14,13 +13,11 @@ as $$
 $$;
 comment on function private.webhook_secrets(text) is
   'The projects of a repository with their webhook secrets: whose secret fits is whose push it is. Called by quoth-sync.';
-revoke all on function private.webhook_secrets(text) from public;
 
 create function private.webhook_secret(p_project text)
 returns table (project_id uuid, default_branch text, secret text)
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   select project.id, project.default_branch, private.secret_value(project.webhook_secret_name)
@@ -35,13 +32,11 @@ as $$
 $$;
 comment on function private.webhook_secret(text) is
   'The project with that slug or id and its webhook secret; no row where there is none. Called by quoth-sync for a webhook whose URL names its project.';
-revoke all on function private.webhook_secret(text) from public;
 
 create function private.github_token(p_project_id uuid)
 returns text
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   select private.secret_value(coalesce(project.github_token_secret_name, 'GITHUB_TOKEN'))
@@ -50,13 +45,10 @@ as $$
 $$;
 comment on function private.github_token(uuid) is
   'The token that a project''s repository is read with: the one it names, else GITHUB_TOKEN of Vault, else null. Called by quoth-sync.';
-revoke all on function private.github_token(uuid) from public;
 
 create function private.receive_push(p_project_id uuid, p_delivery_id text, p_commit text)
 returns table (sync_id uuid, queued int)
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -82,13 +74,10 @@ end;
 $$;
 comment on function private.receive_push(uuid, text, text) is
   'Queues what a verified push asks for. A delivery that comes again changes nothing, unless its sync failed. Called by quoth-sync.';
-revoke all on function private.receive_push(uuid, text, text) from public;
 
 create function private.request_sync(p_project text)
 returns table (sync_id uuid, queued int)
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -101,13 +90,10 @@ end;
 $$;
 comment on function private.request_sync(text) is
   'Asks for a comparison of a project with its branch, which also tries again the files that failed before and an embedder that refused everything. Called by quoth-sync and quoth:add.';
-revoke all on function private.request_sync(text) from public;
 
 create function private.receive_files(p_project text, p_files jsonb)
 returns table (sync_id uuid, queued int)
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -126,13 +112,11 @@ end;
 $$;
 comment on function private.receive_files(text, jsonb) is
   'Queues files [{path, blob_sha, content}] that were sent directly; one without content is deleted. Called by quoth-sync.';
-revoke all on function private.receive_files(text, jsonb) from public;
 
 create function private.is_head_unknown(p_project public.projects, p_older_than interval)
 returns boolean
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   -- A project whose branch nobody has ever asked for has been sent files: there may be no repository.
@@ -151,13 +135,10 @@ as $$
 $$;
 comment on function private.is_head_unknown(public.projects, interval) is
   'Whether nobody has looked at a project''s branch for that long, nor tried to, nor is about to.';
-revoke all on function private.is_head_unknown(public.projects, interval) from public;
 
 create function private.request_head_check(p_project_id uuid, p_older_than interval default '10 minutes')
 returns boolean
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -174,12 +155,10 @@ end;
 $$;
 comment on function private.request_head_check(uuid, interval) is
   'Asks whether the branch has moved, if that was last known longer ago than p_older_than; says whether it did. GitHub never sends a lost delivery again. Called by cron and by searches.';
-revoke all on function private.request_head_check(uuid, interval) from public;
 
 create function private.check_head(p_project_id uuid)
 returns boolean
 language plpgsql
-volatile
 security definer
 set search_path = ''
 as $$
@@ -189,19 +168,15 @@ end;
 $$;
 comment on function private.check_head(uuid) is
   'See public.check_head(). Definer: members write no sync; readable_project() asks who is calling.';
-revoke all on function private.check_head(uuid) from public;
 grant execute on function private.check_head(uuid) to authenticated, service_role;
 
 create function public.check_head(p_project_id uuid)
 returns boolean
 language sql
-volatile
-security invoker
 set search_path = ''
 as $$
   select private.check_head(p_project_id);
 $$;
 comment on function public.check_head(uuid) is
   'Asks whether a project''s branch has moved, if that was last looked at more than ten minutes ago; true when it now will be. Searches call it. Raises PROJECT_NOT_FOUND.';
-revoke all on function public.check_head(uuid) from public, anon;
 grant execute on function public.check_head(uuid) to authenticated, service_role;

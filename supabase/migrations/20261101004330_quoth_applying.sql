@@ -4,13 +4,11 @@ create function private.file_name(p_path text)
 returns text
 language sql
 immutable
-security invoker
 set search_path = ''
 as $$
   select regexp_replace(file_name.p_path, '^.*/', '');
 $$;
 comment on function private.file_name(text) is 'The last part of a path.';
-revoke all on function private.file_name(text) from public;
 
 create function private.plan_sync(
   p_sync_id uuid, p_epoch bigint, p_lease_seconds int, p_commit text, p_files jsonb,
@@ -18,8 +16,6 @@ create function private.plan_sync(
 )
 returns int
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -96,7 +92,6 @@ end;
 $$;
 comment on function private.plan_sync(uuid, bigint, int, text, jsonb, int, text) is
   'Compares the files [{path, blob_sha, size_bytes}] of a commit on that GitHub with the documents and lists what has to be done: files that kept their content move, documents of another version of the splitter are written again, and deletions come last. Returns how much that is; a repeated call changes nothing. Called by quoth-sync.';
-revoke all on function private.plan_sync(uuid, bigint, int, text, jsonb, int, text) from public;
 
 create function private.begin_sync_files(
   p_sync_id uuid, p_epoch bigint, p_lease_seconds int, p_limit int, p_chunker_version int
@@ -106,8 +101,6 @@ returns table (
   is_current boolean, deliveries int
 )
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -142,13 +135,11 @@ end;
 $$;
 comment on function private.begin_sync_files(uuid, bigint, int, int, int) is
   'The next files of a sync, counted as begun. A file whose content the document has comes with it: a moved one, since a title may follow from the path, or one to be split anew; is_current says that there is no need to. Called by quoth-sync.';
-revoke all on function private.begin_sync_files(uuid, bigint, int, int, int) from public;
 
 create function private.find_former_path(p_sync_id uuid, p_project_id uuid, p_embedder text, p_chunks jsonb)
 returns text
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   with wanted as (
@@ -167,7 +158,6 @@ as $$
 $$;
 comment on function private.find_former_path(uuid, uuid, text, jsonb) is
   'Where a new document was before, if a file that this sync is to delete shares half of its chunks; null: nowhere.';
-revoke all on function private.find_former_path(uuid, uuid, text, jsonb) from public;
 
 create function private.apply_sync_file(
   p_sync_id uuid, p_epoch bigint, p_lease_seconds int, p_seq int,
@@ -175,8 +165,6 @@ create function private.apply_sync_file(
 )
 returns text
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -244,4 +232,3 @@ end;
 $$;
 comment on function private.apply_sync_file(uuid, bigint, int, int, jsonb, text, jsonb, jsonb) is
   'Applies one file of a sync in one transaction and returns what became of it: written, moved, deleted, unchanged, refused (p_error says why; the document goes), or done when it was applied before. p_document null: nothing to store. Called by quoth-sync.';
-revoke all on function private.apply_sync_file(uuid, bigint, int, int, jsonb, text, jsonb, jsonb) from public;

@@ -4,7 +4,6 @@ create function private.lacks_vectors(p_project_id uuid)
 returns boolean
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   select exists (
@@ -14,15 +13,12 @@ as $$
 $$;
 comment on function private.lacks_vectors(uuid) is
   'Whether there is anything to embed for a project, or to split for its next embedder.';
-revoke all on function private.lacks_vectors(uuid) from public;
 
 create function private.finish_sync(
   p_sync_id uuid, p_epoch bigint, p_head_commit text default null
 )
 returns boolean
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -65,13 +61,10 @@ end;
 $$;
 comment on function private.finish_sync(uuid, bigint, text) is
   'Ends a sync with nothing left to do and asks for the vectors that are missing; false when there is more to do. Only here does projects.indexed_commit move. p_head_commit: the branch is where it was, and no tree was compared. Called by quoth-sync.';
-revoke all on function private.finish_sync(uuid, bigint, text) from public;
 
 create function private.count_embedded(p_sync_id uuid, p_epoch bigint, p_lease_seconds int, p_count int)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 begin
@@ -82,13 +75,10 @@ end;
 $$;
 comment on function private.count_embedded(uuid, bigint, int, int) is
   'Notes that a sync that embeds has come further: renews its lease, and counts the texts that were sent, 0 where a document was split. Called by quoth-sync.';
-revoke all on function private.count_embedded(uuid, bigint, int, int) from public;
 
 create function private.send_missing_sync_messages()
 returns int
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -110,13 +100,10 @@ begin
 end;
 $$;
 comment on function private.send_missing_sync_messages() is 'Sends the message of each unfinished sync that has lost its own.';
-revoke all on function private.send_missing_sync_messages() from public;
 
 create function private.quoth_tick()
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -155,13 +142,10 @@ end;
 $$;
 comment on function private.quoth_tick() is
   'The safety net of syncs: lost messages, branches that moved unheard, chunks without vectors, and a wake when work is due.';
-revoke all on function private.quoth_tick() from public;
 
 create function private.prune_syncs()
 returns int
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -176,7 +160,6 @@ begin
 end;
 $$;
 comment on function private.prune_syncs() is 'Forgets ended syncs and their deliveries after seven days. Called by cron.';
-revoke all on function private.prune_syncs() from public;
 
 select cron.schedule('supaswarm-quoth-tick', '15 seconds', 'select private.quoth_tick()');
 select cron.schedule('supaswarm-quoth-prune', '43 3 * * *', 'select private.prune_syncs()');

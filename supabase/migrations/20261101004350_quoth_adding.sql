@@ -5,8 +5,6 @@ create function private.add_project(
 )
 returns jsonb
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -61,13 +59,10 @@ end;
 $$;
 comment on function private.add_project(text, text, text, jsonb, text, text, text) is
   'Adds a project, or changes what is named of the one with that slug; null leaves as it is. An embedder other than the present one begins a switch. p_secret signs the webhook unless there is a secret already. Returns the project with its secret. Called by quoth:add.';
-revoke all on function private.add_project(text, text, text, jsonb, text, text, text) from public;
 
 create function private.add_project_member(p_project_id uuid, p_user text)
 returns uuid
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -88,13 +83,10 @@ end;
 $$;
 comment on function private.add_project_member(uuid, text) is
   'Lets a user, by email or id, read a project; returns the user''s id. Raises USER_NOT_FOUND. Called by quoth:add.';
-revoke all on function private.add_project_member(uuid, text) from public;
 
 create function private.set_github_token(p_project_id uuid, p_token text)
 returns void
 language plpgsql
-volatile
-security invoker
 set search_path = ''
 as $$
 declare
@@ -110,13 +102,11 @@ end;
 $$;
 comment on function private.set_github_token(uuid, text) is
   'Stores in Vault the token that a project''s repository is read with, or (null) the one for all projects without their own. Raises SECRET_INVALID. Called by quoth:add.';
-revoke all on function private.set_github_token(uuid, text) from public;
 
 create function private.token_in_use(p_project_id uuid)
 returns text
 language sql
 stable
-security invoker
 set search_path = ''
 as $$
   select case
@@ -129,12 +119,10 @@ as $$
 $$;
 comment on function private.token_in_use(uuid) is
   'Whether a project''s repository is read with its own token, with the default one or (null) with none. Called by quoth:add.';
-revoke all on function private.token_in_use(uuid) from public;
 
 create function private.forget_project_secrets()
 returns trigger
 language plpgsql
-volatile
 security definer
 set search_path = ''
 as $$
@@ -145,6 +133,5 @@ end;
 $$;
 comment on function private.forget_project_secrets() is
   'Row trigger: deletes a project''s webhook secret and token from Vault with it. Definer: whoever deletes a project may not write Vault.';
-revoke all on function private.forget_project_secrets() from public;
 create trigger forget_project_secrets after delete on public.projects
   for each row execute function private.forget_project_secrets();

@@ -1,6 +1,6 @@
 begin;
 set local search_path = public, extensions;
-select plan(9);
+select plan(12);
 
 create temp view own_schema as select oid, nspname from pg_namespace where nspname in ('public', 'private');
 create temp view own_relation as
@@ -49,6 +49,24 @@ select is_empty(
   $$select schemaname, tablename, policyname from pg_policies
     where schemaname in ('public', 'private') and (roles && array['public', 'anon']::name[] or cmd = 'ALL')$$,
   'every policy names its role and one operation'
+);
+
+select is_empty(
+  $$select client.name, own_relation.name
+    from client, own_relation
+    where relkind in ('r', 'p', 'v')
+      and has_table_privilege(client.name, own_relation.oid, 'truncate, references, trigger')$$,
+  'clients hold nothing that the platform gives by default'
+);
+select ok(
+  to_regclass('private.default_privileges') is null,
+  'the defaults that the migrations changed are given back'
+);
+
+create function public.made_by_the_project() returns void language sql as '';
+select ok(
+  has_function_privilege('authenticated', 'public.made_by_the_project()', 'execute'),
+  'a function that the project makes is executable, as Postgres has it'
 );
 
 create table public.made_without_grants (id int);
