@@ -11,7 +11,7 @@ import { unknownErrorCodes } from "./check/error_codes.ts";
 import { runCommand } from "./cli/run_command.ts";
 import { moduleGraph, type ProjectModule } from "./deploy/module_graph.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
-import { findFunctions } from "./stack/functions/find_functions.ts";
+import { findFunctions } from "../stack/functions/find_functions.ts";
 import { green, red, writeLine } from "./terminal.ts";
 
 await runCommand(
@@ -24,7 +24,7 @@ await runCommand(
     const results = [
       await deno("format", "fmt", "--check"),
       await deno("lint", "lint"),
-      await deno("types", "check", "scripts", "shared", "supabase", "tests"),
+      await deno("types", "check", "scripts", "shared", "stack", "supabase", "tests"),
       ...await importChecks(),
       await list("error codes", errorCodeProblems),
       await list("documentation", documentationProblems),

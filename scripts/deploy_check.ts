@@ -8,10 +8,10 @@ import { bundleProblems, describeCosts, measureFunctions } from "./deploy/check_
 import { checkDatabase } from "./deploy/check_database.ts";
 import { checkEdgeRuntime } from "./deploy/check_edge_runtime.ts";
 import { checkFunctions } from "./deploy/check_functions.ts";
-import { startNativeCluster } from "./native/native_cluster.ts";
-import { findNativePrefix } from "./native/native_prefix.ts";
+import { startNativeCluster } from "../stack/native/native_cluster.ts";
+import { findNativePrefix } from "../stack/native/native_prefix.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
-import { findFunctions } from "./stack/functions/find_functions.ts";
+import { findFunctions } from "../stack/functions/find_functions.ts";
 import { green, red, writeLine, writeProgress } from "./terminal.ts";
 
 await runCommand(

@@ -5,7 +5,7 @@ import { createExportStore } from "../shared/feedback/export_store.ts";
 import { runExport } from "../shared/feedback/run_export.ts";
 import { CommandError, runCommand } from "./cli/run_command.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
-import { readEnvironment } from "./stack/stack_environment.ts";
+import { readEnvironment } from "../stack/stack_environment.ts";
 import { writeLine, writeProgress } from "./terminal.ts";
 
 const DEFAULT_DAYS = 30;

@@ -7,7 +7,7 @@ import { readMcpsFile } from "./mcps/read_mcps_file.ts";
 import { syncToJson, syncToText } from "./mcps/report_sync.ts";
 import { syncMcps } from "./mcps/sync_mcps.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
-import { readEnvironment } from "./stack/stack_environment.ts";
+import { readEnvironment } from "../stack/stack_environment.ts";
 import { writeLine, writeProgress } from "./terminal.ts";
 
 await runCommand({

@@ -4,7 +4,7 @@ import { findGlobProblem } from "../shared/quoth/sync/path_filter.ts";
 import { CommandError, runCommand } from "./cli/run_command.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
 import { type AddedProject, addProject } from "./quoth/add_project.ts";
-import { type Environment, readEnvironment } from "./stack/stack_environment.ts";
+import { type Environment, readEnvironment } from "../stack/stack_environment.ts";
 import { writeLine } from "./terminal.ts";
 
 const REPO = /^(?!\.{1,2}\/)[\w.-]+\/(?!\.{1,2}$)[\w.-]+$/;

@@ -4,7 +4,7 @@
  */
 import { runCommand } from "./cli/run_command.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
-import { findNativePrefix } from "./native/native_prefix.ts";
+import { findNativePrefix } from "../stack/native/native_prefix.ts";
 import { writeLine } from "./terminal.ts";
 import { runSuite } from "./test/run_suite.ts";
 
@@ -27,7 +27,7 @@ await runCommand(
     if (values.postgres) await findNativePrefix();
     const paths = values.postgres
       ? NATIVE_TESTS
-      : ["scripts", "shared", ...await embeddedTestFolders()];
+      : ["scripts", "shared", "stack", ...await embeddedTestFolders()];
     const { passed, failed } = await runSuite({
       projectRoot: PROJECT_ROOT,
       paths: positionals.length > 0 ? positionals : paths,

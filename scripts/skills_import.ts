@@ -4,7 +4,7 @@ import { CommandError, runCommand } from "./cli/run_command.ts";
 import { loadYaml } from "./deps.ts";
 import { type ImportedSkill, importSkills } from "./skills/import_skills.ts";
 import { readSkillFiles } from "./skills/read_skill_files.ts";
-import { readEnvironment } from "./stack/stack_environment.ts";
+import { readEnvironment } from "../stack/stack_environment.ts";
 import { writeLine, writeProgress } from "./terminal.ts";
 
 const PROJECT_ROOT = fileURLToPath(new URL("..", import.meta.url));

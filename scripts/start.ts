@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { CommandError, runCommand } from "./cli/run_command.ts";
 import { endOfRun } from "./cli/end_of_run.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
-import { readEnvironment } from "./stack/stack_environment.ts";
-import { type Stack, startStack } from "./stack/stack.ts";
+import { readEnvironment } from "../stack/stack_environment.ts";
+import { type Stack, startStack } from "../stack/stack.ts";
 import { bold, dim, writeError, writeLine, writeProgress } from "./terminal.ts";
 
 /** Supabase's port for a local API. */

@@ -2,8 +2,8 @@ import { createSql, type Sql } from "../../shared/db/sql_client.ts";
 import type { JsonValue } from "../../shared/json.ts";
 import { type ScriptedAgent, scriptModel } from "../models/scripted_agent.ts";
 import { PROJECT_ROOT } from "../project_root.ts";
-import { type Stack, startStack } from "../stack/stack.ts";
-import { readEnvironment } from "../stack/stack_environment.ts";
+import { type Stack, startStack } from "../../stack/stack.ts";
+import { readEnvironment } from "../../stack/stack_environment.ts";
 import { waitFor } from "../wait_for.ts";
 
 /** A whole platform with nothing in it, gone at the end of its scope. */

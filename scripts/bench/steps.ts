@@ -2,7 +2,7 @@ import type { StepIntent } from "../../shared/agent/planned_call.ts";
 import { taskContext } from "../../shared/agent/task_context.ts";
 import type { Sql } from "../../shared/db/sql_client.ts";
 import type { JsonObject } from "../../shared/json.ts";
-import { isolateClock } from "../../shared/worker/clock.ts";
+import { isolateClock } from "../../shared/isolate/clock.ts";
 import { createSqlTaskStore } from "../../shared/worker/sql_task_store.ts";
 import type { ClaimedTask, StepRecord, TaskStore } from "../../shared/worker/task_store.ts";
 import { type BenchResult, judge, median } from "./bench_result.ts";

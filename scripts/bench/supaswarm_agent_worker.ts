@@ -1,8 +1,8 @@
 /** The product's worker as an isolate runs it, with a model that answers at once and no tools. */
 import { createSql } from "../../shared/db/sql_client.ts";
 import { NO_TELEMETRY } from "../../shared/telemetry/telemetry.ts";
-import { isolateClock } from "../../shared/worker/clock.ts";
-import { createLifetime } from "../../shared/worker/lifetime.ts";
+import { isolateClock } from "../../shared/isolate/clock.ts";
+import { createLifetime } from "../../shared/isolate/lifetime.ts";
 import { createSqlTaskStore } from "../../shared/worker/sql_task_store.ts";
 import { createTaskListener } from "../../shared/worker/task_listener.ts";
 import { Worker } from "../../shared/worker/worker.ts";
@@ -20,7 +20,7 @@ const ports = {
   callModel: () => {
     reportMoment();
     return Promise.resolve({
-      output: {
+      answer: {
         text: "",
         tool_calls: [{ call_id: "1", name: "complete_task", arguments: { output: "done" } }],
         finish_reason: "tool_calls" as const,
@@ -29,8 +29,9 @@ const ports = {
         provider_id: null,
         model: "bench",
         input_tokens: 0,
+        cached_input_tokens: 0,
         output_tokens: 0,
-        key_source: "none",
+        key_source: "none" as const,
       },
     });
   },

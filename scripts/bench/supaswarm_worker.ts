@@ -1,7 +1,7 @@
 /** The queue's own path: claims tasks and finishes them as a worker does, without a model. */
 import { createSql, prepareStatements } from "../../shared/db/sql_client.ts";
 import { Bell } from "../../shared/worker/bell.ts";
-import { isolateClock } from "../../shared/worker/clock.ts";
+import { isolateClock } from "../../shared/isolate/clock.ts";
 import { createSqlTaskStore } from "../../shared/worker/sql_task_store.ts";
 import type { Lease } from "../../shared/worker/task_store.ts";
 import { createMomentReporter, readOrder, reportReady, untilDismissed } from "./worker_report.ts";

@@ -9,14 +9,20 @@ type ImportingModule = Pick<ProjectModule, "path" | "imports">;
 const LAYERS: readonly { readonly name: string; readonly paths: readonly RegExp[] }[] = [
   { name: "entries", paths: [/^supabase\/functions\//] },
   { name: "composition", paths: [/^shared\/app\//] },
-  { name: "use cases", paths: [/^shared\/(feedback|worker|quoth\/sync)\//] },
+  {
+    name: "use cases",
+    paths: [/^shared\/(execute|feedback|mcp|servers|worker|quoth\/sync)\//],
+  },
   {
     name: "adapters",
     paths: [
-      /^shared\/(config|db|http|llm|mcp|net|tasks|telemetry|tools|quoth\/(embedders|github))\//,
+      /^shared\/(config|db|http|isolate|llm|net|tasks|telemetry|tools|quoth\/(embedders|github))\//,
     ],
   },
-  { name: "core", paths: [/^shared\/(agent|secrets|skills|tool_schemas|quoth\/markdown)\//] },
+  {
+    name: "core",
+    paths: [/^shared\/(agent|secrets|skills|tool_contracts|tool_schemas|quoth\/markdown)\//],
+  },
   {
     name: "foundation",
     paths: [/^shared\/(errors|json|log|vendor)\//, /^shared\/[a-z_]+\.ts$/],

@@ -4,8 +4,8 @@ import { effectsInCore, misdirectedImports } from "./import_direction.ts";
 Deno.test("misdirectedImports() accepts imports that go down", () => {
   const problems = misdirectedImports([
     { path: "shared/worker/loop.ts", imports: ["shared/agent/decide.ts"] },
-    { path: "shared/agent/decide.ts", imports: ["shared/tools/tool_port.ts", "shared/json.ts"] },
-    { path: "shared/tools/tool_port.ts", imports: [] },
+    { path: "shared/agent/decide.ts", imports: ["shared/llm/model_port.ts", "shared/json.ts"] },
+    { path: "shared/llm/model_port.ts", imports: [] },
     { path: "shared/json.ts", imports: [] },
   ]);
 

@@ -1,7 +1,7 @@
 import { createSql, type Sql } from "../../shared/db/sql_client.ts";
 import { PROJECT_ROOT } from "../project_root.ts";
-import { type Stack, startStack } from "../stack/stack.ts";
-import { type Environment, readEnvironment } from "../stack/stack_environment.ts";
+import { type Stack, startStack } from "../../stack/stack.ts";
+import { type Environment, readEnvironment } from "../../stack/stack_environment.ts";
 import { chooseModel, type DemoModel, modelKeys } from "./choose_model.ts";
 import * as evidence from "./evidence.ts";
 import { type FileServer, refusesWithoutKey, startFileServer } from "./file_server.ts";

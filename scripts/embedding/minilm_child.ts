@@ -5,7 +5,7 @@
  * Arguments: the packages of the engine and of the model. They are no imports in the source, so
  * that checking or caching the project does not download them.
  */
-import { readLines } from "../stack/functions/read_lines.ts";
+import { readLines } from "../../stack/functions/read_lines.ts";
 import type { MinilmAnswer, MinilmRequest } from "./minilm_process.ts";
 
 interface Engine {

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { MINILM_PACKAGES } from "../deps.ts";
-import { readLines } from "../stack/functions/read_lines.ts";
-import { runtimeEnvironment } from "../stack/functions/spawn_isolate_process.ts";
+import { readLines } from "../../stack/functions/read_lines.ts";
+import { runtimeEnvironment } from "../../stack/functions/spawn_isolate_process.ts";
 
 const CHILD_SCRIPT = fileURLToPath(new URL("./minilm_child.ts", import.meta.url));
 const LOCK_FILE = fileURLToPath(new URL("./minilm_packages.lock", import.meta.url));

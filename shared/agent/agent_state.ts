@@ -1,4 +1,4 @@
-import type { AgentToolset } from "../tools/tool_port.ts";
+import type { AgentToolset } from "../tool_contracts/agent_tool.ts";
 import type { Step, TaskContext } from "./task_context.ts";
 
 /** All that the next decision depends on. */

@@ -1,12 +1,5 @@
 import type { JsonObject, JsonValue } from "../json.ts";
-
-/**
- * What a tool lets flow. Where a task has read private data and text from outside, that text may
- * have told its agent to send the data away with a tool that sends outside.
- */
-export const DATA_FLOWS = ["reads_private", "reads_outside", "sends_outside"] as const;
-/** See {@linkcode DATA_FLOWS}. */
-export type DataFlow = typeof DATA_FLOWS[number];
+import { DATA_FLOWS, type DataFlow } from "../tool_contracts/data_flow.ts";
 
 /** Internal servers that answer with what only some may read. */
 const PRIVATE_SERVERS: ReadonlySet<string> = new Set(["quoth", "supabase"]);

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../json.ts";
-import type { AgentTool } from "../tools/tool_port.ts";
+import type { AgentTool } from "../tool_contracts/agent_tool.ts";
 import type { AgentState } from "./agent_state.ts";
 import { failuresInARow } from "./failures_in_a_row.ts";
 import { malformedArgumentsResult, unknownToolResult } from "./malformed_call.ts";

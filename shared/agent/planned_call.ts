@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "../json.ts";
-import type { AgentTool } from "../tools/tool_port.ts";
+import type { AgentTool } from "../tool_contracts/agent_tool.ts";
 import type { StepResult } from "./step_result.ts";
 import type { CallStep, Step } from "./task_context.ts";
 

@@ -1,5 +1,6 @@
-import { type DataFlow, flowsIn } from "./data_flow.ts";
-import type { AgentTool } from "../tools/tool_port.ts";
+import { type DataFlow } from "../tool_contracts/data_flow.ts";
+import { flowsIn } from "./data_flow.ts";
+import type { AgentTool } from "../tool_contracts/agent_tool.ts";
 import type { AgentState } from "./agent_state.ts";
 import type { CallIntent, ReviewCall } from "./planned_call.ts";
 import { errorResult, isRejected, type StepResult } from "./step_result.ts";

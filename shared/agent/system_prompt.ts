@@ -1,4 +1,4 @@
-import type { UnavailableTool } from "../tools/tool_port.ts";
+import type { UnavailableTool } from "../tool_contracts/agent_tool.ts";
 import { FENCE_RULE } from "./fence_data.ts";
 import type { Agent, TaskContext } from "./task_context.ts";
 

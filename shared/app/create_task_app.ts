@@ -10,9 +10,9 @@ import { createTask } from "../tasks/create_task.ts";
 import { createTaskRequest } from "../tasks/create_task_request.ts";
 import { createTelemetry } from "../telemetry/telemetry.ts";
 import { traceRequests } from "../telemetry/trace_requests.ts";
-import { openIsolatePool } from "./isolate_pool.ts";
+import { openIsolatePool } from "../isolate/isolate_pool.ts";
 import { createProjectAnnouncer } from "./announce_project.ts";
-import { runInBackground } from "./run_in_background.ts";
+import { runInBackground } from "../isolate/run_in_background.ts";
 
 /** The endpoint at which tasks are created. */
 export interface CreateTaskApp {

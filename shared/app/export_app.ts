@@ -8,10 +8,10 @@ import { parseBody } from "../http/parse_body.ts";
 import { FORM_LIMITS } from "../json/json_limits.ts";
 import type { Logger } from "../log/logger.ts";
 import { createArtifactStorage } from "../worker/artifact_storage.ts";
-import { isolateClock } from "../worker/clock.ts";
+import { isolateClock } from "../isolate/clock.ts";
 import { createSqlTaskStore } from "../worker/sql_task_store.ts";
-import { openIsolatePool } from "./isolate_pool.ts";
-import { runInBackground } from "./run_in_background.ts";
+import { openIsolatePool } from "../isolate/isolate_pool.ts";
+import { runInBackground } from "../isolate/run_in_background.ts";
 import { createWakeGuard } from "./wake_guard.ts";
 import { serviceKeyOf } from "./service_key.ts";
 

@@ -7,21 +7,22 @@ import { errorResponse } from "../http/error_response.ts";
 import { createHttpHandler } from "../http/http_handler.ts";
 import { traceparentOf, tracestateOf } from "../http/trace_context.ts";
 import type { Logger } from "../log/logger.ts";
-import { assertOriginAllowed } from "../mcp/endpoint/allowed_origin.ts";
-import { answerMessage } from "../mcp/endpoint/answer_message.ts";
-import { serverOfUrl } from "../mcp/endpoint/endpoint_target.ts";
-import { readMessage } from "../mcp/endpoint/mcp_message.ts";
-import { publicOrigin, resourceUrl } from "../mcp/endpoint/public_url.ts";
-import { scopeChallenge } from "../mcp/endpoint/scope_challenge.ts";
-import { toToolCaller } from "../mcp/endpoint/to_tool_caller.ts";
-import { createToolDirectory } from "../mcp/endpoint/tool_directory.ts";
+import { assertOriginAllowed } from "../mcp/allowed_origin.ts";
+import { answerMessage } from "../mcp/answer_message.ts";
+import { serverOfUrl } from "../mcp/endpoint_target.ts";
+import { readMessage } from "../mcp/mcp_message.ts";
+import { publicOrigin, resourceUrl } from "../mcp/public_url.ts";
+import { scopeChallenge } from "../mcp/scope_challenge.ts";
+import { toToolCaller } from "../mcp/to_tool_caller.ts";
+import { createToolDirectory } from "../mcp/tool_directory.ts";
 import { createTelemetry } from "../telemetry/telemetry.ts";
 import { traceRequests } from "../telemetry/trace_requests.ts";
 import { createToolGateway } from "../tools/gateway.ts";
 import { withOAuthProtectedResource } from "../vendor/supabase_server_oauth.js";
-import { openIsolatePool } from "./isolate_pool.ts";
+import { openIsolatePool } from "../isolate/isolate_pool.ts";
+import { INTERNAL_SERVERS } from "./internal_servers.ts";
 import { createServerRegistrar } from "./register_internal_servers.ts";
-import { runInBackground } from "./run_in_background.ts";
+import { runInBackground } from "../isolate/run_in_background.ts";
 import { serviceKeyOf } from "./service_key.ts";
 
 /** Name of the edge function, under which its addresses begin. */
@@ -43,6 +44,7 @@ export function createMcpApp(config: Config, log: Logger): McpApp {
   const sql = openIsolatePool(config.databaseUrl, FUNCTION_NAME, ["caller", "caller"]);
   const gateway = createToolGateway({
     sql,
+    internalServers: INTERNAL_SERVERS,
     supabaseUrl: apiKeys.url,
     secretKey: serviceKeyOf(apiKeys.secretKeys),
     secretKeys: Object.values(apiKeys.secretKeys),
@@ -51,7 +53,7 @@ export function createMcpApp(config: Config, log: Logger): McpApp {
     keepAlive: runInBackground,
   });
   const agents = createAgentDirectory(sql);
-  const registerServers = createServerRegistrar(sql);
+  const registerServers = createServerRegistrar(sql, INTERNAL_SERVERS);
   const checkSession = createSessionCheck(sql);
   const telemetry = createTelemetry({
     settings: config.telemetry,

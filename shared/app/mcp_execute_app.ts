@@ -6,17 +6,18 @@ import { createHttpHandler } from "../http/http_handler.ts";
 import { parseBody } from "../http/parse_body.ts";
 import { traceparentOf, tracestateOf } from "../http/trace_context.ts";
 import type { Logger } from "../log/logger.ts";
-import { assertMayActFor, executeRequest } from "../mcp/endpoint/execute_request.ts";
-import { executeTool } from "../mcp/endpoint/execute_tool.ts";
-import { parseListingQuery } from "../mcp/endpoint/listing_query.ts";
-import { describeServer, listServers } from "../mcp/endpoint/server_listing.ts";
-import { toToolCaller } from "../mcp/endpoint/to_tool_caller.ts";
+import { assertMayActFor, executeRequest } from "../execute/execute_request.ts";
+import { executeTool } from "../execute/execute_tool.ts";
+import { parseListingQuery } from "../execute/listing_query.ts";
+import { describeServer, listServers } from "../execute/server_listing.ts";
+import { toToolCaller } from "../mcp/to_tool_caller.ts";
 import { createTelemetry } from "../telemetry/telemetry.ts";
 import { traceRequests } from "../telemetry/trace_requests.ts";
 import { createToolGateway } from "../tools/gateway.ts";
-import { openIsolatePool } from "./isolate_pool.ts";
+import { openIsolatePool } from "../isolate/isolate_pool.ts";
+import { INTERNAL_SERVERS } from "./internal_servers.ts";
 import { createServerRegistrar } from "./register_internal_servers.ts";
-import { runInBackground } from "./run_in_background.ts";
+import { runInBackground } from "../isolate/run_in_background.ts";
 import { serviceKeyOf } from "./service_key.ts";
 
 /** The gateway for callers that speak no MCP. */
@@ -32,6 +33,7 @@ export function createMcpExecuteApp(config: Config, log: Logger): McpExecuteApp 
   const sql = openIsolatePool(config.databaseUrl, "mcp-execute", ["caller", "caller"]);
   const gateway = createToolGateway({
     sql,
+    internalServers: INTERNAL_SERVERS,
     supabaseUrl: apiKeys.url,
     secretKey: serviceKeyOf(apiKeys.secretKeys),
     secretKeys: Object.values(apiKeys.secretKeys),
@@ -40,7 +42,7 @@ export function createMcpExecuteApp(config: Config, log: Logger): McpExecuteApp 
     keepAlive: runInBackground,
   });
   const agents = createAgentDirectory(sql);
-  const registerServers = createServerRegistrar(sql);
+  const registerServers = createServerRegistrar(sql, INTERNAL_SERVERS);
   const checkSession = createSessionCheck(sql);
   const telemetry = createTelemetry({
     settings: config.telemetry,

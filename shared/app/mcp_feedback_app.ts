@@ -8,7 +8,7 @@ import { createHttpHandler } from "../http/http_handler.ts";
 import { parseBody } from "../http/parse_body.ts";
 import { FORM_LIMITS } from "../json/json_limits.ts";
 import type { Logger } from "../log/logger.ts";
-import { openIsolatePool } from "./isolate_pool.ts";
+import { openIsolatePool } from "../isolate/isolate_pool.ts";
 
 /** The door through which callers grade tool calls. */
 export interface McpFeedbackApp {

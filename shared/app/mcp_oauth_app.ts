@@ -7,21 +7,21 @@ import { createHttpHandler } from "../http/http_handler.ts";
 import { parseBody } from "../http/parse_body.ts";
 import { FORM_LIMITS } from "../json/json_limits.ts";
 import type { Logger } from "../log/logger.ts";
-import { isOriginAllowed } from "../mcp/endpoint/allowed_origin.ts";
+import { isOriginAllowed } from "../mcp/allowed_origin.ts";
 import { createGuardedFetch } from "../net/guarded_fetch.ts";
-import { beginAuthorization } from "../tools/oauth/begin_authorization.ts";
+import { beginAuthorization } from "../tools/credentials/oauth/begin_authorization.ts";
 import {
   clientMetadataOf,
   ISSUER_PATH,
   OAUTH_FUNCTION,
   oauthAddresses,
-} from "../tools/oauth/client_metadata.ts";
-import { parseConfirmation } from "../tools/oauth/confirmation.ts";
-import { createConnectionStore } from "../tools/oauth/connection_store.ts";
-import { endConnection } from "../tools/oauth/end_connection.ts";
-import { finishAuthorization } from "../tools/oauth/finish_authorization.ts";
-import { answerBrowser } from "../tools/oauth/answer_browser.ts";
-import { openIsolatePool } from "./isolate_pool.ts";
+} from "../tools/credentials/oauth/client_metadata.ts";
+import { parseConfirmation } from "../tools/credentials/oauth/confirmation.ts";
+import { createConnectionStore } from "../tools/credentials/oauth/connection_store.ts";
+import { endConnection } from "../tools/credentials/oauth/end_connection.ts";
+import { finishAuthorization } from "../tools/credentials/oauth/finish_authorization.ts";
+import { answerBrowser } from "../tools/credentials/oauth/answer_browser.ts";
+import { openIsolatePool } from "../isolate/isolate_pool.ts";
 
 /** The door through which users connect their own accounts to tool servers. */
 export interface McpOAuthApp {

@@ -10,9 +10,9 @@ import type { EmbedPart } from "../quoth/sync/embed_part.ts";
 import { createSqlChunkStore } from "../quoth/sync/sql_chunk_store.ts";
 import { createSqlSyncStore } from "../quoth/sync/sql_sync_store.ts";
 import { createSyncDrainer, type SyncDrainer } from "../quoth/sync/sync_drainer.ts";
-import { isolateClock } from "../worker/clock.ts";
-import { createLifetime } from "../worker/lifetime.ts";
-import { runInBackground } from "./run_in_background.ts";
+import { isolateClock } from "../isolate/clock.ts";
+import { createLifetime } from "../isolate/lifetime.ts";
+import { runInBackground } from "../isolate/run_in_background.ts";
 
 /** Half of what the hosted platform lets an invocation use; the estimate may be that wrong. */
 const CPU_MS = 1_000;

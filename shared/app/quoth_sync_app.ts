@@ -9,12 +9,12 @@ import type { Logger } from "../log/logger.ts";
 import { createSqlReceivingStore, type Queued } from "../quoth/sync/receiving_store.ts";
 import { filesRequest, receiveFiles } from "../quoth/sync/receive_files.ts";
 import { receiveWebhook, type Webhook, type WebhookAnswer } from "../quoth/sync/receive_webhook.ts";
-import { isolateClock } from "../worker/clock.ts";
+import { isolateClock } from "../isolate/clock.ts";
 import { createSqlTaskStore } from "../worker/sql_task_store.ts";
-import { openIsolatePool } from "./isolate_pool.ts";
+import { openIsolatePool } from "../isolate/isolate_pool.ts";
 import { createProjectAnnouncer } from "./announce_project.ts";
 import { createQuothDrainer } from "./quoth_drainer.ts";
-import { runInBackground } from "./run_in_background.ts";
+import { runInBackground } from "../isolate/run_in_background.ts";
 import { createWakeGuard, WAKE_TOKEN_HEADER } from "./wake_guard.ts";
 
 /** Name of the edge function, under which its addresses begin. */

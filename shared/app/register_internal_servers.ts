@@ -1,13 +1,16 @@
 import type { Sql } from "../db/sql_client.ts";
 import { toSwarmError } from "../db/to_swarm_error.ts";
-import { INTERNAL_SERVERS } from "../mcp/servers/index.ts";
+import type { InternalServers } from "../tool_contracts/internal_server.ts";
 
 /**
- * Makes the function that gives each folder of `shared/mcp/servers` its row in `tools`, once an
+ * Makes the function that gives each folder of `shared/servers` its row in `tools`, once an
  * isolate. Rows that are there stay as an operator left them, and only servers without one are
  * loaded for it.
  */
-export function createServerRegistrar(sql: Sql): () => Promise<void> {
+export function createServerRegistrar(
+  sql: Sql,
+  servers: InternalServers,
+): () => Promise<void> {
   let registered: Promise<void> | null = null;
 
   return () => {
@@ -19,17 +22,17 @@ export function createServerRegistrar(sql: Sql): () => Promise<void> {
   };
 
   async function register(): Promise<void> {
-    const names = Object.keys(INTERNAL_SERVERS);
+    const names = Object.keys(servers);
     const [row] = await sql<{ missing: string[] }[]>`
       select private.unregistered_servers(${sql.json(names)}) as missing`;
     const missing = row?.missing ?? [];
     if (missing.length === 0) return;
-    const servers = await Promise.all(missing.map(describe));
-    await sql`select private.register_servers(${sql.json(servers)})`;
+    const described = await Promise.all(missing.map(describe));
+    await sql`select private.register_servers(${sql.json(described)})`;
   }
-}
 
-async function describe(slug: string) {
-  const server = await INTERNAL_SERVERS[slug]?.();
-  return { slug, name: server?.title ?? slug, description: server?.description ?? null };
+  async function describe(slug: string) {
+    const server = await servers[slug]?.();
+    return { slug, name: server?.title ?? slug, description: server?.description ?? null };
+  }
 }

@@ -2,7 +2,7 @@ import { type Config, readConfig } from "../config/env.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { createHttpHandler } from "../http/http_handler.ts";
 import { createLogger, type Logger } from "../log/logger.ts";
-import { surviveStrayErrors } from "./survive_stray_errors.ts";
+import { surviveStrayErrors } from "../isolate/survive_stray_errors.ts";
 
 /** What an edge function serves. */
 interface App {

@@ -8,12 +8,13 @@ import { createGuardedFetch } from "../net/guarded_fetch.ts";
 import { NO_TELEMETRY, type Telemetry } from "../telemetry/telemetry.ts";
 import { createToolGateway } from "../tools/gateway.ts";
 import { createArtifactStorage } from "../worker/artifact_storage.ts";
-import { isolateClock } from "../worker/clock.ts";
-import type { CpuMeter } from "../worker/cpu_meter.ts";
+import { isolateClock } from "../isolate/clock.ts";
+import type { CpuMeter } from "../isolate/cpu_meter.ts";
 import { createTaskModel } from "../worker/create_task_model.ts";
 import { meteredPorts } from "../worker/metered_ports.ts";
 import type { TaskPorts } from "../worker/task_ports.ts";
 import type { TaskStore } from "../worker/task_store.ts";
+import { INTERNAL_SERVERS } from "./internal_servers.ts";
 import { serviceKeyOf } from "./service_key.ts";
 
 /** What the worker's ports are made from. */
@@ -50,6 +51,7 @@ export function createWorkerPorts(
     callModel: createTaskModel(callModel, worker.modelTimeoutSeconds),
     gateway: createToolGateway({
       sql,
+      internalServers: INTERNAL_SERVERS,
       supabaseUrl,
       secretKey,
       secretKeys: Object.values(apiKeys.secretKeys),

@@ -2,7 +2,7 @@ import { z } from "../vendor/zod.js";
 import type { Sql } from "../db/sql_client.ts";
 import { toSwarmError } from "../db/to_swarm_error.ts";
 import type { JsonObject } from "../json.ts";
-import type { Actor } from "../http/actor.ts";
+import type { Actor } from "../actor.ts";
 import type { CreateTaskAnswer, CreateTaskRequest } from "./create_task_request.ts";
 
 /** Who creates a task, and in which trace. */

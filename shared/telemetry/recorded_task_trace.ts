@@ -3,7 +3,7 @@ import type { TaskContext } from "../agent/task_context.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import type { TraceHeaders } from "../http/trace_context.ts";
 import { asJsonObject } from "../json.ts";
-import type { ToolCallOutcome } from "../tools/tool_port.ts";
+import type { ToolCallOutcome } from "../tool_contracts/tool_call.ts";
 import {
   answerAttributes,
   modelAttributes,

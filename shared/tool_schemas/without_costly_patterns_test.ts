@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../json.ts";
-import { findArgumentProblems } from "../tools/argument_problems.ts";
+import { findArgumentProblems } from "../tools/learning/argument_problems.ts";
 import { fitsSchema } from "./fits_schema.ts";
 import { patternCost } from "./pattern_cost.ts";
 import { withoutCostlyPatterns } from "./without_costly_patterns.ts";

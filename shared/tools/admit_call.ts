@@ -1,5 +1,5 @@
 import { SwarmError } from "../errors/swarm_error.ts";
-import type { CallRecord } from "./tool_store.ts";
+import type { CallRecord } from "../tool_contracts/tool_records.ts";
 
 /**
  * Lets a call pass or refuses it: the agent's grant, then scopes, then the policy, then the rate

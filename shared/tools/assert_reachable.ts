@@ -1,6 +1,6 @@
 import { SwarmError } from "../errors/swarm_error.ts";
-import type { ToolServerPorts } from "./open_tool_server.ts";
-import type { RegisteredServer } from "./tool_store.ts";
+import type { ToolServerPorts } from "./kinds/open_tool_server.ts";
+import type { RegisteredServer } from "../tool_contracts/tool_records.ts";
 
 /** Fails at once what an open breaker stands before; of a half open one, all but one call. */
 export async function assertReachable(

@@ -4,18 +4,18 @@ import { SwarmError } from "../errors/swarm_error.ts";
 import { onlyDeclared } from "../tool_schemas/only_declared.ts";
 import { admitCall, scopesOf } from "./admit_call.ts";
 import { assertReachable } from "./assert_reachable.ts";
-import { describeProblems, findArgumentProblems } from "./argument_problems.ts";
+import { describeProblems, findArgumentProblems } from "./learning/argument_problems.ts";
 import { endAnswered, endAsking, endInError, endLost } from "./end_call.ts";
 import { assertApproved, findTool, type FoundTool } from "./find_definition.ts";
-import { openToolServer, type ToolServerPorts } from "./open_tool_server.ts";
-import { renewListing } from "./renew_listing.ts";
+import { openToolServer, type ToolServerPorts } from "./kinds/open_tool_server.ts";
+import { renewListing } from "./listing/renew_listing.ts";
 import type { RunningCall } from "./running_call.ts";
 import { sendCall } from "./send_call.ts";
-import type { ToolDefinition } from "./tool_definition.ts";
-import type { ToolCallOutcome, ToolCallRequest } from "./tool_port.ts";
-import type { Answered, ServerAnswer } from "./tool_server.ts";
-import type { CallRecord } from "./tool_store.ts";
-import { unknownServer } from "./unknown_server.ts";
+import type { ToolDefinition } from "../tool_contracts/tool_definition.ts";
+import type { ToolCallOutcome, ToolCallRequest } from "../tool_contracts/tool_call.ts";
+import type { Answered, ServerAnswer } from "../tool_contracts/tool_server.ts";
+import type { CallRecord } from "../tool_contracts/tool_records.ts";
+import { unknownServer } from "../tool_contracts/unknown_server.ts";
 
 /** How long a call waits for the first list of a server's tools. */
 const FIRST_LIST_WAIT_MS = 15_000;
@@ -119,7 +119,7 @@ async function lookUp(call: RunningCall, lookedUp?: CallRecord): Promise<Admitte
     if (renewal.kind === "failed") throw renewal.error;
     record = await load(call, record.cached === null);
   }
-  const found = await findTool(record, toolName);
+  const found = await findTool(record, toolName, ports);
   admitCall(record, toolName, scopesOf(record.tool, found.scopes));
   if (!found.isCacheOutdated) return { record, found };
   // The code was deployed anew: what is learned needs its row.

@@ -4,12 +4,12 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { errorClassOf, httpStatusOf } from "./error_class.ts";
 import { type ExternalFailure, externalPart, originalWords } from "./external_call.ts";
 import { type CallEnding, ledgerEntry } from "./ledger_entry.ts";
-import { remindOfKnownGood } from "./remind_of_known_good.ts";
-import { hasExceededRetries } from "./retry_message.ts";
+import { remindOfKnownGood } from "./learning/remind_of_known_good.ts";
+import { hasExceededRetries } from "./learning/retry_message.ts";
 import { type RunningCall, toolNameOf } from "./running_call.ts";
-import { isRepeatable } from "./tool_definition.ts";
-import type { AnsweredCall, ToolCallOutcome, UnknownCall } from "./tool_port.ts";
-import type { Answered, AsksInput, Lost } from "./tool_server.ts";
+import { isRepeatable } from "../tool_contracts/tool_definition.ts";
+import type { AnsweredCall, ToolCallOutcome, UnknownCall } from "../tool_contracts/tool_call.ts";
+import type { Answered, AsksInput, Lost } from "../tool_contracts/tool_server.ts";
 
 /** Most characters of an error that are passed on; a stack trace of a server helps nobody. */
 const MAX_ERROR_CHARACTERS = 8_000;

@@ -1,5 +1,5 @@
 import { ERROR_CODES, type ErrorCode } from "../errors/codes.ts";
-import type { ToolErrorClass } from "./tool_port.ts";
+import type { ToolErrorClass } from "../tool_contracts/tool_call.ts";
 
 /** What a failed call's code is about; no code: the tool itself reported the error. */
 export function errorClassOf(code: ErrorCode | undefined): ToolErrorClass {

@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../errors/codes.ts";
 import type { RunningCall } from "./running_call.ts";
-import type { ExternalCall } from "./tool_port.ts";
+import type { ExternalCall } from "../tool_contracts/tool_call.ts";
 
 /** Most characters of a server's own words that are passed on. */
 const MAX_ORIGINAL_CHARACTERS = 1_000;

@@ -1,10 +1,10 @@
 import { SwarmError } from "../errors/swarm_error.ts";
 import { nearestNames } from "../nearest_names.ts";
-import { definitionDifference, definitionHash } from "./definition_pin.ts";
-import { findByName } from "./find_by_name.ts";
-import { loadInternalServer } from "./internal_tools.ts";
-import type { ToolDefinition } from "./tool_definition.ts";
-import type { CallRecord } from "./tool_store.ts";
+import { definitionDifference, definitionHash } from "./listing/definition_pin.ts";
+import type { ToolServerPorts } from "./kinds/open_tool_server.ts";
+import { findByName } from "../tool_contracts/find_by_name.ts";
+import type { ToolDefinition } from "../tool_contracts/tool_definition.ts";
+import type { CallRecord } from "../tool_contracts/tool_records.ts";
 
 /** A tool as it is called now. */
 export interface FoundTool {
@@ -21,7 +21,11 @@ export interface FoundTool {
  *
  * @throws SwarmError `TOOL_NOT_FOUND` naming the nearest tools.
  */
-export async function findTool(record: CallRecord, toolName: string): Promise<FoundTool> {
+export async function findTool(
+  record: CallRecord,
+  toolName: string,
+  { loadInternalServer }: Pick<ToolServerPorts, "loadInternalServer">,
+): Promise<FoundTool> {
   const { cached } = record;
   const internal = await loadInternalServer(record.tool);
   if (internal === null) {

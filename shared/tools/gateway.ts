@@ -3,19 +3,23 @@ import type { Logger } from "../log/logger.ts";
 import { createGuardedFetch } from "../net/guarded_fetch.ts";
 import type { ResolveHost } from "../net/url_policy.ts";
 import { createRedactor } from "../secrets/redact.ts";
+import { createInternalServerLoader } from "./kinds/internal/internal_server_loader.ts";
+import type { InternalServers } from "../tool_contracts/internal_server.ts";
 import { callTool } from "./call_tool.ts";
-import { listAgentTools } from "./list_agent_tools.ts";
-import { listServerTools } from "./list_server_tools.ts";
-import { listServers } from "./list_servers.ts";
+import { listAgentTools } from "./listing/list_agent_tools.ts";
+import { listServerTools } from "./listing/list_server_tools.ts";
+import { listServers } from "./listing/list_servers.ts";
 import { prepareCall } from "./prepare_call.ts";
 import { relay } from "./relay.ts";
-import type { ToolGateway } from "./tool_port.ts";
-import { createToolStore } from "./tool_store.ts";
+import type { ToolGateway } from "../tool_contracts/tool_gateway.ts";
+import { createToolStore } from "./sql_tool_store.ts";
 
 /** What the gateway needs from outside. */
 export interface ToolGatewayPorts {
   /** Connected as role postgres. */
   readonly sql: Sql;
+  /** The servers that are part of the product. */
+  readonly internalServers: InternalServers;
   /** Address of the project, without a trailing slash. */
   readonly supabaseUrl: string;
   /** A secret API key of the project, for its own edge functions and Storage. */
@@ -38,6 +42,7 @@ export interface ToolGatewayPorts {
 export function createToolGateway(ports: ToolGatewayPorts): ToolGateway {
   const {
     sql,
+    internalServers,
     supabaseUrl,
     secretKey,
     secretKeys = [secretKey],
@@ -55,6 +60,7 @@ export function createToolGateway(ports: ToolGatewayPorts): ToolGateway {
     log,
     keepAlive: keepAlive ?? (() => {}),
     store: createToolStore(sql),
+    loadInternalServer: createInternalServerLoader(internalServers),
     guardedFetch: createGuardedFetch({
       allowLoopback,
       ...(resolveHost === undefined ? {} : { resolveHost }),

@@ -3,7 +3,7 @@ import { ERROR_CODES, type ErrorCode } from "../errors/codes.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import { toStorableJson } from "../storable_json.ts";
 import { type RunningCall, toolNameOf } from "./running_call.ts";
-import type { ModelUse } from "./tool_server.ts";
+import type { ModelUse } from "../tool_contracts/tool_server.ts";
 
 /** Most characters of a request or response that the ledger keeps, as JSON. */
 const MAX_STORED_CHARACTERS = 32 * 1024;

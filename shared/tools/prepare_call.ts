@@ -1,13 +1,13 @@
 import { SwarmError } from "../errors/swarm_error.ts";
 import { missingScopes, scopesOf } from "./admit_call.ts";
 import { callTool } from "./call_tool.ts";
-import { externalServerOf } from "./external_server.ts";
+import { externalServerOf } from "./listing/external_server.ts";
 import { findTool } from "./find_definition.ts";
-import { loadInternalServer } from "./internal_tools.ts";
-import { MAX_LIST_AGE_SECONDS } from "./list_agent_tools.ts";
-import type { ToolServerPorts } from "./open_tool_server.ts";
-import { serverFeatures } from "./server_features.ts";
-import type { CallTarget, PreparedCall } from "./tool_port.ts";
+import { MAX_LIST_AGE_SECONDS } from "./listing/list_agent_tools.ts";
+import type { ToolServerPorts } from "./kinds/open_tool_server.ts";
+import { serverFeatures } from "./listing/server_features.ts";
+import type { CallTarget } from "../tool_contracts/tool_call.ts";
+import type { PreparedCall } from "../tool_contracts/tool_gateway.ts";
 
 /**
  * Looks a call up; whether it may pass is judged when it runs, so that a refusal is written down.
@@ -24,16 +24,16 @@ export async function prepareCall(
   const key = { ...target, isCharged: true, maxAgeSeconds: MAX_LIST_AGE_SECONDS };
   const record = await ports.store.loadCall(key);
   if (record === null || record.cached === null || record.is_due) return null;
-  const internal = await loadInternalServer(record.tool);
+  const internal = await ports.loadInternalServer(record.tool);
   if (internal?.isForTasksOnly === true && caller.taskId === null) return null;
-  const found = await findTool(record, toolName).catch(noneIfUnknown);
+  const found = await findTool(record, toolName, ports).catch(noneIfUnknown);
   if (found === null) return null;
 
   const { definition: { name, version, inputSchema, outputSchema } } = found;
   const scopes = scopesOf(record.tool, found.scopes);
   return {
     server: { ...record.tool, external: externalServerOf(record.tool) },
-    features: await serverFeatures(record),
+    features: await serverFeatures(record, ports),
     tool: {
       name,
       version: version ?? record.cached.version,

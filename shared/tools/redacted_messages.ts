@@ -1,7 +1,7 @@
 import type { JsonValue } from "../json.ts";
 import { isNestedTooDeep } from "../json_depth.ts";
-import type { OpenedServer } from "./open_tool_server.ts";
-import type { ToolCallRequest, ToolLogSink, ToolProgress } from "./tool_port.ts";
+import type { OpenedServer } from "./kinds/open_tool_server.ts";
+import type { ToolCallRequest, ToolLogSink, ToolProgress } from "../tool_contracts/tool_call.ts";
 
 /** What a tool says on the way is shown at once and kept nowhere; a longer text is cut. */
 const MAX_MESSAGE_CHARACTERS = 8_000;

@@ -1,15 +1,14 @@
 import { SwarmError } from "../errors/swarm_error.ts";
 import type { JsonObject } from "../json.ts";
-import { featureOf } from "../mcp/relay_internal.ts";
+import { featureOf } from "./kinds/internal/relay_internal.ts";
 import type { Redactor } from "../secrets/redact.ts";
 import { assertPolicyAllows, insufficientScope, missingScopes, scopesOf } from "./admit_call.ts";
 import { assertNotOpen } from "./assert_reachable.ts";
-import { loadInternalServer } from "./internal_tools.ts";
-import { openToolServer, type ToolServerPorts } from "./open_tool_server.ts";
-import type { RelayRequest } from "./tool_port.ts";
-import { inputOf } from "./tool_server.ts";
-import type { UsableServer } from "./tool_store.ts";
-import { unknownServer } from "./unknown_server.ts";
+import { openToolServer, type ToolServerPorts } from "./kinds/open_tool_server.ts";
+import type { RelayRequest } from "../tool_contracts/tool_gateway.ts";
+import { inputOf } from "../tool_contracts/tool_server.ts";
+import type { UsableServer } from "../tool_contracts/tool_records.ts";
+import { unknownServer } from "../tool_contracts/unknown_server.ts";
 
 /**
  * Passes a request for resources or prompts on to a server and its answer back, without secrets. The
@@ -27,7 +26,7 @@ export async function relay(
   const [row] = await ports.store.usableServers(caller, request.server);
   if (row === undefined) throw unknownServer(request.server);
   const { server, scopes: granted } = row;
-  const needed = await scopesNeeded(server, request);
+  const needed = await scopesNeeded(server, request, ports);
   const missing = missingScopes(needed, granted);
   if (missing.length > 0) throw insufficientScope(`${method} of '${request.server}'`, missing);
 
@@ -69,6 +68,7 @@ function redacted(error: SwarmError, redactor: Redactor): SwarmError {
 async function scopesNeeded(
   { tool }: UsableServer,
   { method, params }: RelayRequest,
+  { loadInternalServer }: ToolServerPorts,
 ): Promise<readonly string[]> {
   const internal = await loadInternalServer(tool);
   const own = internal === null ? [] : featureOf(internal, { method, params })?.scopes ?? [];

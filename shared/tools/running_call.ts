@@ -1,8 +1,9 @@
 import type { Redactor } from "../secrets/redact.ts";
-import type { ToolServerPorts } from "./open_tool_server.ts";
-import type { ToolCaller, ToolCallRequest } from "./tool_port.ts";
-import type { ModelUse } from "./tool_server.ts";
-import type { CallRecord } from "./tool_store.ts";
+import type { ToolServerPorts } from "./kinds/open_tool_server.ts";
+import type { ToolCaller } from "../tool_contracts/tool_caller.ts";
+import type { ToolCallRequest } from "../tool_contracts/tool_call.ts";
+import type { ModelUse } from "../tool_contracts/tool_server.ts";
+import type { CallRecord } from "../tool_contracts/tool_records.ts";
 
 /** A call on its way through the gateway. */
 export interface RunningCall {

@@ -1,11 +1,11 @@
 import { sleep } from "../sleep.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
-import { isNoConnection } from "./no_connection.ts";
-import type { OpenedServer } from "./open_tool_server.ts";
+import { isNoConnection } from "./kinds/http/no_connection.ts";
+import type { OpenedServer } from "./kinds/open_tool_server.ts";
 import { redactedMessages } from "./redacted_messages.ts";
 import type { RunningCall } from "./running_call.ts";
-import { isRepeatable, type ToolDefinition } from "./tool_definition.ts";
-import { inputOf, type ServerAnswer } from "./tool_server.ts";
+import { isRepeatable, type ToolDefinition } from "../tool_contracts/tool_definition.ts";
+import { inputOf, type ServerAnswer } from "../tool_contracts/tool_server.ts";
 
 const MAX_RETRIES = 2;
 const FIRST_BACKOFF_MS = 200;

@@ -1,4 +1,4 @@
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../isolate/clock.ts";
 
 /** Lets a loop sleep until something happens. A ring while nobody waits is kept. */
 export class Bell {

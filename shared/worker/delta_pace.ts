@@ -1,4 +1,4 @@
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../isolate/clock.ts";
 
 /** Between two messages as long as text streams in. */
 const INTERVAL_MS = 500;

@@ -1,4 +1,4 @@
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../isolate/clock.ts";
 import type { DeltaPace } from "./delta_pace.ts";
 import type { Delta } from "./task_store.ts";
 

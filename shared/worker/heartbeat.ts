@@ -1,7 +1,7 @@
 import type { Logger } from "../log/logger.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { Bell } from "./bell.ts";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../isolate/clock.ts";
 import type { HeldTasks } from "./held_tasks.ts";
 import { StopReason } from "./stop_reason.ts";
 import type { TaskStore } from "./task_store.ts";

@@ -1,5 +1,5 @@
-import type { Clock } from "./clock.ts";
-import type { HeldWork } from "./lifetime.ts";
+import type { Clock } from "../isolate/clock.ts";
+import type { HeldWork } from "../isolate/lifetime.ts";
 import { StopReason } from "./stop_reason.ts";
 import type { Lease, LeaseState } from "./task_store.ts";
 import { Watch } from "./watch.ts";

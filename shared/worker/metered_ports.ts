@@ -1,4 +1,4 @@
-import type { CpuMeter } from "./cpu_meter.ts";
+import type { CpuMeter } from "../isolate/cpu_meter.ts";
 import type { TaskPorts } from "./task_ports.ts";
 
 /** Counts what tasks ask of models and tools. Queries and streams are counted where they run. */

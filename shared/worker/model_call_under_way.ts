@@ -1,5 +1,5 @@
 import type { Prompt } from "../agent/decide.ts";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../isolate/clock.ts";
 import type { CutCall } from "./task_store.ts";
 
 /** As models count English. */

@@ -5,7 +5,7 @@ import { type TaskContext, taskContext } from "../agent/task_context.ts";
 import { describeIssues } from "../describe_issues.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { untraced } from "../telemetry/task_trace.ts";
-import type { AgentToolset } from "../tools/tool_port.ts";
+import type { AgentToolset } from "../tool_contracts/agent_tool.ts";
 import { askPerson } from "./ask_person.ts";
 import { DeltaPace } from "./delta_pace.ts";
 import { finishTask } from "./finish_task.ts";

@@ -4,8 +4,8 @@ import { errorResult, type StepResult } from "../agent/step_result.ts";
 import { stillUnknownResult } from "../agent/unknown_outcome.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import type { TraceHeaders } from "../http/trace_context.ts";
-import { hasExceededRetries, toolErrorMessage } from "../tools/retry_message.ts";
-import type { AnsweredCall, ToolCallOutcome } from "../tools/tool_port.ts";
+import { hasExceededRetries, toolErrorMessage } from "../tools/learning/retry_message.ts";
+import type { AnsweredCall, ToolCallOutcome } from "../tool_contracts/tool_call.ts";
 import {
   byteLength,
   headOf,

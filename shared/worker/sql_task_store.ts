@@ -4,9 +4,9 @@ import type { Sql } from "../db/sql_client.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import { jsonValue } from "../json_schema.ts";
 import { toStorableJson, toStorableText } from "../storable_json.ts";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../isolate/clock.ts";
 import { gather } from "./gather.ts";
-import { createQueryRunner } from "./query_runner.ts";
+import { createQueryRunner } from "../isolate/query_runner.ts";
 import type { TaskStore } from "./task_store.ts";
 
 /** How a store keeps its leases and its patience. */

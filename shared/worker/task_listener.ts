@@ -1,6 +1,6 @@
 import { createSql, prepareStatements, type Sql } from "../db/sql_client.ts";
 import type { Logger } from "../log/logger.ts";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../isolate/clock.ts";
 
 /** What the database tells: a task can be claimed, or a job was cancelled of which tasks run. */
 export type TaskHint = "task" | "cancel";

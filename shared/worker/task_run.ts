@@ -1,6 +1,6 @@
 import type { TaskContext } from "../agent/task_context.ts";
 import type { TaskTrace } from "../telemetry/task_trace.ts";
-import type { ToolCaller } from "../tools/tool_port.ts";
+import type { ToolCaller } from "../tool_contracts/tool_caller.ts";
 import type { DeltaPace } from "./delta_pace.ts";
 import type { TaskControl, TaskPorts } from "./task_ports.ts";
 import type { Lease } from "./task_store.ts";

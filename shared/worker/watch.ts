@@ -1,4 +1,4 @@
-import { type Clock, isolateClock } from "./clock.ts";
+import { type Clock, isolateClock } from "../isolate/clock.ts";
 
 /** Whether somebody watches the job of a task, as far as its worker knows. */
 export class Watch {

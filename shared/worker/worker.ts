@@ -3,7 +3,7 @@ import { SwarmError } from "../errors/swarm_error.ts";
 import { Bell } from "./bell.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { HeldTasks } from "./held_tasks.ts";
-import type { Lifetime } from "./lifetime.ts";
+import type { Lifetime } from "../isolate/lifetime.ts";
 import { pollingPauseMs } from "./polling_pace.ts";
 import { runTask } from "./run_task.ts";
 import { StopReason } from "./stop_reason.ts";

@@ -23,6 +23,8 @@ create table public.tasks (
   metadata jsonb not null default '{}' check (jsonb_typeof(metadata) = 'object'),
 
   created_by uuid references auth.users (id) on delete cascade,
+  owner_key uuid not null
+    generated always as (coalesce(created_by, '00000000-0000-0000-0000-000000000000'::uuid)) stored,
   idempotency_key text check (length(idempotency_key) between 1 and 255),
   priority text not null default 'normal' check (priority in ('high', 'normal', 'low')),
   concurrency_key text check (length(concurrency_key) between 1 and 255),
@@ -87,6 +89,7 @@ comment on table public.tasks is
 comment on column public.tasks.parent_step_seq is 'The parent''s create_subtask step that made this task and receives its result. Null for a subtask that the agent created through a tool: its result is handed to nobody.';
 comment on column public.tasks.logs is 'One short line for each change of state.';
 comment on column public.tasks.created_by is 'Owner; null for tasks of the service itself. A subtask has its master''s.';
+comment on column public.tasks.owner_key is 'created_by as a key that is never null: the nil uuid, which sorts first, stands for the service.';
 comment on column public.tasks.idempotency_key is 'Of master tasks: the same key of the same owner names the same task.';
 comment on column public.tasks.run_after is 'Not claimed before this time.';
 comment on column public.tasks.budget is 'Caps of the job, on the master task; a key with null lifts the default cap.';

@@ -134,7 +134,7 @@ begin
     from (
       select from public.tasks as task
       where task.status = 'pending' and task.message_id is not null
-        and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) = p_user_id
+        and task.owner_key = p_user_id
       limit p_max
     ) as queued
   ) + (

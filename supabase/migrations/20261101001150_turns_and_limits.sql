@@ -19,16 +19,16 @@ grant select on private.concurrency_limits to service_role;
 -- The line of each owner, and in it of each key, by priority and then in the order of the queue.
 -- Tasks of the service stand in a line of their own.
 create index tasks_line_idx on public.tasks (
-  coalesce(created_by, '00000000-0000-0000-0000-000000000000'::uuid),
+  owner_key,
   array_position(array['high', 'normal', 'low'], priority), message_id
 ) where status = 'pending' and message_id is not null;
 create index tasks_key_line_idx on public.tasks (
-  coalesce(created_by, '00000000-0000-0000-0000-000000000000'::uuid), coalesce(md5(concurrency_key), ''),
+  owner_key, coalesce(md5(concurrency_key), ''),
   array_position(array['high', 'normal', 'low'], priority), message_id
 ) where status = 'pending' and message_id is not null;
 
 -- Of whom how much runs: claims count it owner by owner, and not all that runs.
-create index tasks_running_idx on public.tasks (coalesce(created_by, '00000000-0000-0000-0000-000000000000'::uuid))
+create index tasks_running_idx on public.tasks (owner_key)
   where status = 'running';
 
 create function private.running_count(p_user_id uuid)
@@ -44,14 +44,14 @@ begin
     select count(*)
     from public.tasks as task
     where task.status = 'running'
-      and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) = p_user_id
+      and task.owner_key = p_user_id
   );
 end;
 $$;
 comment on function private.running_count(uuid) is 'How many tasks of a user run.';
 
 create function private.owners_waiting(p_limit int)
-returns table (owner_id uuid)
+returns table (owner_key uuid, created_by uuid)
 language plpgsql
 set search_path = ''
 -- The order of the index is the point: no estimate of a growing table may talk the planner out of
@@ -62,44 +62,45 @@ set plan_cache_mode = force_generic_plan
 set enable_bitmapscan = off
 set enable_sort = off
 as $$
+#variable_conflict use_column
 declare
-  v_nobody constant uuid := '00000000-0000-0000-0000-000000000000'::uuid;
+  v_least constant uuid := '00000000-0000-0000-0000-000000000000'::uuid;
   -- Where to start, so that with more owners than are looked at each has its chance.
   v_start constant uuid := gen_random_uuid();
 begin
   return query
     with recursive waiting as (
-      select arm.half, 1 as place, first.id
-      from (values (1, v_start), (2, v_nobody)) as arm (half, from_id)
+      select arm.half, 1 as place, first.owner_key, first.created_by
+      from (values (1, v_start), (2, v_least)) as arm (half, from_id)
       cross join lateral (
-        select coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) as id
+        select task.owner_key, task.created_by
         from public.tasks as task
         where task.status = 'pending' and task.message_id is not null
-          and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) >= arm.from_id
-        order by coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid)
+          and task.owner_key >= arm.from_id
+        order by task.owner_key
         limit 1
       ) as first
-      where arm.half = 1 or first.id < v_start
+      where arm.half = 1 or first.owner_key < v_start
       union all
-      select waiting.half, waiting.place + 1, following.id
+      select waiting.half, waiting.place + 1, following.owner_key, following.created_by
       from waiting
       cross join lateral (
-        select coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) as id
+        select task.owner_key, task.created_by
         from public.tasks as task
         where task.status = 'pending' and task.message_id is not null
-          and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) > waiting.id
-        order by coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid)
+          and task.owner_key > waiting.owner_key
+        order by task.owner_key
         limit 1
       ) as following
-      where waiting.place < p_limit and (waiting.half = 1 or following.id < v_start)
+      where waiting.place < p_limit and (waiting.half = 1 or following.owner_key < v_start)
     )
-    select waiting.id from waiting order by waiting.half, waiting.place limit p_limit;
+    select waiting.owner_key, waiting.created_by from waiting order by waiting.half, waiting.place limit p_limit;
 end;
 $$;
 comment on function private.owners_waiting(int) is
-  'Owners with tasks in line, from a random one on and around; the nil uuid stands for the service.';
+  'Owners with tasks in line, from a random one on and around; created_by is null for the service.';
 
-create function private.key_lines_of(p_owner_id uuid, p_limit int)
+create function private.key_lines_of(p_owner_key uuid, p_limit int)
 returns table (line text)
 language plpgsql
 set search_path = ''
@@ -120,7 +121,7 @@ begin
         select coalesce(md5(task.concurrency_key), '') as line
         from public.tasks as task
         where task.status = 'pending' and task.message_id is not null
-          and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) = p_owner_id
+          and task.owner_key = p_owner_key
           and coalesce(md5(task.concurrency_key), '') >= arm.from_line
         order by coalesce(md5(task.concurrency_key), '')
         limit 1
@@ -133,7 +134,7 @@ begin
         select coalesce(md5(task.concurrency_key), '') as line
         from public.tasks as task
         where task.status = 'pending' and task.message_id is not null
-          and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) = p_owner_id
+          and task.owner_key = p_owner_key
           and coalesce(md5(task.concurrency_key), '') > waiting.line
         order by coalesce(md5(task.concurrency_key), '')
         limit 1
@@ -146,7 +147,7 @@ $$;
 comment on function private.key_lines_of(uuid, int) is
   'Digests of the concurrency keys with which an owner''s tasks wait, empty for none, from a random one on and around.';
 
-create function private.first_of_owner(p_owner_id uuid, p_limit int)
+create function private.first_of_owner(p_owner_key uuid, p_limit int)
 returns table (task_id uuid, rank int)
 language plpgsql
 set search_path = ''
@@ -161,7 +162,7 @@ begin
     select task.id, array_position(array['high', 'normal', 'low'], task.priority)
     from public.tasks as task
     where task.status = 'pending' and task.message_id is not null
-      and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) = p_owner_id
+      and task.owner_key = p_owner_key
       and (task.run_after is null or task.run_after <= clock_timestamp())
       and not task.works_alone
     order by array_position(array['high', 'normal', 'low'], task.priority), task.message_id
@@ -171,7 +172,7 @@ $$;
 comment on function private.first_of_owner(uuid, int) is
   'The first due tasks in an owner''s line, each with the rank of its priority.';
 
-create function private.first_of_keys(p_owner_id uuid, p_limit int)
+create function private.first_of_keys(p_owner_key uuid, p_limit int)
 returns table (task_id uuid, rank int)
 language plpgsql
 set search_path = ''
@@ -188,13 +189,13 @@ begin
       select md5(task.concurrency_key) as line, count(*)::int as running_count
       from public.tasks as task
       where task.status = 'running' and task.concurrency_key is not null
-        and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) = p_owner_id
+        and task.owner_key = p_owner_key
       group by 1
     ),
     room as materialized (
       select waiting.line,
         least(p_limit, coalesce(own.max_running, usual.max_running) - coalesce(busy.running_count, 0)) as room_count
-      from private.key_lines_of(p_owner_id, v_max_lines) as waiting
+      from private.key_lines_of(p_owner_key, v_max_lines) as waiting
       left join busy on busy.line = waiting.line
       left join private.concurrency_limits as own
         on md5(own.concurrency_key) = waiting.line and own.concurrency_key <> '*'
@@ -207,7 +208,7 @@ begin
       select task.id, task.message_id, array_position(array['high', 'normal', 'low'], task.priority) as rank
       from public.tasks as task
       where task.status = 'pending' and task.message_id is not null
-        and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) = p_owner_id
+        and task.owner_key = p_owner_key
         and coalesce(md5(task.concurrency_key), '') = room.line
         and (task.run_after is null or task.run_after <= clock_timestamp())
         and not task.works_alone
@@ -235,24 +236,22 @@ declare
   v_max_owners constant int := 200;
   -- Of whom more runs, and may, the turns are alike.
   v_max_counted constant int := 200;
-  v_nobody constant uuid := '00000000-0000-0000-0000-000000000000'::uuid;
   v_has_key_limits boolean := exists (select from private.concurrency_limits);
 begin
   return query
     with allowed as materialized (
-      select waiting.owner_id, private.quota('running_tasks', nullif(waiting.owner_id, v_nobody)) as max_running
+      select waiting.owner_key, private.quota('running_tasks', waiting.created_by) as max_running
       from private.owners_waiting(v_max_owners) as waiting
     ),
     owner as materialized (
       -- As many owners as tasks are enough: each of them has one that stands before any other's second.
-      select allowed.owner_id, busy.running_count, allowed.max_running
+      select allowed.owner_key, busy.running_count, allowed.max_running
       from allowed
       cross join lateral (
         select count(*)::int as running_count
         from (
           select from public.tasks as task
-          where task.status = 'running'
-            and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) = allowed.owner_id
+          where task.status = 'running' and task.owner_key = allowed.owner_key
           limit coalesce(allowed.max_running, v_max_counted)
         ) as running
       ) as busy
@@ -269,13 +268,13 @@ begin
     cross join lateral (
       select first.task_id, first.rank, first.place
       from private.first_of_owner(
-        owner.owner_id, least(p_limit, owner.max_running - owner.running_count)::int
+        owner.owner_key, least(p_limit, owner.max_running - owner.running_count)::int
       ) with ordinality as first (task_id, rank, place)
       where not v_has_key_limits
       union all
       select first.task_id, first.rank, first.place
       from private.first_of_keys(
-        owner.owner_id, least(p_limit, owner.max_running - owner.running_count)::int
+        owner.owner_key, least(p_limit, owner.max_running - owner.running_count)::int
       ) with ordinality as first (task_id, rank, place)
       where v_has_key_limits
     ) as candidate

@@ -71,31 +71,30 @@ set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_now constant timestamptz := clock_timestamp();
+  v_owner_id uuid;
   v_first uuid;
   v_last uuid;
   v_max_running bigint;
 begin
-  select coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) into v_first
+  select task.created_by, task.owner_key into v_owner_id, v_first
   from public.tasks as task
   where task.status = 'pending' and task.message_id is not null
-  order by coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid)
+  order by task.owner_key
   limit 1;
-  select coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) into v_last
+  select task.owner_key into v_last
   from public.tasks as task
   where task.status = 'pending' and task.message_id is not null
-  order by coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) desc
+  order by task.owner_key desc
   limit 1;
   if v_first is distinct from v_last then
     return;
   end if;
-  v_max_running := private.quota(
-    'running_tasks', nullif(v_first, '00000000-0000-0000-0000-000000000000'::uuid)
-  );
+  v_max_running := private.quota('running_tasks', v_owner_id);
   return query
     select task.id
     from public.tasks as task
     where task.status = 'pending' and task.message_id is not null
-      and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid) = v_first
+      and task.owner_key = v_first
       and (task.run_after is null or task.run_after <= v_now)
       and not task.works_alone
       and task.cancel_requested_at is null
@@ -103,7 +102,7 @@ begin
     order by array_position(array['high', 'normal', 'low'], task.priority), task.message_id
     limit case
       when v_max_running is null then p_limit
-      else greatest(0, least(p_limit, v_max_running - private.running_count(v_first)))
+      else greatest(0, least(p_limit, v_max_running - private.running_count(v_owner_id)))
     end
     for no key update skip locked;
 end;
@@ -265,16 +264,18 @@ set jit = off
 set plan_cache_mode = force_generic_plan
 as $$
 begin
-  return exists (
-    select from public.tasks as task
+  return (
+    -- The service stands first in the order of owner_key.
+    select task.created_by is not null
+    from public.tasks as task
     where task.status = 'pending' and task.message_id is not null
-      and coalesce(task.created_by, '00000000-0000-0000-0000-000000000000'::uuid)
-        > '00000000-0000-0000-0000-000000000000'::uuid
+    order by task.owner_key desc
+    limit 1
   );
 end;
 $$;
 comment on function private.is_user_waiting() is
-  'True when a task of a user is in line, to which quotas apply; tasks of the service have none.';
+  'True when a task of a user is in line, to which quotas apply; tasks of the service have none. Null when nothing waits.';
 
 create function private.claim_tasks(
   p_worker_id text, p_limit int, p_lease_seconds int, p_begins_first_steps boolean default false,

@@ -5,11 +5,15 @@
 import { z } from "../../shared/vendor/zod.js";
 import { asJsonObject, type JsonObject } from "../../shared/json.ts";
 import { jsonObject } from "../../shared/json_schema.ts";
-import { UNKNOWN_CONNECTION } from "../../shared/mcp/connection_state.ts";
-import { mcpFeatures, openMcpServer } from "../../shared/mcp/mcp_server.ts";
+import { UNKNOWN_CONNECTION } from "../../shared/tool_contracts/connection_state.ts";
+import { mcpFeatures, openMcpServer } from "../../shared/tools/kinds/mcp/mcp_server.ts";
 import { createGuardedFetch } from "../../shared/net/guarded_fetch.ts";
-import type { ToolDefinition } from "../../shared/tools/tool_definition.ts";
-import type { CallInput, ServerAnswer, ToolServer } from "../../shared/tools/tool_server.ts";
+import type { ToolDefinition } from "../../shared/tool_contracts/tool_definition.ts";
+import type {
+  CallInput,
+  ServerAnswer,
+  ToolServer,
+} from "../../shared/tool_contracts/tool_server.ts";
 import { withOAuth } from "./client_oauth.ts";
 
 const TIMEOUT_MS = 20_000;

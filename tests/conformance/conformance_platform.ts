@@ -17,10 +17,10 @@ const SECRET_NAME = "CONFORMANCE_KEY";
 
 /** What makes the copied fixture an internal server there. */
 const SERVER_MODULE =
-  'export { conformanceServer } from "../../../../tests/conformance/fixture/server.ts";\n';
+  'export { conformanceServer } from "../../../tests/conformance/fixture/server.ts";\n';
 
 /**
- * Boots a copy of this project with the fixture in `shared/mcp/servers/conformance`, so that the
+ * Boots a copy of this project with the fixture in `shared/servers/conformance`, so that the
  * suite meets the product's own edge function, gateway and wrapper.
  */
 export async function bootConformancePlatform(): Promise<ConformancePlatform> {
@@ -59,7 +59,7 @@ async function mountFixture(root: string): Promise<void> {
   for await (const { name } of Deno.readDir(join(PROJECT_ROOT, FIXTURE_FOLDER))) {
     await Deno.copyFile(join(PROJECT_ROOT, FIXTURE_FOLDER, name), join(folder, name));
   }
-  const server = join(root, "shared/mcp/servers/conformance");
+  const server = join(root, "shared/servers/conformance");
   await Deno.mkdir(server);
   await Deno.writeTextFile(join(server, "server.ts"), SERVER_MODULE);
 

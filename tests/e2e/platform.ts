@@ -1,7 +1,7 @@
 import { createSql, type Sql } from "../../shared/db/sql_client.ts";
 import type { Project } from "../../scripts/demo/user_client.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
-import { type Stack, startStack } from "../../scripts/stack/stack.ts";
+import { type Stack, startStack } from "../../stack/stack.ts";
 
 /** A whole platform in this process, and the operator's connection to its database. */
 export interface Platform extends AsyncDisposable {

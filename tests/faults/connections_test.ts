@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { signUp } from "../../scripts/demo/user_client.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
-import { MAX_ISOLATE_CONNECTIONS } from "../../shared/app/isolate_pool.ts";
+import { MAX_ISOLATE_CONNECTIONS } from "../../shared/isolate/isolate_pool.ts";
 import { addAgent, addTool, grantToEverybody } from "../e2e/operator.ts";
 import { bootPlatform } from "../e2e/platform.ts";
 import { call, complete, scriptTurns } from "../e2e/script.ts";
@@ -69,7 +69,7 @@ Deno.test("functions open connections in one place", async () => {
   }
 
   assert.deepEqual(openers.sort(), [
-    "shared/app/isolate_pool.ts",
+    "shared/isolate/isolate_pool.ts",
     "shared/db/caller_session.ts",
     "shared/db/sql_client.ts",
     "shared/worker/task_listener.ts",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type PacedAnswer, startPacedModel } from "../../scripts/models/paced_model.ts";
-import { canReadThreadCpu } from "../../scripts/stack/functions/thread_cpu.ts";
+import { canReadThreadCpu } from "../../stack/functions/thread_cpu.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { addAgent, addProvider } from "../e2e/operator.ts";
 import { bootPlatform, type Platform } from "../e2e/platform.ts";

@@ -5,8 +5,8 @@ import { copyProject } from "../e2e/project_copy.ts";
 import { bootMcpPlatform } from "./mcp_platform.ts";
 
 const SERVER = `
-import { z } from "../../../vendor/zod.js";
-import { defineTool, type InternalServer } from "../../internal_server.ts";
+import { z } from "../../vendor/zod.js";
+import { defineTool, type InternalServer } from "../../tool_contracts/internal_server.ts";
 
 const shout = defineTool({
   name: "shout",
@@ -31,7 +31,7 @@ export const loudVoiceServer: InternalServer = {
 
 Deno.test("a new server is one folder", async () => {
   await using copy = await copyProject({});
-  const folder = join(copy.root, "shared/mcp/servers/loud-voice");
+  const folder = join(copy.root, "shared/servers/loud-voice");
   await Deno.mkdir(folder);
   await Deno.writeTextFile(join(folder, "server.ts"), SERVER);
   await copyGenerator(copy.root);

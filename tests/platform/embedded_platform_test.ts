@@ -6,8 +6,8 @@ import {
   type Pglite,
   type PgliteExtension,
 } from "../../scripts/deps.ts";
-import { bundleExtension } from "../../scripts/stack/platform/extension_bundle.ts";
-import { platformExtensions, platformSql } from "../../scripts/stack/platform/platform_files.ts";
+import { bundleExtension } from "../../stack/platform/extension_bundle.ts";
+import { platformExtensions, platformSql } from "../../stack/platform/platform_files.ts";
 
 /** Our extensions as PGlite takes them: archives in `folder`. */
 async function bundledExtensions(folder: string): Promise<Record<string, PgliteExtension>> {

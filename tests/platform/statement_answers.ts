@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import postgres from "../../shared/vendor/postgres.js";
-import { splitStatements } from "../../scripts/stack/migrations/split_statements.ts";
+import { splitStatements } from "../../stack/migrations/split_statements.ts";
 
 /** What a server answered to one statement. */
 export interface Answer {

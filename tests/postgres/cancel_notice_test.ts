@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
-import { applyMigrations } from "../../scripts/stack/migrations/apply_migrations.ts";
+import { applyMigrations } from "../../stack/migrations/apply_migrations.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
-import { isolateClock } from "../../shared/worker/clock.ts";
+import { isolateClock } from "../../shared/isolate/clock.ts";
 import { createTaskListener } from "../../shared/worker/task_listener.ts";
 import { Swarm } from "../worker/swarm_fixture.ts";
 import { assertAllSettled } from "./race_fixture.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
-import { applyMigrations } from "../../scripts/stack/migrations/apply_migrations.ts";
+import { applyMigrations } from "../../stack/migrations/apply_migrations.ts";
 import { createSql, type Sql } from "../../shared/db/sql_client.ts";
 import { hashWords } from "../../shared/quoth/embedders/lexical_hash.ts";
 import { startNativeServer } from "./native_server.ts";

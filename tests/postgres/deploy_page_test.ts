@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { startManagementApi } from "../../scripts/deploy/management_api.ts";
 import { scriptModel } from "../../scripts/models/scripted_agent.ts";
-import { startNativeCluster } from "../../scripts/native/native_cluster.ts";
-import { findNativePrefix } from "../../scripts/native/native_prefix.ts";
+import { startNativeCluster } from "../../stack/native/native_cluster.ts";
+import { findNativePrefix } from "../../stack/native/native_prefix.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
-import { findFunctions } from "../../scripts/stack/functions/find_functions.ts";
-import { startStack } from "../../scripts/stack/stack.ts";
+import { findFunctions } from "../../stack/functions/find_functions.ts";
+import { startStack } from "../../stack/stack.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { createSql } from "../../shared/db/sql_client.ts";
 

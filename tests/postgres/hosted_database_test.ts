@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
-import { openUrlDatabase } from "../../scripts/stack/database/url_database.ts";
-import { applyMigrations } from "../../scripts/stack/migrations/apply_migrations.ts";
-import { startStack } from "../../scripts/stack/stack.ts";
+import { openUrlDatabase } from "../../stack/database/url_database.ts";
+import { applyMigrations } from "../../stack/migrations/apply_migrations.ts";
+import { startStack } from "../../stack/stack.ts";
 import type { Sql } from "../../shared/db/sql_client.ts";
 import { startNativeServer } from "./native_server.ts";
 

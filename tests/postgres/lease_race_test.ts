@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Sql } from "../../shared/db/sql_client.ts";
 import { SwarmError } from "../../shared/errors/swarm_error.ts";
-import { isolateClock } from "../../shared/worker/clock.ts";
+import { isolateClock } from "../../shared/isolate/clock.ts";
 import { createSqlTaskStore } from "../../shared/worker/sql_task_store.ts";
 import type { Lease } from "../../shared/worker/task_store.ts";
 import { seededRandom } from "../../scripts/seeded_random.ts";

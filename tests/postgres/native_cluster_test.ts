@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { startNativeCluster } from "../../scripts/native/native_cluster.ts";
-import { findNativePrefix } from "../../scripts/native/native_prefix.ts";
+import { startNativeCluster } from "../../stack/native/native_cluster.ts";
+import { findNativePrefix } from "../../stack/native/native_prefix.ts";
 import { createSql } from "../../shared/db/sql_client.ts";
 
 async function withFolder(body: (folder: string) => Promise<void>): Promise<void> {
@@ -129,6 +129,6 @@ Deno.test("strangers on the machine need the password", () =>
 Deno.test("a missing prefix names the installer", async () => {
   await assert.rejects(findNativePrefix("/nonexistent"), {
     code: "CONFIG_INVALID",
-    hint: "Run: deno run -A scripts/native/install.ts",
+    hint: "Run: deno task native:install",
   });
 });

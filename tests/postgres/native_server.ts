@@ -1,5 +1,5 @@
-import { type NativeCluster, startNativeCluster } from "../../scripts/native/native_cluster.ts";
-import { findNativePrefix } from "../../scripts/native/native_prefix.ts";
+import { type NativeCluster, startNativeCluster } from "../../stack/native/native_cluster.ts";
+import { findNativePrefix } from "../../stack/native/native_prefix.ts";
 import { createSql, type Sql } from "../../shared/db/sql_client.ts";
 
 /** A fresh native cluster with the platform on it; gone at the end of its scope. */
@@ -11,7 +11,7 @@ export interface NativeServer extends AsyncDisposable {
   readonly admin: Sql;
 }
 
-/** Starts one; takes about a second and a half. Needs `scripts/native/install.ts` to have run. */
+/** Starts one; takes about a second and a half. Needs `deno task native:install` to have run. */
 export async function startNativeServer(): Promise<NativeServer> {
   const dataDir = await Deno.makeTempDir({ prefix: "supaswarm_native_" });
   const cluster = await startNativeCluster({ prefix: await findNativePrefix(), dataDir, port: 0 });

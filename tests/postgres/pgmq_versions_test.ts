@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { findNativePrefix } from "../../scripts/native/native_prefix.ts";
+import { findNativePrefix } from "../../stack/native/native_prefix.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
-import { applyMigrations } from "../../scripts/stack/migrations/apply_migrations.ts";
+import { applyMigrations } from "../../stack/migrations/apply_migrations.ts";
 import { createSql } from "../../shared/db/sql_client.ts";
 import { pgtapFiles, runPgtapFile } from "../sql/pgtap.ts";
 import { startNativeServer } from "./native_server.ts";

@@ -1,5 +1,5 @@
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
-import { applyMigrations } from "../../scripts/stack/migrations/apply_migrations.ts";
+import { applyMigrations } from "../../stack/migrations/apply_migrations.ts";
 import { createSql } from "../../shared/db/sql_client.ts";
 import { pgtapFiles, runPgtapFile } from "../sql/pgtap.ts";
 import { startNativeServer } from "./native_server.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
-import { applyMigrations } from "../../scripts/stack/migrations/apply_migrations.ts";
+import { applyMigrations } from "../../stack/migrations/apply_migrations.ts";
 import type { Sql } from "../../shared/db/sql_client.ts";
 import { printFigures } from "./race_fixture.ts";
 import { type NativeServer, startNativeServer, type Transaction } from "./native_server.ts";

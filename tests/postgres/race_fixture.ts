@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
-import { applyMigrations } from "../../scripts/stack/migrations/apply_migrations.ts";
+import { applyMigrations } from "../../stack/migrations/apply_migrations.ts";
 import type { StepIntent } from "../../shared/agent/planned_call.ts";
 import { createSql, type Sql } from "../../shared/db/sql_client.ts";
-import { isolateClock } from "../../shared/worker/clock.ts";
+import { isolateClock } from "../../shared/isolate/clock.ts";
 import { createSqlTaskStore } from "../../shared/worker/sql_task_store.ts";
 import type {
   Lease,

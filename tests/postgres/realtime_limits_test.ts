@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import postgres from "../../shared/vendor/postgres.js";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
-import { applyMigrations } from "../../scripts/stack/migrations/apply_migrations.ts";
+import { applyMigrations } from "../../stack/migrations/apply_migrations.ts";
 import type { Sql } from "../../shared/db/sql_client.ts";
 import { type DeltaRow, type ModelScript, Swarm } from "../worker/swarm_fixture.ts";
 import { type NativeServer, startNativeServer } from "./native_server.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
-import { applyMigrations } from "../../scripts/stack/migrations/apply_migrations.ts";
+import { applyMigrations } from "../../stack/migrations/apply_migrations.ts";
 import { splitMarkdown } from "../../shared/quoth/markdown/split_markdown.ts";
 import { filesOf, SyncFixture, type TestProject } from "../quoth/sync_fixture.ts";
 import { createHistory } from "../quoth/sync_history.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { createSql } from "../../shared/db/sql_client.ts";
-import { isolateClock } from "../../shared/worker/clock.ts";
+import { isolateClock } from "../../shared/isolate/clock.ts";
 import { createTaskListener } from "../../shared/worker/task_listener.ts";
 import { createTasks, openRaceTrack } from "./race_fixture.ts";
 

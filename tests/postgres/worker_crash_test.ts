@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
-import { applyMigrations } from "../../scripts/stack/migrations/apply_migrations.ts";
+import { applyMigrations } from "../../stack/migrations/apply_migrations.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { Swarm } from "../worker/swarm_fixture.ts";
 import { crashJob, type Moment } from "./crash_job.ts";

@@ -10,10 +10,10 @@ import { createSqlReceivingStore } from "../../shared/quoth/sync/receiving_store
 import { receiveWebhook, type WebhookAnswer } from "../../shared/quoth/sync/receive_webhook.ts";
 import { createSqlSyncStore } from "../../shared/quoth/sync/sql_sync_store.ts";
 import type { SyncPorts } from "../../shared/quoth/sync/sync_ports.ts";
-import { isolateClock } from "../../shared/worker/clock.ts";
+import { isolateClock } from "../../shared/isolate/clock.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import { addProject } from "../../scripts/quoth/add_project.ts";
-import { openDatabase } from "../../scripts/stack/database/open_database.ts";
+import { openDatabase } from "../../stack/database/open_database.ts";
 import { FakeGitHub } from "./sync_fake_github.ts";
 
 export const REPO = "acme/handbook";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Sql } from "../../shared/db/sql_client.ts";
 import { writeLine } from "../../scripts/terminal.ts";
-import { loadKeys } from "../../scripts/stack/keys/keys.ts";
+import { loadKeys } from "../../stack/keys/keys.ts";
 import { loadSupabaseJs, type SupabaseClient } from "../deps.ts";
 import { bootPlatform, type Platform } from "../e2e/platform.ts";
 import {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { z } from "../../shared/vendor/zod.js";
-import { loadKeys } from "../../scripts/stack/keys/keys.ts";
+import { loadKeys } from "../../stack/keys/keys.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { knock, refused } from "../e2e/create_task_door.ts";
 import { addAgent, addTool, grantToEverybody } from "../e2e/operator.ts";

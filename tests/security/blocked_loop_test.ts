@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { loadKeys } from "../../scripts/stack/keys/keys.ts";
+import { loadKeys } from "../../stack/keys/keys.ts";
 import { createCreateTaskApp } from "../../shared/app/create_task_app.ts";
 import { createExportApp } from "../../shared/app/export_app.ts";
 import { createMcpApp } from "../../shared/app/mcp_app.ts";
@@ -10,7 +10,7 @@ import { createQuothSyncApp } from "../../shared/app/quoth_sync_app.ts";
 import { createWorkerApp } from "../../shared/app/worker_app.ts";
 import { readConfig } from "../../shared/config/env.ts";
 import type { JsonObject } from "../../shared/json.ts";
-import type { AgentTool } from "../../shared/tools/tool_port.ts";
+import type { AgentTool } from "../../shared/tool_contracts/agent_tool.ts";
 import { ask, Swarm } from "../worker/swarm_fixture.ts";
 import { assertDoesNotBlock } from "./blocked_loop.ts";
 import { HOSTILE_VALUES } from "./hostile_json.ts";

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../shared/json.ts";
-import type { ToolCaller, ToolCallOutcome } from "../../shared/tools/tool_port.ts";
+import type { ToolCaller } from "../../shared/tool_contracts/tool_caller.ts";
+import type { ToolCallOutcome } from "../../shared/tool_contracts/tool_call.ts";
 import {
   callOf,
   noAbort,

@@ -3,8 +3,9 @@ import { createModelCaller } from "../../shared/llm/call_model.ts";
 import { createModelAdapter } from "../../shared/llm/create_model_adapter.ts";
 import type { ModelApi } from "../../shared/llm/model_port.ts";
 import { createGuardedFetch } from "../../shared/net/guarded_fetch.ts";
+import { INTERNAL_SERVERS } from "../../shared/app/internal_servers.ts";
 import { createToolGateway } from "../../shared/tools/gateway.ts";
-import type { ToolGateway } from "../../shared/tools/tool_port.ts";
+import type { ToolGateway } from "../../shared/tool_contracts/tool_gateway.ts";
 import { callOf, noAbort, nobody } from "../tools/tool_fixture.ts";
 import { created, knock } from "../e2e/create_task_door.ts";
 import { addAgent, addTool } from "../e2e/operator.ts";
@@ -169,6 +170,7 @@ function openTrap() {
 function gatewayOf({ sql, stack }: Platform, allowLoopback: boolean): ToolGateway {
   return createToolGateway({
     sql,
+    internalServers: INTERNAL_SERVERS,
     supabaseUrl: stack.apiUrl,
     secretKey: stack.secretKey,
     allowLoopback,

@@ -1,6 +1,6 @@
 import { join, relative } from "node:path";
 import type { Sql } from "../../shared/db/sql_client.ts";
-import { splitStatements } from "../../scripts/stack/migrations/split_statements.ts";
+import { splitStatements } from "../../stack/migrations/split_statements.ts";
 
 const FOLDER = new URL("../../supabase/tests/", import.meta.url).pathname;
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { createFunctionHost } from "../../scripts/stack/functions/function_host.ts";
-import type { FunctionLogLine } from "../../scripts/stack/functions/function_log.ts";
+import { createFunctionHost } from "../../stack/functions/function_host.ts";
+import type { FunctionLogLine } from "../../stack/functions/function_log.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 

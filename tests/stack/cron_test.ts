@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { startCron } from "../../scripts/stack/scheduler/cron.ts";
+import { startCron } from "../../stack/scheduler/cron.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { type DatabaseFixture, openDatabaseFixture } from "./database_fixture.ts";
 

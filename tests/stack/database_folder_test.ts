@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { createSql } from "../../shared/db/sql_client.ts";
 import { SwarmError } from "../../shared/errors/swarm_error.ts";
-import { readHolder } from "../../scripts/stack/database/folder_lock.ts";
-import { openDatabase } from "../../scripts/stack/database/open_database.ts";
+import { readHolder } from "../../stack/database/folder_lock.ts";
+import { openDatabase } from "../../stack/database/open_database.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { openDatabaseFixture } from "./database_fixture.ts";
 

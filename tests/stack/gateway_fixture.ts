@@ -1,9 +1,9 @@
 import { createSql, type Sql } from "../../shared/db/sql_client.ts";
-import type { StackDatabase } from "../../scripts/stack/database/database_port.ts";
-import { openDatabase } from "../../scripts/stack/database/open_database.ts";
-import { protectProcess } from "../../scripts/stack/database/protect_process.ts";
-import { startGateway } from "../../scripts/stack/gateway/gateway.ts";
-import { loadKeys, type StackKeys } from "../../scripts/stack/keys/keys.ts";
+import type { StackDatabase } from "../../stack/database/database_port.ts";
+import { openDatabase } from "../../stack/database/open_database.ts";
+import { protectProcess } from "../../stack/database/protect_process.ts";
+import { startGateway } from "../../stack/gateway/gateway.ts";
+import { loadKeys, type StackKeys } from "../../stack/keys/keys.ts";
 import { loadSupabaseJs, type SupabaseClient } from "../deps.ts";
 
 /** A gateway over an ephemeral embedded database. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { startGateway } from "../../scripts/stack/gateway/gateway.ts";
+import { startGateway } from "../../stack/gateway/gateway.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { startGatewayFixture } from "./gateway_fixture.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import type { FunctionLogLine } from "../../scripts/stack/functions/function_log.ts";
-import { canReadThreadCpu } from "../../scripts/stack/functions/thread_cpu.ts";
+import type { FunctionLogLine } from "../../stack/functions/function_log.ts";
+import { canReadThreadCpu } from "../../stack/functions/thread_cpu.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { startHost } from "./host_fixture.ts";
 

@@ -1,10 +1,10 @@
 import { join } from "node:path";
-import type { FunctionLogLine } from "../../scripts/stack/functions/function_log.ts";
+import type { FunctionLogLine } from "../../stack/functions/function_log.ts";
 import {
   createFunctionHost,
   type FunctionHost,
   type FunctionHostOptions,
-} from "../../scripts/stack/functions/function_host.ts";
+} from "../../stack/functions/function_host.ts";
 
 /** A project folder with edge functions and the host that runs them. */
 export interface HostFixture extends AsyncDisposable {

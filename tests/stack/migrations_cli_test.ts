@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { applyMigrations } from "../../scripts/stack/migrations/apply_migrations.ts";
+import { applyMigrations } from "../../stack/migrations/apply_migrations.ts";
 import { openDatabaseFixture } from "./database_fixture.ts";
 
 Deno.test("the Supabase CLI finds nothing pending after applyMigrations(), and can push more", async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { SwarmError } from "../../shared/errors/swarm_error.ts";
-import { applyMigrations } from "../../scripts/stack/migrations/apply_migrations.ts";
+import { applyMigrations } from "../../stack/migrations/apply_migrations.ts";
 import { type DatabaseFixture, openDatabaseFixture } from "./database_fixture.ts";
 
 /** A project with these files under `supabase/`, and a database for it. */

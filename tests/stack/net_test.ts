@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { startNet } from "../../scripts/stack/scheduler/net.ts";
+import { startNet } from "../../stack/scheduler/net.ts";
 import type { Sql } from "../../shared/db/sql_client.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { type DatabaseFixture, openDatabaseFixture } from "./database_fixture.ts";

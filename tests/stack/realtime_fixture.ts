@@ -1,7 +1,7 @@
 import { createSql, type Sql } from "../../shared/db/sql_client.ts";
 import type { Logger } from "../../shared/log/logger.ts";
-import { openDatabase } from "../../scripts/stack/database/open_database.ts";
-import { startRealtime } from "../../scripts/stack/realtime/realtime.ts";
+import { openDatabase } from "../../stack/database/open_database.ts";
+import { startRealtime } from "../../stack/realtime/realtime.ts";
 import { loadSupabaseJs, type SupabaseClient } from "../deps.ts";
 
 /** A Realtime server over an ephemeral embedded database, behind HTTP. */

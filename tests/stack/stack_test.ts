@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { createSql } from "../../shared/db/sql_client.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
-import { startStack } from "../../scripts/stack/stack.ts";
+import { startStack } from "../../stack/stack.ts";
 
 const ECHO_ENVIRONMENT = `Deno.serve(() => Response.json(Deno.env.toObject()));`;
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import type { ToolCaller, ToolCallOutcome } from "../../shared/tools/tool_port.ts";
+import type { ToolCaller } from "../../shared/tool_contracts/tool_caller.ts";
+import type { ToolCallOutcome } from "../../shared/tool_contracts/tool_call.ts";
 import { type McpFixtureOptions, startMcpServer } from "./mcp_fixture.ts";
 import { startHttpServer } from "./http_fixture.ts";
 import {

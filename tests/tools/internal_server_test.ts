@@ -8,10 +8,11 @@ import {
   inputRequired,
   type InternalServer,
   reply,
-} from "../../shared/mcp/internal_server.ts";
-import { openInternalServer } from "../../shared/mcp/open_internal_server.ts";
-import type { ToolCaller, ToolProgress } from "../../shared/tools/tool_port.ts";
-import type { ModelUse, ServerCall } from "../../shared/tools/tool_server.ts";
+} from "../../shared/tool_contracts/internal_server.ts";
+import { openInternalServer } from "../../shared/tools/kinds/internal/open_internal_server.ts";
+import type { ToolCaller } from "../../shared/tool_contracts/tool_caller.ts";
+import type { ToolProgress } from "../../shared/tool_contracts/tool_call.ts";
+import type { ModelUse, ServerCall } from "../../shared/tool_contracts/tool_server.ts";
 import { noAbort, nobody, openToolFixture, SECRET_KEY } from "./tool_fixture.ts";
 
 const READ = { readOnlyHint: true } as const;

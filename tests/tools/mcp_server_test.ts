@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { asJsonObject } from "../../shared/json.ts";
-import type { ToolCaller, ToolCallOutcome } from "../../shared/tools/tool_port.ts";
+import type { ToolCaller } from "../../shared/tool_contracts/tool_caller.ts";
+import type { ToolCallOutcome } from "../../shared/tool_contracts/tool_call.ts";
 import { type McpFixtureOptions, startMcpServer } from "./mcp_fixture.ts";
 import { callOf, noAbort, openToolFixture, SECRET_KEY, type ToolFixture } from "./tool_fixture.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../shared/json.ts";
-import type { ToolCallOutcome, ToolCallRequest } from "../../shared/tools/tool_port.ts";
+import type { ToolCallOutcome, ToolCallRequest } from "../../shared/tool_contracts/tool_call.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { type McpFixtureOptions, startMcpServer } from "./mcp_fixture.ts";
 import { noAbort, nobody, openToolFixture } from "./tool_fixture.ts";

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { INTERNAL_SERVERS } from "../../shared/app/internal_servers.ts";
 import { createToolGateway } from "../../shared/tools/gateway.ts";
-import type { PreparedCall, ToolCaller } from "../../shared/tools/tool_port.ts";
+import type { PreparedCall } from "../../shared/tool_contracts/tool_gateway.ts";
+import type { ToolCaller } from "../../shared/tool_contracts/tool_caller.ts";
 import type { Sql } from "../../shared/db/sql_client.ts";
 import { startMcpServer } from "./mcp_fixture.ts";
 import { noAbort, nobody, openToolFixture, SECRET_KEY, userCaller } from "./tool_fixture.ts";
@@ -75,6 +77,7 @@ Deno.test("a call that is looked up before it is made", async (t) => {
       const asked: string[] = [];
       const counted = createToolGateway({
         sql: recording(sql, asked),
+        internalServers: INTERNAL_SERVERS,
         supabaseUrl: "http://127.0.0.1:9",
         secretKey: SECRET_KEY,
         allowLoopback: true,

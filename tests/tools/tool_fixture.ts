@@ -1,16 +1,15 @@
 import { createSql, type Sql } from "../../shared/db/sql_client.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import type { Logger } from "../../shared/log/logger.ts";
+import { INTERNAL_SERVERS } from "../../shared/app/internal_servers.ts";
 import { createToolGateway } from "../../shared/tools/gateway.ts";
-import type {
-  AgentTool,
-  ToolCaller,
-  ToolCallRequest,
-  ToolGateway,
-} from "../../shared/tools/tool_port.ts";
+import type { AgentTool } from "../../shared/tool_contracts/agent_tool.ts";
+import type { ToolCaller } from "../../shared/tool_contracts/tool_caller.ts";
+import type { ToolCallRequest } from "../../shared/tool_contracts/tool_call.ts";
+import type { ToolGateway } from "../../shared/tool_contracts/tool_gateway.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
-import { applyMigrations } from "../../scripts/stack/migrations/apply_migrations.ts";
-import { openDatabase } from "../../scripts/stack/database/open_database.ts";
+import { applyMigrations } from "../../stack/migrations/apply_migrations.ts";
+import { openDatabase } from "../../stack/database/open_database.ts";
 
 /** What a registry row is made of; the rest has defaults. */
 export interface ToolRow {
@@ -64,6 +63,7 @@ export async function openToolFixture(options: ToolFixtureOptions = {}): Promise
   const sql = createSql(database.url, { maxConnections: 4, applicationName: "tool-tests" });
   const gateway = createToolGateway({
     sql,
+    internalServers: INTERNAL_SERVERS,
     log,
     secretKey: SECRET_KEY,
     supabaseUrl: options.supabaseUrl ?? "http://127.0.0.1:9",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../shared/json.ts";
-import type { ToolCaller } from "../../shared/tools/tool_port.ts";
+import type { ToolCaller } from "../../shared/tool_contracts/tool_caller.ts";
 import { brokenAnswer, type SeenHttpRequest, startHttpServer } from "./http_fixture.ts";
 import { callOf, noAbort, openToolFixture, SECRET_KEY, type ToolFixture } from "./tool_fixture.ts";
 

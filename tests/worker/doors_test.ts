@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { loadKeys, type StackKeys } from "../../scripts/stack/keys/keys.ts";
+import { loadKeys, type StackKeys } from "../../stack/keys/keys.ts";
 import { createCreateTaskApp } from "../../shared/app/create_task_app.ts";
 import { createWakeGuard } from "../../shared/app/wake_guard.ts";
 import { type Config, readConfig } from "../../shared/config/env.ts";

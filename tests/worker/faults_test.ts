@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { SwarmError } from "../../shared/errors/swarm_error.ts";
-import type { UnknownCall } from "../../shared/tools/tool_port.ts";
+import type { UnknownCall } from "../../shared/tool_contracts/tool_call.ts";
 import type { TaskModelCall } from "../../shared/worker/task_ports.ts";
 import type { TaskStore } from "../../shared/worker/task_store.ts";
 import { waitFor } from "../../scripts/wait_for.ts";

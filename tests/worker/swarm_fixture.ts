@@ -1,22 +1,19 @@
-import type { ModelOutput } from "../../shared/agent/task_context.ts";
+import type { ModelAnswer } from "../../shared/llm/model_port.ts";
 import { createSql, type Sql } from "../../shared/db/sql_client.ts";
 import type { JsonObject, JsonValue } from "../../shared/json.ts";
 import { NO_TELEMETRY, type Telemetry } from "../../shared/telemetry/telemetry.ts";
-import type {
-  AgentTool,
-  ToolCallOutcome,
-  ToolCallRequest,
-  ToolGateway,
-} from "../../shared/tools/tool_port.ts";
+import type { AgentTool } from "../../shared/tool_contracts/agent_tool.ts";
+import type { ToolCallOutcome, ToolCallRequest } from "../../shared/tool_contracts/tool_call.ts";
+import type { ToolGateway } from "../../shared/tool_contracts/tool_gateway.ts";
 import type { Artifact } from "../../shared/worker/artifact_storage.ts";
-import { isolateClock } from "../../shared/worker/clock.ts";
-import { createLifetime } from "../../shared/worker/lifetime.ts";
+import { isolateClock } from "../../shared/isolate/clock.ts";
+import { createLifetime } from "../../shared/isolate/lifetime.ts";
 import { createSqlTaskStore } from "../../shared/worker/sql_task_store.ts";
 import type { TaskModelCall, TaskPorts } from "../../shared/worker/task_ports.ts";
 import type { ListenForTasks } from "../../shared/worker/task_listener.ts";
 import type { TaskStore } from "../../shared/worker/task_store.ts";
 import { Worker } from "../../shared/worker/worker.ts";
-import { openDatabase } from "../../scripts/stack/database/open_database.ts";
+import { openDatabase } from "../../stack/database/open_database.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 
 /** What a scripted model answers: text, calls, or a failure. */
@@ -308,7 +305,7 @@ export function turnNumber({ prompt }: TaskModelCall): number {
 }
 
 function toAnswer({ text = "", calls = [] }: ModelTurn) {
-  const output: ModelOutput = {
+  const answer: ModelAnswer = {
     text,
     tool_calls: calls.map((call, index) => ({
       call_id: `call_${index}`,
@@ -323,7 +320,7 @@ function toAnswer({ text = "", calls = [] }: ModelTurn) {
     input_tokens: 10,
     cached_input_tokens: 0,
     output_tokens: 5,
-    key_source: "none",
+    key_source: "none" as const,
   };
-  return { output, usage };
+  return { answer, usage };
 }

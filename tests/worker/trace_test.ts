@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
-import { loadKeys } from "../../scripts/stack/keys/keys.ts";
+import { loadKeys } from "../../stack/keys/keys.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { createCreateTaskApp } from "../../shared/app/create_task_app.ts";
 import { readConfig } from "../../shared/config/env.ts";
 import type { Span } from "../../shared/telemetry/span.ts";
 import { spanIdOf } from "../../shared/telemetry/span_context.ts";
 import { createTelemetry, type Telemetry } from "../../shared/telemetry/telemetry.ts";
+import { INTERNAL_SERVERS } from "../../shared/app/internal_servers.ts";
 import { createToolGateway } from "../../shared/tools/gateway.ts";
-import type { ToolCallRequest } from "../../shared/tools/tool_port.ts";
+import type { ToolCallRequest } from "../../shared/tool_contracts/tool_call.ts";
 import type { TaskModelCall } from "../../shared/worker/task_ports.ts";
 import type { TaskStore } from "../../shared/worker/task_store.ts";
 import { startHttpServer } from "../tools/http_fixture.ts";
@@ -148,6 +149,7 @@ Deno.test("a job's spans are one tree from the request to what tools and subtask
   const telemetries = [1, 2].map(() => workerTelemetry(collector.server.url));
   const gateway = createToolGateway({
     sql: swarm.sql,
+    internalServers: INTERNAL_SERVERS,
     supabaseUrl: web.url,
     secretKey: SECRET_KEY,
     allowLoopback: true,

@@ -1,6 +1,6 @@
 import { z } from "../../../shared/vendor/zod.js";
-import { findSection } from "../../../shared/mcp/servers/quoth/find_section.ts";
-import { listSections } from "../../../shared/mcp/servers/quoth/list_sections.ts";
+import { findSection } from "../../../shared/servers/quoth/find_section.ts";
+import { listSections } from "../../../shared/servers/quoth/list_sections.ts";
 import { readReferenceData, readReferenceFiles, type ReferenceFile } from "../reference_files.ts";
 import type { Judgement } from "./score_ranking.ts";
 

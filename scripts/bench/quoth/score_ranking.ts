@@ -1,4 +1,4 @@
-import type { LineRange } from "../../../shared/mcp/servers/quoth/list_sections.ts";
+import type { LineRange } from "../../../shared/servers/quoth/list_sections.ts";
 
 /** A hit of any kind of search. */
 export interface RankedHit {

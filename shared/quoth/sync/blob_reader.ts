@@ -1,5 +1,5 @@
 import { SwarmError } from "../../errors/swarm_error.ts";
-import type { Clock } from "../../worker/clock.ts";
+import type { Clock } from "../../isolate/clock.ts";
 import { unavailable } from "../github/github_failure.ts";
 import type { GitHub } from "../github/github_port.ts";
 import { MAX_FILE_BYTES } from "./read_document.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../../worker/clock.ts";
+import type { Clock } from "../../isolate/clock.ts";
 
 /** The CPU time that an invocation may still use. */
 export interface CpuBudget {

@@ -2,7 +2,7 @@ import { z } from "../../vendor/zod.js";
 import type { Sql } from "../../db/sql_client.ts";
 import { jsonValue } from "../../json_schema.ts";
 import { toStorableJson } from "../../storable_json.ts";
-import { createQueryRunner } from "../../worker/query_runner.ts";
+import { createQueryRunner } from "../../isolate/query_runner.ts";
 import type { ChunkStore } from "./chunk_store.ts";
 import type { SqlSyncOptions } from "./sql_sync_store.ts";
 

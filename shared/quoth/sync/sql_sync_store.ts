@@ -3,8 +3,8 @@ import { CLOSED_SETS } from "../../db/database.types.ts";
 import type { Sql } from "../../db/sql_client.ts";
 import { jsonValue } from "../../json_schema.ts";
 import { toStorableJson } from "../../storable_json.ts";
-import type { Clock } from "../../worker/clock.ts";
-import { createQueryRunner } from "../../worker/query_runner.ts";
+import type { Clock } from "../../isolate/clock.ts";
+import { createQueryRunner } from "../../isolate/query_runner.ts";
 import { CHUNKER_VERSION } from "../markdown/split_markdown.ts";
 import type { FileOutcome, SyncStore } from "./sync_store.ts";
 

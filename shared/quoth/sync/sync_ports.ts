@@ -1,5 +1,5 @@
 import type { Logger } from "../../log/logger.ts";
-import type { Clock } from "../../worker/clock.ts";
+import type { Clock } from "../../isolate/clock.ts";
 import type { GitHub } from "../github/github_port.ts";
 import type { SplitDocument, SplitOptions } from "../markdown/split_markdown.ts";
 import type { ChunkStore } from "./chunk_store.ts";

@@ -1,7 +1,7 @@
 import { PROJECT_ROOT } from "../../../scripts/project_root.ts";
-import { type NativeCluster, startNativeCluster } from "../../../scripts/native/native_cluster.ts";
-import { findNativePrefix } from "../../../scripts/native/native_prefix.ts";
-import { applyMigrations } from "../../../scripts/stack/migrations/apply_migrations.ts";
+import { type NativeCluster, startNativeCluster } from "../../../stack/native/native_cluster.ts";
+import { findNativePrefix } from "../../../stack/native/native_prefix.ts";
+import { applyMigrations } from "../../../stack/migrations/apply_migrations.ts";
 import { waitFor } from "../../../scripts/wait_for.ts";
 import { createSql, type Sql } from "../../../shared/db/sql_client.ts";
 

@@ -4,12 +4,12 @@
  * first one starts the worker; the end of stdin is the end of the run.
  */
 import { z } from "../../../shared/vendor/zod.js";
-import { surviveStrayErrors } from "../../../shared/app/survive_stray_errors.ts";
+import { surviveStrayErrors } from "../../../shared/isolate/survive_stray_errors.ts";
 import { createWorkerPorts } from "../../../shared/app/worker_ports.ts";
 import { createSql } from "../../../shared/db/sql_client.ts";
 import { createLogger, type Logger } from "../../../shared/log/logger.ts";
-import { isolateClock } from "../../../shared/worker/clock.ts";
-import { createLifetime } from "../../../shared/worker/lifetime.ts";
+import { isolateClock } from "../../../shared/isolate/clock.ts";
+import { createLifetime } from "../../../shared/isolate/lifetime.ts";
 import { createSqlTaskStore } from "../../../shared/worker/sql_task_store.ts";
 import { Worker } from "../../../shared/worker/worker.ts";
 import { hauntedStore } from "./haunted_store.ts";

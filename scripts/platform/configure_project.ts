@@ -1,0 +1,89 @@
+import { createSql, type Sql } from "../../shared/db/sql_client.ts";
+import { ollamaUrl } from "./ollama_url.ts";
+import type { Environment } from "../../stack/stack_environment.ts";
+
+/** The provider whose models are scripts, as the seed names it. */
+const SCRIPTED_PROVIDER = "demo";
+
+/** The embedder that this machine serves by itself, as its migration names it. */
+const LOCAL_EMBEDDER = "minilm-l6-v2+hash384@1";
+
+/** What the database is told at each start. */
+export interface ProjectConfiguration {
+  readonly dbUrl: string;
+  /** Where the project can be reached from outside. */
+  readonly apiUrl: string;
+  /** Origin of the server that plays the seeded demo agents. */
+  readonly scriptedModelUrl: string;
+  /** Origin of the server that embeds without a key. */
+  readonly embeddingUrl: string;
+  readonly environment: Environment;
+}
+
+/**
+ * Tells the database the addresses of this start (with `OLLAMA_HOST`, that server's too), and
+ * copies to Vault each secret that a model provider, an embedder, a tool or a project names and that
+ * `environment` has, under the same name; so it does the token for GitHub. A secret that the
+ * environment lacks stays as it is. Then wakes a worker if there is work. Safe to repeat.
+ *
+ * @returns the names of the copied secrets.
+ */
+export async function configureProject(
+  { dbUrl, apiUrl, scriptedModelUrl, embeddingUrl, environment }: ProjectConfiguration,
+): Promise<readonly string[]> {
+  const sql = createSql(dbUrl, { maxConnections: 1, applicationName: "supaswarm start" });
+  try {
+    await sql`select private.configure_project_url(${apiUrl})`;
+    await sql`
+      update public.llm_providers set base_url = ${`${scriptedModelUrl}/v1`}
+      where name = ${SCRIPTED_PROVIDER}
+    `;
+    await sql`
+      update public.embedders set base_url = ${`${embeddingUrl}/v1`}, is_active = true
+      where name = ${LOCAL_EMBEDDER}
+    `;
+    const { OLLAMA_HOST: ollamaHost } = environment;
+    if (ollamaHost) {
+      await sql`
+        update public.llm_providers set base_url = ${ollamaUrl(ollamaHost)} where name = 'ollama'`;
+    }
+    const names = await namedSecrets(sql);
+    const found = names.flatMap((name) => {
+      const value = environment[name];
+      return value ? [{ name, value }] : [];
+    });
+    for (const secret of found) await storeSecret(sql, secret);
+    // What an embedder refused with the last start's key it may take with this one's.
+    await sql`select private.resume_embedder(name) from public.embedders`;
+    // What waited while the stack was down need not wait for the first tick of cron as well.
+    await sql`select private.tick()`;
+    return found.map(({ name }) => name);
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}
+
+async function namedSecrets(sql: Sql): Promise<readonly string[]> {
+  const rows = await sql<{ name: string }[]>`
+    select api_key_secret_name as name from public.llm_providers where api_key_secret_name is not null
+    union
+    select api_key_secret_name from public.embedders where api_key_secret_name is not null
+    union
+    select credential_secret_name from public.tools where credential_secret_name is not null
+    union
+    select github_token_secret_name from public.projects where github_token_secret_name is not null
+    union
+    -- For repositories whose projects name none.
+    select 'GITHUB_TOKEN'
+  `;
+  return rows.map(({ name }) => name);
+}
+
+async function storeSecret(
+  sql: Sql,
+  { name, value }: { readonly name: string; readonly value: string },
+): Promise<void> {
+  const [stored] = await sql<{ id: string }[]>`select id from vault.secrets where name = ${name}`;
+  if (stored === undefined) await sql`select vault.create_secret(${value}, ${name})`;
+  else await sql`select vault.update_secret(${stored.id}, ${value})`;
+}

@@ -1,0 +1,103 @@
+import { SwarmError } from "../errors/swarm_error.ts";
+import type { JsonObject } from "../json.ts";
+import { isJsonObject } from "../json.ts";
+import type { AnsweredCall, ToolCallOutcome, UnknownCall } from "../tool_contracts/tool_call.ts";
+import type { ToolCaller } from "../tool_contracts/tool_caller.ts";
+import type { ToolGateway } from "../tool_contracts/tool_gateway.ts";
+import {
+  externalMeta,
+  failureOf,
+  messageOf,
+  resultOfAnswer,
+  type ToolCallResult,
+} from "../mcp/call_result.ts";
+import type { ExecuteRequest } from "./execute_request.ts";
+import { nameNearestServers } from "../mcp/name_nearest_servers.ts";
+
+/** What one call through the plain JSON door works with. */
+export interface ExecuteOptions {
+  readonly gateway: ToolGateway;
+  readonly caller: ToolCaller;
+  readonly traceparent: string | null;
+  readonly tracestate: string | null;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Calls a tool and gives its result, also where the tool itself failed or refused its arguments.
+ *
+ * @throws SwarmError what the gateway refused; `details` hold the call's ids.
+ */
+export async function executeTool(
+  request: ExecuteRequest,
+  { gateway, caller, traceparent, tracestate, signal }: ExecuteOptions,
+): Promise<ToolCallResult & JsonObject> {
+  const server = await serverOf(request, gateway, caller);
+  const outcome = await gateway.call({
+    server,
+    toolName: request.tool_name,
+    arguments: request.parameters,
+    caller,
+    stepSeq: null,
+    attempt: 1,
+    idempotencyKey: crypto.randomUUID(),
+    traceparent,
+    tracestate,
+  }, signal);
+  if (outcome.kind === "unknown") throw lost(outcome);
+  if (outcome.kind === "input_required") {
+    throw new SwarmError("TOOL_FAILED", "The tool asks for input that this door cannot give", {
+      details: trailOf(outcome),
+    });
+  }
+  if (outcome.status !== 200) {
+    throw await nameNearestServers(refused(outcome), { server, gateway, caller, signal });
+  }
+  const result = resultOfAnswer(outcome, { hasOutputSchema: false });
+  return { ...result, ...failureOf(outcome) };
+}
+
+async function serverOf(
+  { connection_id, server }: ExecuteRequest,
+  gateway: ToolGateway,
+  caller: ToolCaller,
+): Promise<string> {
+  if (connection_id === undefined) return server ?? "";
+  const found = await gateway.findConnection(connection_id, caller);
+  if (found === null) {
+    throw new SwarmError("TOOL_NOT_FOUND", `There is no connection ${connection_id} of yours`, {
+      hint: "Name the server instead; its connection is made with the first call.",
+    });
+  }
+  if (server === undefined || server === found) return found;
+  throw new SwarmError("BODY_INVALID", `The connection ${connection_id} leads to '${found}'`, {
+    hint: "Send connection_id or server, not two that differ.",
+  });
+}
+
+function refused(answer: AnsweredCall): SwarmError {
+  const { errorCode = "TOOL_FAILED", hint, details, retryAfterMs } = answer;
+  return new SwarmError(errorCode, messageOf(answer), {
+    ...(hint === undefined ? {} : { hint }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterSeconds: retryAfterMs / 1_000 }),
+    details: {
+      ...failureOf(answer),
+      ...(isJsonObject(details) ? details : details === undefined ? {} : { reason: details }),
+      ...(answer.errorClass === undefined ? {} : { class: answer.errorClass }),
+      ...trailOf(answer),
+    },
+  });
+}
+
+function lost(outcome: UnknownCall): SwarmError {
+  const { errorCode, message, hint, details } = outcome;
+  return new SwarmError(errorCode, message, {
+    hint,
+    details: { ...failureOf(outcome), ...details, ...trailOf(outcome) },
+  });
+}
+
+function trailOf(call: ToolCallOutcome): JsonObject {
+  const { executionId, feedbackToken } = call;
+  return { execution_id: executionId, feedback_token: feedbackToken, ...externalMeta(call) };
+}

@@ -1,0 +1,50 @@
+import { SwarmError } from "../errors/swarm_error.ts";
+
+/** Which pages may call the endpoint. */
+export interface OriginPolicy {
+  /** Address of the project, whose own pages may. */
+  readonly projectUrl: string;
+  /** Further origins, as browsers write them. */
+  readonly allowedOrigins: readonly string[];
+}
+
+const LOOPBACK_HOST = /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+/**
+ * Keeps pages of other origins away, which could otherwise act through a visitor's browser. A
+ * request without an origin comes from no page. On a project that itself lives on loopback the
+ * request's host must be loopback too: a foreign name there is DNS rebinding.
+ *
+ * @throws FORBIDDEN
+ */
+export function assertOriginAllowed(request: Request, policy: OriginPolicy): void {
+  const { host, hostname } = new URL(request.url);
+  if (isLoopback(new URL(policy.projectUrl).hostname) && !isLoopback(hostname)) {
+    throw new SwarmError(
+      "FORBIDDEN",
+      `Cannot answer for the host ${host}: this is a local project`,
+      {
+        hint: `Call the project at ${policy.projectUrl}.`,
+      },
+    );
+  }
+  const origin = request.headers.get("origin");
+  if (origin === null || isOriginAllowed(origin, policy)) return;
+  throw new SwarmError("FORBIDDEN", `Pages of the origin ${origin} may not call this endpoint`, {
+    hint: "Add the origin to SUPASWARM_ALLOWED_ORIGINS.",
+  });
+}
+
+/** Whether an origin is loopback, the project's own, or one that the operator named. */
+export function isOriginAllowed(
+  origin: string,
+  { projectUrl, allowedOrigins }: OriginPolicy,
+): boolean {
+  if (!URL.canParse(origin)) return false;
+  return isLoopback(new URL(origin).hostname) || origin === new URL(projectUrl).origin ||
+    allowedOrigins.includes(origin);
+}
+
+function isLoopback(hostname: string): boolean {
+  return LOOPBACK_HOST.test(hostname);
+}

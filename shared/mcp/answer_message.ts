@@ -1,0 +1,79 @@
+import { SwarmError } from "../errors/swarm_error.ts";
+import { lazily } from "../lazily.ts";
+import { buildServer } from "./build_server.ts";
+import type { Exchange } from "./exchange.ts";
+import type { DescribedServer, FoundTool } from "./tool_directory.ts";
+
+/** Imported when first needed, while the database is asked: who is turned away never needs it. */
+const loadSdk = lazily(() => import("../vendor/mcp_server.js"));
+
+/**
+ * How often an idle stream carries a comment. Proxies notice that a client has gone only when they
+ * write to it, and what it called must not go on for longer than this.
+ */
+const SIGN_OF_LIFE_MS = 2_000;
+
+/** Methods whose answer depends on what the endpoint's server can do. */
+const DESCRIBED =
+  /^(initialize$|server\/discover$|tools\/|resources\/|prompts\/|completion\/|logging\/)/;
+
+/**
+ * Answers a message by the Model Context Protocol: of 2026-07-28, or of the earlier handshake,
+ * both without a session.
+ *
+ * @throws SwarmError what has to be told in HTTP: `TOOL_NOT_FOUND` for an unknown server,
+ * `INSUFFICIENT_SCOPE` with `details.scopes`, `DATABASE_UNAVAILABLE`.
+ */
+export async function answerMessage(exchange: Exchange): Promise<Response> {
+  const { message, log } = exchange;
+  const loading = loadSdk();
+  const called = await findCalled(exchange);
+  const isDescribed = message.methods.some((method) => DESCRIBED.test(method));
+  const described = isDescribed ? await describe(exchange, called) : null;
+  const sdk = await loading;
+  const handler = sdk.createMcpHandler(
+    () => buildServer(sdk, exchange, { described, called }),
+    {
+      keepAliveMs: SIGN_OF_LIFE_MS,
+      onerror: (error) => log("info", "mcp.message_refused", { reason: error.name }),
+    },
+  );
+  return await handler.fetch(
+    message.request,
+    message.body === undefined ? {} : { parsedBody: message.body },
+  );
+}
+
+/** Finds what the message calls, before anything is dispatched; null when that is not one tool. */
+async function findCalled({ message, directory }: Exchange): Promise<FoundTool | null> {
+  const [name, ...others] = message.toolNames;
+  if (name === undefined) return null;
+  if (others.length === 0) {
+    const called = await directory.prepare(name);
+    assertScopes(name, called);
+    return called;
+  }
+  for (const name of message.toolNames) assertScopes(name, await directory.find(name));
+  return null;
+}
+
+async function describe(
+  { server, directory }: Exchange,
+  called: FoundTool | null,
+): Promise<DescribedServer | null> {
+  const isKnown = server !== null && called?.kind === "tool" && called.prepared !== undefined;
+  return isKnown ? called.prepared : await directory.describe();
+}
+
+function assertScopes(name: string, found: FoundTool): void {
+  if (found.kind !== "tool" || found.tool.missingScopes.length === 0) return;
+  const { scopes, missingScopes } = found.tool;
+  throw new SwarmError(
+    "INSUFFICIENT_SCOPE",
+    `Cannot call '${name}': the scope ${missingScopes.join(" and ")} is missing`,
+    {
+      hint: "Ask an operator to add it with grant_scopes().",
+      details: { scopes: [...scopes], missing_scopes: [...missingScopes] },
+    },
+  );
+}

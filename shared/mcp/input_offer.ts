@@ -1,0 +1,31 @@
+import { asJsonObject, type JsonObject } from "../json.ts";
+import type { InputOffer } from "../tool_contracts/tool_call.ts";
+import type { ServerContext } from "../vendor/mcp_server.js";
+
+const CLIENT_CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities";
+
+/**
+ * What a message lets its client be asked, and what it answers. Only the stateless protocol can ask
+ * within a request, so a client of the earlier one offers nothing here.
+ */
+export function inputOffer(
+  { envelope, inputResponses, requestState }: Pick<
+    ServerContext["mcpReq"],
+    "envelope" | "inputResponses" | "requestState"
+  >,
+): InputOffer {
+  const declared = asJsonObject(
+    asJsonObject(envelope as JsonObject | undefined)[CLIENT_CAPABILITIES_KEY],
+  );
+  const state = requestState();
+  const capabilities = Object.fromEntries(
+    ["elicitation", "sampling", "roots"]
+      .filter((name) => declared[name] !== undefined)
+      .map((name) => [name, declared[name] ?? {}]),
+  );
+  return {
+    capabilities,
+    ...(inputResponses === undefined ? {} : { responses: inputResponses as JsonObject }),
+    ...(typeof state === "string" ? { state } : {}),
+  };
+}

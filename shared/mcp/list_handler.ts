@@ -1,0 +1,24 @@
+import type { JsonObject } from "../json.ts";
+import type { Tool } from "../vendor/mcp_server.js";
+import { META_PREFIX } from "../tool_contracts/meta_keys.ts";
+import type { WireTool } from "./tool_directory.ts";
+
+/** A tool as the endpoint lists it. */
+export function toListedTool({ wireName, tool }: WireTool): Tool {
+  const { name, version, title, description, inputSchema, outputSchema, annotations } = tool;
+  const meta: JsonObject = version === null ? {} : {
+    [`${META_PREFIX}tool_version`]: version,
+    [`${META_PREFIX}catalogue_key`]: `${name}@${version}`,
+  };
+  const listed = {
+    name: wireName,
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    inputSchema,
+    ...(outputSchema === undefined ? {} : { outputSchema }),
+    ...(annotations === undefined ? {} : { annotations }),
+    ...(version === null ? {} : { _meta: meta }),
+  };
+  // Schemas are JSON that came from a server; the SDK's type only names some of their members.
+  return listed as unknown as Tool;
+}

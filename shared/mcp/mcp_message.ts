@@ -1,0 +1,58 @@
+import { bodyTooLarge } from "../http/parse_body.ts";
+import { readBody } from "../http/read_body.ts";
+import { asJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+import { MESSAGE_LIMITS } from "../json/json_limits.ts";
+import { parseJson } from "../json/parse_json.ts";
+import { toStorableJson } from "../storable_json.ts";
+
+const CLIENT_INFO_KEY = "io.modelcontextprotocol/clientInfo";
+
+/** A JSON-RPC message as far as it matters before the SDK reads it. */
+export interface McpMessage {
+  /** Its body is read already, and stands there again only where {@linkcode body} is undefined. */
+  readonly request: Request;
+  /** Undefined when the body is no JSON; what to say about that is the SDK's to know. */
+  readonly body: JsonValue | undefined;
+  /** Methods that the body calls: one, or several in a batch of the earlier protocol. */
+  readonly methods: readonly string[];
+  /** Names in the body's tool calls. Never the `Mcp-Name` header: it is the caller's claim. */
+  readonly toolNames: readonly string[];
+  /** What the calling program says it is, where the message tells. */
+  readonly clientName: string | null;
+}
+
+/**
+ * Reads a message. Characters that Postgres cannot hold become U+FFFD.
+ *
+ * @throws BODY_INVALID when it goes beyond the limits; `details.limit` names the one.
+ */
+export async function readMessage(request: Request): Promise<McpMessage> {
+  const bytes = await readBody(request, MESSAGE_LIMITS.bytes);
+  const body = parse(bytes);
+  const calls = (Array.isArray(body) ? body : [body]).map((item: JsonValue) => asJsonObject(item));
+  return {
+    request: body === undefined ? new Request(request, { body: bytes }) : request,
+    body,
+    methods: calls.flatMap(({ method }) => typeof method === "string" ? [method] : []),
+    toolNames: calls.flatMap(toolNameOf),
+    clientName: calls.map(clientNameOf).find((name) => name !== null) ?? null,
+  };
+}
+
+function parse(bytes: Uint8Array): JsonValue | undefined {
+  const parsed = parseJson(bytes, MESSAGE_LIMITS);
+  if (parsed.kind === "too_large") throw bodyTooLarge("the message", parsed.excess);
+  return parsed.kind === "json" ? toStorableJson(parsed.value) : undefined;
+}
+
+function toolNameOf({ method, params }: JsonObject): string[] {
+  const { name } = asJsonObject(params);
+  return method === "tools/call" && typeof name === "string" ? [name] : [];
+}
+
+/** Of the message's own envelope, or of the handshake. */
+function clientNameOf({ params }: JsonObject): string | null {
+  const { _meta, clientInfo } = asJsonObject(params);
+  const { name } = asJsonObject(asJsonObject(_meta)[CLIENT_INFO_KEY] ?? clientInfo);
+  return typeof name === "string" ? name.slice(0, 200) : null;
+}

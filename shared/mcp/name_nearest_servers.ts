@@ -1,0 +1,30 @@
+import { SwarmError } from "../errors/swarm_error.ts";
+import { nearestNames } from "../nearest_names.ts";
+import type { ToolCaller } from "../tool_contracts/tool_caller.ts";
+import type { ToolGateway } from "../tool_contracts/tool_gateway.ts";
+
+/** Who asked for which server. */
+export interface AskedServer {
+  readonly server: string;
+  readonly gateway: ToolGateway;
+  readonly caller: ToolCaller;
+  readonly signal: AbortSignal;
+}
+
+/** The error; for a server that does not exist, with those of the caller that it may have meant. */
+export async function nameNearestServers(
+  error: SwarmError,
+  { server, gateway, caller, signal }: AskedServer,
+): Promise<SwarmError> {
+  if (error.code !== "TOOL_NOT_FOUND") return error;
+  const slugs = (await gateway.listServers(caller, signal)).map(({ slug }) => slug);
+  if (slugs.includes(server)) return error;
+  const nearest = nearestNames(server, slugs);
+  const known = nearest.length > 0 ? nearest : slugs.slice(0, 20);
+  if (known.length === 0) return error;
+  return new SwarmError(error.code, error.message, {
+    cause: error,
+    hint: `There is: ${known.join(", ")}.`,
+    ...(error.details === undefined ? {} : { details: error.details }),
+  });
+}

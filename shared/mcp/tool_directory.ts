@@ -1,0 +1,264 @@
+import { SwarmError } from "../errors/swarm_error.ts";
+import { lazily } from "../lazily.ts";
+import type { Logger } from "../log/logger.ts";
+import { nearestNames } from "../nearest_names.ts";
+import { findByName } from "../tool_contracts/find_by_name.ts";
+import type { CallableTool, PreparedCall, ToolGateway } from "../tool_contracts/tool_gateway.ts";
+import type {
+  ListedTool,
+  ServerFeatures,
+  ServerSummary,
+  ServerTools,
+} from "../tool_contracts/server_tools.ts";
+import type { ToolCaller } from "../tool_contracts/tool_caller.ts";
+import { CONCURRENT_LISTINGS, FIRST_WAIT_MS } from "./listing_limits.ts";
+import { nameNearestServers } from "./name_nearest_servers.ts";
+
+const SEPARATOR = "__";
+/** No slug and no name of a tool, with its version, is longer. */
+const MAX_SLUG_CHARACTERS = 63;
+const MAX_TOOL_NAME_CHARACTERS = 300;
+
+/** A tool under the name that it has at this endpoint. */
+export interface WireTool {
+  readonly wireName: string;
+  readonly server: ServerSummary;
+  readonly tool: ListedTool;
+}
+
+/** What a wire name leads to. */
+export type FoundTool =
+  | {
+    readonly kind: "tool";
+    readonly server: string;
+    readonly tool: CallableTool;
+    /** Only of {@linkcode ToolDirectory.prepare}, for the one call. */
+    readonly prepared?: PreparedCall;
+  }
+  /**
+   * The server's tools cannot be listed now, nobody has approved this one's definition, or a policy
+   * forbids it; the call itself will tell why.
+   */
+  | { readonly kind: "unlisted"; readonly server: string; readonly toolName: string }
+  | { readonly kind: "unknown"; readonly nearest: readonly string[] };
+
+/** What is known of an endpoint's server. */
+export interface DescribedServer {
+  readonly server: PreparedCall["server"];
+  /** Null when the server cannot be asked now. */
+  readonly features: ServerFeatures | null;
+}
+
+/** What one caller finds at one endpoint, for the time of one request. */
+export interface ToolDirectory {
+  /**
+   * Tools that the caller may call, sorted by wire name. Of the endpoint of all, those of servers
+   * that cannot be asked are left out; an endpoint's one server throws why it cannot be asked.
+   */
+  list(): Promise<readonly WireTool[]>;
+  find(wireName: string): Promise<FoundTool>;
+  /** As `find()` for one call, which is looked up at once where no list is needed for it. */
+  prepare(wireName: string): Promise<FoundTool>;
+  /** The endpoint's one server; null for the endpoint of all. */
+  describe(): Promise<DescribedServer | null>;
+}
+
+/** What a directory is made from. */
+export interface ToolDirectoryOptions {
+  readonly gateway: ToolGateway;
+  readonly caller: ToolCaller;
+  /** Null: all servers. */
+  readonly server: string | null;
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+}
+
+/**
+ * Makes a directory. Its methods throw what the gateway throws when the database is away, the
+ * endpoint's server does not exist, or the caller may use nothing of it.
+ */
+export function createToolDirectory(options: ToolDirectoryOptions): ToolDirectory {
+  const { gateway, caller, server, signal, log } = options;
+  const listed = new Map<string, Promise<ServerTools | null>>();
+  const faults = new Map<string, SwarmError>();
+  const callersServers = lazily(() => gateway.listServers(caller, signal));
+
+  const toolsOf = (slug: string): Promise<ServerTools | null> => {
+    const known = listed.get(slug) ?? ask(slug);
+    listed.set(slug, known);
+    return known;
+  };
+  return {
+    list: async () => server === null ? await listAll() : await listOne(server),
+    find,
+    prepare,
+    describe: async () => server === null ? null : await describe(server),
+  };
+
+  async function find(wireName: string): Promise<FoundTool> {
+    return server === null ? await findInAll(wireName) : await findIn(wireName);
+  }
+
+  async function prepare(wireName: string): Promise<FoundTool> {
+    const meant = server === null ? await likelyReadings(wireName) : readingsOf(server, wireName);
+    for (const { slug, toolName } of meant) {
+      const prepared = await gateway.prepare({ server: slug, toolName, caller });
+      if (prepared !== null) return { kind: "tool", server: slug, tool: prepared.tool, prepared };
+    }
+    return await find(wireName);
+  }
+
+  async function ask(slug: string): Promise<ServerTools | null> {
+    try {
+      const options = server === null ? { firstWaitMs: FIRST_WAIT_MS } : {};
+      return await gateway.listServerTools(slug, caller, options, signal);
+    } catch (error) {
+      if (!(error instanceof SwarmError)) throw error;
+      if (!isServersFault(error)) {
+        throw await nameNearestServers(error, { server: slug, gateway, caller, signal });
+      }
+      // One dead server takes nothing from the others.
+      log("warn", "mcp.server_left_out", { server: slug, code: error.code });
+      faults.set(slug, error);
+      return null;
+    }
+  }
+
+  async function listOne(slug: string): Promise<WireTool[]> {
+    const answer = await toolsOf(slug);
+    const fault = faults.get(slug);
+    if (fault !== undefined) throw fault;
+    return wireTools(answer, "");
+  }
+
+  async function describe(slug: string): Promise<DescribedServer | null> {
+    const answer = await toolsOf(slug);
+    if (answer !== null) return { server: answer.server, features: answer.features };
+    const summaries = await callersServers();
+    const summary = summaries.find((candidate) => candidate.slug === slug);
+    return summary === undefined ? null : { server: summary, features: null };
+  }
+
+  async function toolsIfAny(slug: string): Promise<ServerTools | null | "no server"> {
+    try {
+      return await toolsOf(slug);
+    } catch (error) {
+      if (error instanceof SwarmError && error.code === "TOOL_NOT_FOUND") return "no server";
+      throw error;
+    }
+  }
+
+  async function listAll(): Promise<WireTool[]> {
+    const servers = await callersServers();
+    const tools: WireTool[] = [];
+    for (let start = 0; start < servers.length; start += CONCURRENT_LISTINGS) {
+      const batch = servers.slice(start, start + CONCURRENT_LISTINGS);
+      const answers = await Promise.all(batch.map(({ slug }) => toolsOf(slug)));
+      tools.push(...answers.flatMap((answer) => wireTools(answer, prefixOf(answer))));
+    }
+    return sortByName(tools);
+  }
+
+  async function findIn(toolName: string): Promise<FoundTool> {
+    const slug = server ?? "";
+    const answer = await toolsOf(slug);
+    if (readingsOf(slug, toolName).length === 0) {
+      return unknown(toolName, wireTools(answer, ""));
+    }
+    if (answer === null || isHeldBack(toolName, answer)) {
+      return { kind: "unlisted", server: slug, toolName };
+    }
+    const tool = findByName(toolName, answer.tools);
+    if (tool !== undefined) return { kind: "tool", server: slug, tool };
+    return unknown(toolName, wireTools(answer, ""));
+  }
+
+  /**
+   * The readings that name a server of the caller's; of a name that has none, the one with the
+   * shortest slug, which says why not.
+   */
+  async function likelyReadings(wireName: string): Promise<readonly Reading[]> {
+    const all = readings(wireName);
+    if (all.length <= 1) return all;
+    const slugs = new Set((await callersServers()).map(({ slug }) => slug));
+    const own = all.filter(({ slug }) => slugs.has(slug));
+    return own.length > 0 ? own : all.slice(-1);
+  }
+
+  /** A slug may hold the separator itself, so every server that can be meant is looked at. */
+  async function findInAll(wireName: string): Promise<FoundTool> {
+    let unlisted: FoundTool | undefined;
+    for (const { slug, toolName } of await likelyReadings(wireName)) {
+      const answer = await toolsIfAny(slug);
+      if (answer === "no server") continue;
+      if (answer === null || isHeldBack(toolName, answer)) {
+        unlisted ??= { kind: "unlisted", server: slug, toolName };
+      }
+      const tool = answer === null ? undefined : findByName(toolName, answer.tools);
+      if (tool !== undefined) return { kind: "tool", server: slug, tool };
+    }
+    return unlisted ?? unknown(wireName, await listAll());
+  }
+}
+
+function isHeldBack(toolName: string, { quarantined, forbidden }: ServerTools): boolean {
+  return quarantined.some(({ name }) => name === toolName) || forbidden.includes(toolName);
+}
+
+/** A server and its tool, as a wire name may mean them. */
+interface Reading {
+  readonly slug: string;
+  readonly toolName: string;
+}
+
+/** The ways to read a wire name, the longest slug first; none of a name that no tool can have. */
+function readings(wireName: string): Reading[] {
+  const found: Reading[] = [];
+  let end = wireName.lastIndexOf(SEPARATOR, MAX_SLUG_CHARACTERS);
+  while (end > 0) {
+    const toolName = wireName.slice(end + SEPARATOR.length);
+    found.push(...readingsOf(wireName.slice(0, end), toolName));
+    end = wireName.lastIndexOf(SEPARATOR, end - 1);
+  }
+  return found;
+}
+
+function readingsOf(slug: string, toolName: string): Reading[] {
+  return toolName.length > MAX_TOOL_NAME_CHARACTERS ? [] : [{ slug, toolName }];
+}
+
+/** Whether the server itself is at fault, rather than the caller or the database. */
+function isServersFault({ code }: SwarmError): boolean {
+  switch (code) {
+    case "DATABASE_UNAVAILABLE":
+    case "INSUFFICIENT_SCOPE":
+    case "TOOL_NOT_FOUND":
+    case "INTERNAL":
+      return false;
+    default:
+      return true;
+  }
+}
+
+function prefixOf(answer: ServerTools | null): string {
+  return answer === null ? "" : answer.server.slug + SEPARATOR;
+}
+
+function wireTools(answer: ServerTools | null, prefix: string): WireTool[] {
+  if (answer === null) return [];
+  const tools = answer.tools
+    .filter(({ missingScopes }) => missingScopes.length === 0)
+    .map((tool) => ({ wireName: prefix + tool.name, server: answer.server, tool }));
+  return sortByName(tools);
+}
+
+function sortByName(tools: readonly WireTool[]): WireTool[] {
+  // By code unit: the order must not depend on the machine's language.
+  return [...tools].sort((a, b) => a.wireName < b.wireName ? -1 : 1);
+}
+
+function unknown(name: string, tools: readonly WireTool[]): FoundTool {
+  const names = tools.map(({ wireName }) => wireName);
+  const nearest = nearestNames(name.slice(0, MAX_TOOL_NAME_CHARACTERS), names);
+  return { kind: "unknown", nearest: nearest.length > 0 ? nearest : names.slice(0, 20) };
+}

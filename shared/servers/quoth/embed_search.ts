@@ -1,0 +1,39 @@
+import { SwarmError } from "../../errors/swarm_error.ts";
+import { createEmbedderResolver } from "../../quoth/embedders/resolve_embedder.ts";
+import type { ToolContext } from "../../tool_contracts/internal_server.ts";
+import type { ProjectState } from "./project_state.ts";
+
+/** The vector of a query, or why a search goes by words alone. */
+export type QueryVector =
+  | { readonly vector: readonly number[] }
+  | { readonly vector: null; readonly reason: string };
+
+/** Somebody waits: after this long, words alone answer better than nothing. */
+const PATIENCE_MS = 10_000;
+
+/**
+ * Embeds a query in the project's vector space. An embedder that does not serve now makes the
+ * search go by words; that is no error.
+ *
+ * @throws the reason of the call's signal; what is no failure of the embedder.
+ */
+export async function embedSearch(
+  query: string,
+  { embedder, has_vectors: hasVectors }: ProjectState,
+  { sql, fetch, signal, usedModel }: Pick<ToolContext, "sql" | "fetch" | "signal" | "usedModel">,
+): Promise<QueryVector> {
+  if (embedder === null) return { vector: null, reason: "the project has no embedder yet" };
+  if (!hasVectors) return { vector: null, reason: "no chunk of the project has a vector yet" };
+  try {
+    const resolve = createEmbedderResolver(sql, {
+      transport: { fetch, nowMs: Date.now, requestTimeoutMs: PATIENCE_MS },
+      onUsage: (usage) => usedModel({ ...usage, keySource: "organisation", outputTokens: 0 }),
+    });
+    const { metered } = await resolve(embedder);
+    return { vector: await metered.embedQuery(query, signal) };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof SwarmError) || !error.code.startsWith("EMBEDDER_")) throw error;
+    return { vector: null, reason: `${error.code}: ${error.message}` };
+  }
+}

@@ -1,0 +1,132 @@
+import type { PendingQuery, Row, TransactionSql } from "../../vendor/postgres.js";
+import { z } from "../../vendor/zod.js";
+import { SwarmError } from "../../errors/swarm_error.ts";
+
+/** How far the index is behind its repository; part of every answer. */
+export const freshnessSchema = z.object({
+  indexed_commit: z.string().nullable(),
+  indexed_at: z.string().nullable(),
+  head_commit: z.string().nullable().describe("The branch's newest when it was last asked for"),
+  head_checked_at: z.string().nullable(),
+  is_behind: z.boolean(),
+  document_count: z.number(),
+  pending_chunks: z.number().describe("Wait for their vector; words alone find them"),
+  failed_chunks: z.number().describe("Refused by the embedder; words alone find them"),
+});
+
+/** The sync that goes on or waits, else the last one if it failed; embedding is none of them. */
+const syncSchema = z.object({
+  status: z.enum(["pending", "running", "failed"]),
+  problem: z.string().nullable().describe("Why it waits or failed"),
+  run_after: z.string().nullable(),
+});
+
+const projectSchema = z.object({
+  id: z.guid(),
+  slug: z.string(),
+  github_repo: z.string(),
+  github_url: z.string().nullable(),
+  language: z.string(),
+  embedder: z.string().nullable(),
+  next_embedder: z.string().nullable(),
+  has_vectors: z.boolean(),
+  is_english_only: z.boolean(),
+  similarity_floor: z.number(),
+  freshness: freshnessSchema,
+  sync: syncSchema.nullable(),
+  refused_file_count: z.number(),
+});
+
+export type ProjectSync = z.infer<typeof syncSchema>;
+
+/** A project as its searches need it. */
+export type ProjectState = z.infer<typeof projectSchema>;
+
+/**
+ * Reads a project by id or slug with the caller's rights.
+ *
+ * @throws SwarmError `PROJECT_NOT_FOUND`, also for projects of other people.
+ */
+export async function readProjectState(
+  sql: TransactionSql,
+  projectId: string,
+): Promise<ProjectState> {
+  const [row] = await selectProjectState(sql, projectId);
+  return toProjectState(row?.project, projectId);
+}
+
+/**
+ * Takes the column `project` of {@linkcode selectProjectState} out of a row.
+ *
+ * @throws SwarmError `PROJECT_NOT_FOUND` when there is no row.
+ */
+export function toProjectState(column: unknown, projectId: string): ProjectState {
+  if (column !== undefined) return projectSchema.parse(column);
+  throw new SwarmError(
+    "PROJECT_NOT_FOUND",
+    `Cannot use project '${
+      projectId.slice(0, 100)
+    }': it does not exist, or you are no member of it`,
+    { hint: "quoth_list_projects names the projects that you are a member of." },
+  );
+}
+
+/**
+ * Selects a project as the one column `project`, or no row. As a part of the statement that reads
+ * its documents it tells of the same moment as they do.
+ */
+export function selectProjectState(sql: TransactionSql, projectId: string): PendingQuery<Row[]> {
+  return sql`
+    select jsonb_build_object(
+      'id', project.id, 'slug', project.slug, 'github_repo', project.github_repo,
+      'github_url', project.github_url,
+      'language', project.language, 'embedder', project.embedder,
+      'next_embedder', project.next_embedder,
+      'has_vectors', exists (
+        select from public.document_embeddings as chunk
+        where chunk.project_id = project.id and chunk.embedder = project.embedder
+          and chunk.embedding is not null
+      ),
+      'is_english_only', coalesce(embedder.is_english_only, false),
+      'similarity_floor', coalesce(embedder.similarity_floor, 0),
+      'freshness', (
+        select to_jsonb(freshness) - 'embedder' - 'next_embedder'
+        from public.project_freshness(project.id) as freshness
+      ),
+      'refused_file_count', (
+        select count(*) from public.quoth_file_errors as refused
+        where refused.project_id = project.id
+      ),
+      'sync', (
+        select jsonb_build_object(
+          'status', sync.status, 'run_after', sync.run_after,
+          'problem', (sync.error ->> 'code') || ': ' || (sync.error ->> 'message')
+            || coalesce('. ' || (sync.error ->> 'hint'), '')
+        )
+        from (
+          (
+            select unfinished.* from public.quoth_syncs as unfinished
+            where unfinished.project_id = project.id and unfinished.kind <> 'embed'
+              and unfinished.finished_at is null
+            order by unfinished.seq
+            limit 1
+          )
+          union all
+          (
+            select last.* from public.quoth_syncs as last
+            where last.project_id = project.id and last.kind <> 'embed'
+            order by last.seq desc
+            limit 1
+          )
+        ) as sync
+        where sync.status <> 'completed'
+        limit 1
+      )
+    ) as project
+    from public.projects as project
+    left join public.embedders as embedder on embedder.name = project.embedder
+    where project.slug = ${projectId} or project.id::text = lower(${projectId})
+    -- A slug may look like an id.
+    order by project.slug = ${projectId}
+    limit 1`;
+}

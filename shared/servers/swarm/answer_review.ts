@@ -1,0 +1,38 @@
+import { z } from "../../vendor/zod.js";
+import { toSwarmError } from "../../db/to_swarm_error.ts";
+import type { JsonObject } from "../../json.ts";
+import { defineTool } from "../../tool_contracts/internal_server.ts";
+import { asOwner } from "../as_owner.ts";
+import { SWARM_SCOPES } from "./swarm_scopes.ts";
+
+/** Answers a question that a task asks a person. */
+export const answerReviewTool = defineTool({
+  name: "answer_review",
+  title: "Answer a review",
+  description:
+    "Answers the open question of a task that waits for a person (open_reviews of get_task). The " +
+    "agent reads the answer and goes on, approved or not. Ask the person in front of you: the " +
+    "answer is theirs to give.",
+  version: "1",
+  scopes: SWARM_SCOPES,
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false },
+  input: z.strictObject({
+    task_id: z.guid().describe("The task that asks; may be a subtask"),
+    approved: z.boolean(),
+    response: z.record(z.string(), z.json()).default({}).describe("Values that were asked for"),
+    comments: z.string().optional().describe("The person's own words"),
+  }),
+  output: z.object({ task_id: z.string(), status: z.string() }),
+  async run({ task_id, approved, response, comments = null }, context) {
+    try {
+      const [row] = await asOwner(context, "write", (sql) =>
+        sql<{ status: string }[]>`
+        select public.respond_to_review(
+          ${task_id}::uuid, ${approved}, ${sql.json(response as JsonObject)}, ${comments}
+        ) as status`);
+      return { task_id, status: z.string().parse(row?.status) };
+    } catch (error) {
+      throw toSwarmError(error, "answer the review");
+    }
+  },
+});

@@ -1,0 +1,78 @@
+import { z } from "../../vendor/zod.js";
+import { toSwarmError } from "../../db/to_swarm_error.ts";
+import { defineTool } from "../../tool_contracts/internal_server.ts";
+import { asOwner } from "../as_owner.ts";
+import { SWARM_SCOPES } from "./swarm_scopes.ts";
+
+const taskId = z.strictObject({ task_id: z.guid() });
+
+/** Ends a job. */
+export const cancelTaskTool = defineTool({
+  name: "cancel_task",
+  title: "Cancel a job",
+  description:
+    "Cancels a master task and everything under it: what waits ends at once, what runs within " +
+    "seconds. Returns how many tasks that ends; 0 when the job had ended.",
+  version: "1",
+  scopes: SWARM_SCOPES,
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
+  input: taskId,
+  output: z.object({ task_id: z.string(), ended_tasks: z.number() }),
+  async run({ task_id }, context) {
+    try {
+      const [row] = await asOwner(context, "write", (sql) =>
+        sql`
+        select public.cancel_task(${task_id}::uuid) as ended`);
+      return { task_id, ended_tasks: z.number().parse(row?.ended) };
+    } catch (error) {
+      throw toSwarmError(error, "cancel the task");
+    }
+  },
+});
+
+/** Lets a failed task go on. */
+export const retryTaskTool = defineTool({
+  name: "retry_task",
+  title: "Retry a task",
+  description:
+    "Lets a task that failed or was cancelled go on from its last recorded step, with new attempts.",
+  version: "1",
+  scopes: SWARM_SCOPES,
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
+  input: taskId,
+  output: z.object({ task_id: z.string(), status: z.string() }),
+  async run({ task_id }, context) {
+    try {
+      const [row] = await asOwner(context, "write", (sql) =>
+        sql`
+        select public.retry_task(${task_id}::uuid) as status`);
+      return { task_id, status: z.string().parse(row?.status) };
+    } catch (error) {
+      throw toSwarmError(error, "retry the task");
+    }
+  },
+});
+
+/** Starts a second job from the middle of a first. */
+export const forkTaskTool = defineTool({
+  name: "fork_task",
+  title: "Fork a task",
+  description:
+    "Makes a new job that goes on from the steps of a task before from_step, with the same input, " +
+    "agent and budget; the task itself stays as it is. read_steps numbers the steps.",
+  version: "1",
+  scopes: SWARM_SCOPES,
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
+  input: taskId.extend({ from_step: z.int().min(1) }),
+  output: z.object({ task_id: z.string().describe("Of the new job") }),
+  async run({ task_id, from_step }, context) {
+    try {
+      const [row] = await asOwner(context, "write", (sql) =>
+        sql`
+        select public.fork_task(${task_id}::uuid, ${from_step}::int) as task_id`);
+      return { task_id: z.string().parse(row?.task_id) };
+    } catch (error) {
+      throw toSwarmError(error, "fork the task");
+    }
+  },
+});

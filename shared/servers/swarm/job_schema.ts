@@ -1,0 +1,69 @@
+import { z } from "../../vendor/zod.js";
+import { CLOSED_SETS } from "../../db/database.types.ts";
+import { jsonObject, jsonValue } from "../../json_schema.ts";
+
+const status = z.enum(CLOSED_SETS.tasks.status);
+
+/** A task in a list. */
+export const taskSummary = z.object({
+  task_id: z.string(),
+  agent: z.string().nullable(),
+  status,
+  created_at: z.string(),
+  finished_at: z.string().nullable(),
+  error: jsonValue.nullable().describe("Why it failed: {code, message, hint}"),
+});
+
+/** A task as `get_task` shows it. */
+export const taskView = taskSummary.extend({
+  master_task_id: z.string(),
+  parent_id: z.string().nullable(),
+  started_at: z.string().nullable(),
+  output: jsonValue.nullable().describe("The result; a large one is a reference to a file"),
+  data_keys: z.array(z.string()).describe("What read_data can read of this task"),
+  files: z.array(z.string()).describe("What read_file can read of this task"),
+  input_tokens: z.number(),
+  output_tokens: z.number(),
+  cost_micro_usd: z.number().nullable().describe("Millionths of a US dollar; null: unknown"),
+});
+
+/** A question that waits for a person. */
+export const openReview = z.object({
+  task_id: z.string().describe("What answer_review takes"),
+  agent: z.string().nullable(),
+  question: z.string(),
+  options: jsonValue.nullable(),
+  context: jsonValue.nullable(),
+  asked_at: z.string(),
+});
+
+/** Something that happened in a job. */
+export const jobEvent = z.object({
+  id: z.number(),
+  task_id: z.string(),
+  type: z.string(),
+  at: z.string(),
+  data: jsonObject,
+});
+
+/** What a whole job has used up to now. */
+export const jobUsage = z.object({
+  task_count: z.number(),
+  input_tokens: z.number(),
+  output_tokens: z.number(),
+  cost_micro_usd: z.number().nullable()
+    .describe("Millionths of a US dollar; null: no model with a price was called"),
+});
+
+/** A job at one moment. */
+export const jobView = z.object({
+  task: taskView,
+  job_usage: jobUsage.describe("Of the whole job: its master task and all subtasks"),
+  has_ended: z.boolean(),
+  open_reviews: z.array(openReview),
+  subtasks: z.record(z.string(), z.number()).describe("Number of subtasks by status"),
+  events: z.array(jobEvent),
+});
+
+/** See {@linkcode jobView}. */
+export type JobView = z.infer<typeof jobView>;

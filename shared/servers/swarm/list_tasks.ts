@@ -1,0 +1,69 @@
+import { z } from "../../vendor/zod.js";
+import { CLOSED_SETS } from "../../db/database.types.ts";
+import { defineTool } from "../../tool_contracts/internal_server.ts";
+import { asOwner } from "../as_owner.ts";
+import { taskSummary } from "./job_schema.ts";
+import { SWARM_SCOPES } from "./swarm_scopes.ts";
+
+/** Below every other id: a time alone stands before all tasks of that time. */
+const LEAST_ID = "00000000-0000-0000-0000-000000000000";
+
+/** A time, or a time and the id of a task of that time, as many can be made at once. */
+const placeSchema = z.string().refine(isPlace, "must be next_before of a page, or a time");
+
+const output = z.object({
+  tasks: z.array(taskSummary),
+  next_before: z.string().nullable().describe("For `before` of the next page; null: no more"),
+});
+
+/** Lists the caller's jobs. */
+export const listTasksTool = defineTool({
+  name: "list_tasks",
+  title: "List tasks",
+  description: "Lists your master tasks, newest first.",
+  version: "1",
+  scopes: SWARM_SCOPES,
+  annotations: { readOnlyHint: true, openWorldHint: false },
+  input: z.strictObject({
+    status: z.enum(CLOSED_SETS.tasks.status).optional(),
+    agent: z.string().optional().describe("Slug of the agent"),
+    limit: z.int().min(1).max(100).default(20),
+    before: placeSchema.optional().describe(
+      "Only tasks created earlier: next_before of the page before, or a time",
+    ),
+  }),
+  output,
+  async run({ status = null, agent = null, limit, before }, context) {
+    const { at = null, id = LEAST_ID } = before === undefined ? {} : placeOf(before);
+    const rows = await asOwner(context, "read", (sql) =>
+      sql`
+      select jsonb_build_object(
+        'task_id', task.id, 'agent', task.agent_slug, 'status', task.status, 'error', task.error,
+        'created_at', task.created_at, 'finished_at', task.finished_at
+      ) as task
+      from public.tasks as task
+      where task.parent_id is null
+        and (${status}::text is null or task.status = ${status})
+        and (${agent}::text is null or task.agent_slug = ${agent})
+        and (${at}::text is null
+          -- As text: the driver would cut a time to milliseconds.
+          or (task.created_at, task.id) < (${at}::text::timestamptz, ${id}::uuid))
+      order by task.created_at desc, task.id desc
+      limit ${limit}`);
+    const tasks = rows.map((row) => taskSummary.parse(row.task));
+    const last = tasks.length === limit ? tasks.at(-1) : undefined;
+    const next = last === undefined ? null : `${last.created_at}_${last.task_id}`;
+    return { tasks, next_before: next };
+  },
+});
+
+function placeOf(before: string): { at?: string; id?: string } {
+  const [at, id] = before.split("_");
+  return { ...(at === undefined ? {} : { at }), ...(id === undefined ? {} : { id }) };
+}
+
+function isPlace(before: string): boolean {
+  const { at, id } = placeOf(before);
+  return z.iso.datetime({ offset: true }).safeParse(at).success &&
+    z.guid().optional().safeParse(id).success;
+}

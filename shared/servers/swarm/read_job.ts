@@ -1,0 +1,95 @@
+import type { TransactionSql } from "../../vendor/postgres.js";
+import { SwarmError } from "../../errors/swarm_error.ts";
+import { type JobView, jobView } from "./job_schema.ts";
+
+/** Bytes of an event's data that are shown; a longer one is cut to its beginning. */
+const MAX_EVENT_BYTES = 4_096;
+
+/** Which events are read. */
+export interface EventRange {
+  /** Only events with a larger id. */
+  readonly after: number;
+  /** The oldest of them, at most this many. */
+  readonly limit: number;
+}
+
+/**
+ * Reads a task with what happened in it: for a master task in the whole job.
+ *
+ * @throws SwarmError `TASK_NOT_FOUND` when there is none, or it is somebody else's.
+ */
+export async function readJob(
+  sql: TransactionSql,
+  taskId: string,
+  events: EventRange,
+): Promise<JobView> {
+  const [row] = await sql`
+    select
+      jsonb_build_object(
+        'task_id', task.id, 'master_task_id', task.master_task_id, 'parent_id', task.parent_id,
+        'agent', task.agent_slug, 'status', task.status, 'output', task.output, 'error', task.error,
+        'created_at', task.created_at, 'started_at', task.started_at,
+        'finished_at', task.finished_at,
+        'data_keys', (select coalesce(jsonb_agg(key order by key), '[]')
+          from jsonb_object_keys(task.intermediate_data) as key),
+        'files', to_jsonb(task.storage_paths),
+        'input_tokens', task.input_tokens, 'output_tokens', task.output_tokens,
+        'cost_micro_usd', task.cost_micro_usd
+      ) as task,
+      (
+        select jsonb_build_object(
+          'task_count', usage.task_count, 'input_tokens', usage.input_tokens,
+          'output_tokens', usage.output_tokens, 'cost_micro_usd', usage.cost_micro_usd
+        )
+        from public.job_usage as usage
+        where usage.master_task_id = task.master_task_id
+      ) as job_usage,
+      task.finished_at is not null as has_ended,
+      (
+        select coalesce(jsonb_agg(jsonb_build_object(
+          'task_id', review.task_id, 'agent', asking.agent_slug, 'question', review.question,
+          'options', review.options, 'context', review.context, 'asked_at', review.created_at
+        ) order by review.created_at), '[]')
+        from public.tasks as asking
+        join public.human_reviews as review on review.task_id = asking.id
+        where asking.master_task_id = task.master_task_id
+          and (task.parent_id is null or asking.id = task.id)
+          and review.answered_at is null
+      ) as open_reviews,
+      (
+        select coalesce(jsonb_object_agg(counted.status, counted.number), '{}')
+        from (
+          select child.status, count(*) as number from public.tasks as child
+          where task.parent_id is null and child.master_task_id = task.id and child.id <> task.id
+            or child.parent_id = task.id
+          group by child.status
+        ) as counted
+      ) as subtasks,
+      (
+        select coalesce(jsonb_agg(jsonb_build_object(
+          'id', event.id, 'task_id', event.task_id, 'type', event.type, 'at', event.at,
+          'data', case when octet_length(event.payload::text) <= ${MAX_EVENT_BYTES}::int
+            then event.payload
+            else jsonb_build_object('cut', left(event.payload::text, ${MAX_EVENT_BYTES}::int)) end
+        ) order by event.id), '[]')
+        from (
+          select * from public.task_events as candidate
+          where candidate.master_task_id = task.master_task_id
+            and (task.parent_id is null or candidate.task_id = task.id)
+            and candidate.id > ${events.after}::bigint
+          order by candidate.id
+          limit ${events.limit}::int
+        ) as event
+      ) as events
+    from public.tasks as task
+    where task.id = ${taskId}::uuid`;
+  if (row !== undefined) return jobView.parse(row);
+  throw taskNotFound(taskId);
+}
+
+/** The error for a task that does not exist, or is somebody else's. */
+export function taskNotFound(taskId: string): SwarmError {
+  return new SwarmError("TASK_NOT_FOUND", `Cannot find task ${taskId}`, {
+    hint: "list_tasks lists your tasks.",
+  });
+}

@@ -1,0 +1,32 @@
+import type { InternalServer } from "../../tool_contracts/internal_server.ts";
+import { answerReviewTool } from "./answer_review.ts";
+import { cancelTaskTool, forkTaskTool, retryTaskTool } from "./control_task.ts";
+import { createTaskTool } from "./create_task.ts";
+import { getTaskTool } from "./get_task.ts";
+import { listAgentsTool } from "./list_agents.ts";
+import { listTasksTool } from "./list_tasks.ts";
+import { readDataTool, readFileTool } from "./read_results.ts";
+import { readStepsTool } from "./read_steps.ts";
+
+/** The swarm itself as tools: what an editor needs to give it work and to follow it. */
+export const swarmServer: InternalServer = {
+  name: "swarm",
+  title: "Swarm",
+  description: "Gives tasks to agents, follows them, answers their questions and reads results.",
+  instructions: "Start with list_agents and create_task. Follow a task with get_task and " +
+    "wait_seconds until has_ended. When it lists open_reviews, ask the user, then answer_review. " +
+    "A result that names a file is read with read_file, saved data with read_data.",
+  tools: [
+    answerReviewTool,
+    cancelTaskTool,
+    createTaskTool,
+    forkTaskTool,
+    getTaskTool,
+    listAgentsTool,
+    listTasksTool,
+    readDataTool,
+    readFileTool,
+    readStepsTool,
+    retryTaskTool,
+  ],
+};

@@ -1,0 +1,47 @@
+import type { ErrorCode } from "../errors/codes.ts";
+import type { JsonObject } from "../json.ts";
+import type { DataFlow } from "./data_flow.ts";
+
+/** Arguments of a tool that worked before. */
+export interface KnownGoodParameters {
+  /** The newest set; with `isShape` its keys, types, formats and enum values only. */
+  readonly parameters: JsonObject;
+  readonly isShape: boolean;
+  readonly successCount: number;
+}
+
+/** A tool as an agent sees it, ready to be offered to a model. */
+export interface AgentTool {
+  /** Legal for every provider and unique within the agent; mapped back by the gateway. */
+  readonly modelName: string;
+  /** `tools.id` of the registry row (a server, an HTTP API, an RPC). */
+  readonly toolId: string;
+  /** `tools.slug`. */
+  readonly server: string;
+  /** The name as its server calls it. */
+  readonly toolName: string;
+  readonly description: string;
+  /** As its server gives it; models get it in their provider's form. */
+  readonly inputSchema: JsonObject;
+  readonly isReadOnly: boolean;
+  readonly isIdempotent: boolean;
+  /** What of the task's data it lets flow; see `data_flow.ts`. */
+  readonly dataFlows: readonly DataFlow[];
+  /** Host to which it sends; null where nothing leaves the project. */
+  readonly destination: string | null;
+  /** Absent when nothing worked yet; `description` already tells the model its shape. */
+  readonly knownGood?: KnownGoodParameters;
+}
+
+/** A registry row that could not be offered, with the reason; the agent goes on without it. */
+export interface UnavailableTool {
+  readonly server: string;
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+/** What an agent may use now. */
+export interface AgentToolset {
+  readonly tools: readonly AgentTool[];
+  readonly unavailable: readonly UnavailableTool[];
+}

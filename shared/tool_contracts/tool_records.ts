@@ -1,0 +1,196 @@
+import { z } from "../vendor/zod.js";
+import { CLOSED_SETS } from "../db/database.types.ts";
+import { type ErrorCode, isErrorCode } from "../errors/codes.ts";
+import type { JsonValue } from "../json.ts";
+import { jsonObject, jsonValue } from "../json_schema.ts";
+import { schemaLossesSchema } from "../tool_schemas/schema_loss.ts";
+import { connectionStateSchema } from "./connection_state.ts";
+import { toolDefinitionSchema } from "./tool_definition.ts";
+
+/** A row of `tools`. */
+export type RegisteredTool = z.infer<typeof registeredToolSchema>;
+
+const registeredToolSchema = z.object({
+  id: z.string(),
+  slug: z.string(),
+  name: z.string(),
+  type: z.enum(CLOSED_SETS.tools.type),
+  description: z.string().nullable(),
+  config: jsonValue,
+  credential_type: z.string().nullable(),
+  credential_secret_name: z.string().nullable(),
+});
+
+const breakerSchema = z.enum(["closed", "open", "half_open"]);
+
+/** A registry row with its connection, as SQL answers it. */
+export const serverSchema = z.object({
+  tool: registeredToolSchema,
+  connection: connectionStateSchema.extend({
+    id: z.string(),
+    /** Instructions that nobody has approved are not passed on. */
+    are_instructions_approved: z.boolean(),
+    instructions_hash: z.string().nullable(),
+  }),
+  tools_listed_at: z.string().nullable(),
+  listing_error: z.object({
+    code: z.custom<ErrorCode>(isErrorCode),
+    message: z.string(),
+  }).nullable().catch(null),
+  breaker: breakerSchema,
+  retry_at: z.string().nullable(),
+});
+
+/** A registry row with its connection for one user. */
+export type RegisteredServer = z.infer<typeof serverSchema>;
+
+const toolStateSchema = z.enum(CLOSED_SETS.mcp_tools_cache.state);
+
+/** What `private.resolve_tool_credential()` answers. */
+export const credentialSchema = z.object({
+  /** Null when the tool names no secret. */
+  secret: z.string().nullable(),
+  /** The user's own. */
+  is_own: z.boolean(),
+  /** Of an access token that the user authorised. */
+  connection: z.object({
+    credential_id: z.string(),
+    generation: z.number(),
+    /** To be renewed before it is used. */
+    is_stale: z.boolean(),
+    needs_authorization: z.boolean(),
+  }).nullable(),
+});
+
+/** What Vault has for a call. */
+export type ResolvedCredential = z.infer<typeof credentialSchema>;
+
+/** Secrets by name. */
+export const namedSecretsSchema = z.record(z.string(), z.string());
+
+/** What SQL answers for a call. */
+export const callSchema = serverSchema.extend({
+  user_id: z.string().nullable(),
+  /** Null: every scope. */
+  scopes: z.array(z.string()).nullable(),
+  is_granted: z.boolean(),
+  is_allowed: z.boolean(),
+  timeout_ms: z.number().nullable(),
+  /** The server's list is older than was asked for; the call was not taken out of its limit. */
+  is_due: z.boolean(),
+  /** 0: within the rate limit. */
+  retry_after_ms: z.number(),
+  /** Null when the call is refused, and when Vault lacks something, which resolving it names. */
+  secrets: z.object({ credential: credentialSchema, named: namedSecretsSchema }).nullable(),
+  cached: z.object({
+    name: z.string(),
+    version: z.string().nullable(),
+    schema: toolDefinitionSchema,
+    hash: z.string(),
+    state: toolStateSchema,
+    held: toolDefinitionSchema.nullable(),
+  }).nullable(),
+  tool_names: z.array(z.string()),
+});
+
+/** All that one call needs to know. */
+export type CallRecord = z.infer<typeof callSchema>;
+
+/** What SQL answers for a request beside tools. */
+export const relaySchema = serverSchema.extend({
+  is_allowed: z.boolean(),
+  timeout_ms: z.number().nullable(),
+  retry_after_ms: z.number(),
+});
+
+/** A server that something other than a call of a tool is asked of. */
+export type RelayRecord = z.infer<typeof relaySchema>;
+
+/** A row of `get_agent_mcp_tools()`. */
+export const agentToolSchema = z.object({
+  tool_id: z.string(),
+  server: z.string(),
+  tool_name: z.string(),
+  tool_schema: toolDefinitionSchema,
+  successful_parameters: z.array(jsonValue),
+  is_shape: z.boolean(),
+  success_count: z.number(),
+  tool_type: z.string(),
+  parameter_shape: jsonValue.nullable(),
+  data_flows: jsonObject.nullable(),
+  destination: z.string().nullable(),
+});
+
+/** A cached tool of an agent with what worked before. */
+export type CachedTool = z.infer<typeof agentToolSchema>;
+
+/** What the tool cache remembers of calls that worked. */
+export interface LearnedParameters {
+  /** Newest last. */
+  readonly sets: readonly JsonValue[];
+  /** The sets are shapes of anyone's calls, not this caller's own arguments. */
+  readonly isShape: boolean;
+  readonly successCount: number;
+}
+
+/** What `private.learned_parameters()` answers. */
+export const learnedSchema = z.object({
+  successful_parameters: z.array(jsonValue),
+  is_shape: z.boolean(),
+  success_count: z.number(),
+}).transform((row): LearnedParameters => ({
+  sets: row.successful_parameters,
+  isShape: row.is_shape,
+  successCount: row.success_count,
+}));
+
+const usableServerSchema = z.object({
+  tool: registeredToolSchema,
+  connection_id: z.string().nullable(),
+  user_id: z.string().nullable(),
+  health: z.enum(CLOSED_SETS.agent_mcp_connections.health),
+  breaker: breakerSchema,
+  retry_at: z.string().nullable(),
+  failure_count: z.number(),
+  last_success_at: z.string().nullable(),
+  tools_listed_at: z.string().nullable(),
+  /** Of each tool that can be called. */
+  tool_scopes: z.array(z.array(z.string())),
+});
+
+/** An active server with the caller's connection, if there is one yet. */
+export type UsableServer = z.infer<typeof usableServerSchema>;
+
+/** A row of `private.usable_servers()`. */
+export const usableSchema = z.object({
+  server: usableServerSchema,
+  scopes: z.array(z.string()).nullable(),
+});
+
+/** What `private.server_listing()` answers. */
+export const listingSchema = serverSchema.extend({
+  is_due: z.boolean(),
+  dropped: z.array(z.object({ name: z.string(), reason: z.string() })),
+  tools: z.array(z.object({
+    name: z.string(),
+    version: z.string().nullable(),
+    schema: toolDefinitionSchema,
+    hash: z.string(),
+    losses: schemaLossesSchema,
+    scopes: z.array(z.string()),
+    is_allowed: z.boolean(),
+    state: toolStateSchema,
+    held: toolDefinitionSchema.nullable(),
+    approved: toolDefinitionSchema.nullable(),
+    /** What was approved the server told another user, not this one. */
+    is_approved_anothers: z.boolean(),
+    successful_parameters: z.array(jsonValue),
+    is_shape: z.boolean(),
+    success_count: z.number(),
+    last_successful_call: z.string().nullable(),
+    last_updated: z.string(),
+  })),
+});
+
+/** A server with its cached tools. */
+export type ServerListing = z.infer<typeof listingSchema>;

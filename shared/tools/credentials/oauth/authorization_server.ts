@@ -1,0 +1,97 @@
+import { z } from "../../../vendor/zod.js";
+import { SwarmError } from "../../../errors/swarm_error.ts";
+import { createOAuthFetch } from "./oauth_fetch.ts";
+import { authorizationServerUnavailable } from "./oauth_failure.ts";
+
+const optionalTexts = z.array(z.string()).optional().catch(undefined);
+
+/** What is needed of an authorization server's metadata (RFC 8414). */
+export type AuthorizationServer = z.infer<typeof authorizationServerSchema>;
+/** See {@linkcode AuthorizationServer}. */
+export const authorizationServerSchema = z.object({
+  issuer: z.string(),
+  authorization_endpoint: z.string(),
+  token_endpoint: z.string(),
+  registration_endpoint: z.string().optional(),
+  revocation_endpoint: z.string().optional(),
+  response_types_supported: z.array(z.string()),
+  scopes_supported: optionalTexts,
+  token_endpoint_auth_methods_supported: optionalTexts,
+  revocation_endpoint_auth_methods_supported: optionalTexts,
+  code_challenge_methods_supported: optionalTexts,
+  client_id_metadata_document_supported: z.boolean().optional().catch(undefined),
+  authorization_response_iss_parameter_supported: z.boolean().optional().catch(undefined),
+});
+
+/** Who authorises requests to a tool server, and for what. */
+export interface Authority {
+  readonly server: AuthorizationServer;
+  /** What tokens are asked for (RFC 8707); null when the tool server names none. */
+  readonly resource: string | null;
+  /** Scopes that the tool server asks for. */
+  readonly scope: string | null;
+}
+
+/**
+ * Finds the authorization server of a tool server: its challenge, the metadata of the resource (RFC
+ * 9728), the metadata of the authorization server. One without PKCE is not used.
+ *
+ * @throws SwarmError `OAUTH_UNAVAILABLE`, `TOOL_UNAVAILABLE`, `TOOL_ADDRESS_FORBIDDEN`.
+ */
+export async function findAuthority(
+  slug: string,
+  serverUrl: string,
+  guardedFetch: typeof fetch,
+): Promise<Authority> {
+  const sdk = await import("../../../vendor/mcp_client.js");
+  const fetchFn = createOAuthFetch(guardedFetch);
+  const challenge = await askChallenge(serverUrl, fetchFn).catch((error) => {
+    throw error instanceof SwarmError ? error : authorizationServerUnavailable(slug);
+  });
+  const { resourceMetadataUrl } = challenge;
+  const found = await sdk.discoverOAuthServerInfo(serverUrl, {
+    fetchFn,
+    ...(resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl }),
+  }).catch((error) => {
+    if (error instanceof SwarmError) throw error;
+    throw oauthUnavailable(slug, "its metadata cannot be read");
+  });
+  const { resourceMetadata, authorizationServerMetadata } = found;
+  const parsed = authorizationServerSchema.safeParse(authorizationServerMetadata);
+  if (!parsed.success) throw oauthUnavailable(slug, "it names no authorization server");
+  if (!parsed.data.code_challenge_methods_supported?.includes("S256")) {
+    throw oauthUnavailable(slug, "its authorization server does not support PKCE with S256");
+  }
+  const isOther = resourceMetadata !== undefined && !sdk.checkResourceAllowed({
+    requestedResource: sdk.resourceUrlFromServerUrl(serverUrl),
+    configuredResource: resourceMetadata.resource,
+  });
+  if (isOther) throw oauthUnavailable(slug, "its metadata is of another resource");
+  return {
+    server: parsed.data,
+    resource: resourceMetadata?.resource ?? null,
+    scope: challenge.scope ?? resourceMetadata?.scopes_supported?.join(" ") ?? null,
+  };
+}
+
+/** The error for a tool server to which nobody can connect by OAuth. */
+export function oauthUnavailable(slug: string, reason: string): SwarmError {
+  return new SwarmError("OAUTH_UNAVAILABLE", `Cannot connect to '${slug}' by OAuth: ${reason}`, {
+    hint: "Store a key of your own with set_tool_credential(), or ask the server's operator.",
+  });
+}
+
+/** What the server answers a request without a token. */
+async function askChallenge(serverUrl: string, send: ReturnType<typeof createOAuthFetch>) {
+  const { extractWWWAuthenticateParams } = await import("../../../vendor/mcp_client.js");
+  const response = await send(serverUrl, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" }),
+  });
+  await response.body?.cancel();
+  return response.status === 401 ? extractWWWAuthenticateParams(response) : {};
+}

@@ -1,0 +1,180 @@
+import type { TransactionSql } from "../../../vendor/postgres.js";
+import { z } from "../../../vendor/zod.js";
+import type { Sql } from "../../../db/sql_client.ts";
+import { toSwarmError } from "../../../db/to_swarm_error.ts";
+import { SwarmError } from "../../../errors/swarm_error.ts";
+import type { JsonObject, JsonValue } from "../../../json.ts";
+import { jsonObject } from "../../../json_schema.ts";
+import { claimsOfCall } from "../../../tool_contracts/tool_caller.ts";
+import { withDeadline } from "../../../with_deadline.ts";
+import { runAsUser } from "../../../db/run_as_user.ts";
+import type { DatabaseFunctionConfig } from "../../../tool_contracts/tool_config.ts";
+import type { ToolDefinition } from "../../../tool_contracts/tool_definition.ts";
+import type { ServerAnswer, ServerCall, ToolServer } from "../../../tool_contracts/tool_server.ts";
+
+/** What a database function is opened with. */
+export interface DatabaseFunctionOptions {
+  readonly description: string | null;
+  readonly config: DatabaseFunctionConfig;
+  readonly sql: Sql;
+}
+
+/** Rows of a set-returning function that one call returns; more are cut and said to be. */
+const MAX_ROWS = 1_000;
+/** How much longer than the database itself we wait, since its timeout says what happened. */
+const STATEMENT_TIMEOUT_GRACE_MS = 1_000;
+
+/**
+ * A database function as a server of one tool. It runs as the caller: over a login of callers, with
+ * their role and claims, so row level security holds, read only unless the function is volatile.
+ */
+export function openDatabaseFunction(options: DatabaseFunctionOptions): ToolServer {
+  return {
+    listTools: async () => ({ tools: [await describe(options)], dropped: [] }),
+    callTool: (call, signal) => callFunction(options, call, signal),
+  };
+}
+
+const descriptionSchema = z.object({
+  name: z.string(),
+  description: z.string().nullable(),
+  is_read_only: z.boolean(),
+  input_schema: jsonObject,
+});
+
+async function describe({ sql, config, description }: DatabaseFunctionOptions) {
+  const [row] = await catalogue(sql`
+    select private.describe_tool_function(${config.function}) as described`);
+  const found = descriptionSchema.parse(row?.described);
+  const definition: ToolDefinition = {
+    name: found.name,
+    description: description ?? found.description ?? `Calls the database function ${found.name}.`,
+    inputSchema: found.input_schema,
+    annotations: { readOnlyHint: found.is_read_only, idempotentHint: found.is_read_only },
+  };
+  return definition;
+}
+
+async function callFunction(
+  options: DatabaseFunctionOptions,
+  call: ServerCall,
+  signal: AbortSignal,
+): Promise<ServerAnswer> {
+  const { userId, tokenClaims } = call.caller;
+  if (userId === null) throw callerRequired(options.config.function);
+  const statement = await statementFor(options, call.arguments);
+  const isReadOnly = call.definition.annotations?.readOnlyHint === true;
+  try {
+    const timed = await withDeadline(
+      call.timeoutMs + STATEMENT_TIMEOUT_GRACE_MS,
+      signal,
+      (deadline) =>
+        runAsUser(
+          options.sql,
+          {
+            userId,
+            ...(tokenClaims === undefined ? {} : { tokenClaims }),
+            claims: claimsOfCall(call.caller),
+            signal: deadline,
+            isReadOnly,
+            statementTimeoutMs: call.timeoutMs,
+          },
+          (transaction) => callAsUser(transaction, statement, call.arguments),
+        ),
+    );
+    if (timed.kind === "done") return toAnswer(timed.value);
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return answerOfError(options.config.function, error);
+  }
+  const message = `${options.config.function} gave no answer within ${call.timeoutMs} ms`;
+  return { kind: "lost", cause: "timeout", message };
+}
+
+async function statementFor(
+  { sql, config }: DatabaseFunctionOptions,
+  args: JsonObject,
+): Promise<string> {
+  const [row] = await catalogue(sql`
+    select private.tool_function_statement(
+      ${config.function}, ${sql.json(args)}, ${MAX_ROWS + 1}) as statement`);
+  return z.string().parse(row?.statement);
+}
+
+/** Nothing of the function has run yet, so every failure is a plain error. */
+async function catalogue<T>(query: PromiseLike<T>): Promise<T> {
+  try {
+    return await query;
+  } catch (error) {
+    throw toSwarmError(error, "look up the database function");
+  }
+}
+
+/**
+ * The statement is built by the database from its catalogue, every name quoted; values are `$1`. It
+ * runs inside a function in which Postgres lets nobody change the role.
+ */
+async function callAsUser(
+  transaction: TransactionSql,
+  statement: string,
+  args: JsonObject,
+): Promise<JsonValue[]> {
+  const rows = await transaction<{ result: JsonValue }[]>`
+    select result from private.call_as_caller(${statement}, ${transaction.json(args)}) as result`;
+  return rows.map((row) => row.result);
+}
+
+function toAnswer(rows: readonly JsonValue[]): ServerAnswer {
+  const shown = rows.slice(0, MAX_ROWS);
+  const structured: JsonValue = rows.length === 1 ? rows[0] ?? null : shown;
+  const notice = rows.length > MAX_ROWS ? `\n(cut: only the first ${MAX_ROWS} rows are shown)` : "";
+  return {
+    kind: "answered",
+    text: JSON.stringify(structured) + notice,
+    structured,
+    isError: false,
+  };
+}
+
+/** A PostgreSQL error is the function's answer; a connection that broke is none. */
+function answerOfError(name: string, error: unknown): ServerAnswer {
+  const { code, message, detail, hint } = parsePostgresError(error);
+  if (!/^[0-9A-Z]{5}$/.test(code) || code.startsWith("08") || code.startsWith("57P")) {
+    return { kind: "lost", cause: "connection", message: `The database broke off ${name}` };
+  }
+  if (code === "57014") {
+    // The database stopped it and rolled it back, so it certainly did nothing.
+    throw new SwarmError("TOOL_TIMEOUT", `The database function ${name} took too long`, {
+      hint: "Ask it for less, or raise timeout_ms in the tool's config.",
+    });
+  }
+  const lines = [`${name} failed: ${message} (SQLSTATE ${code})`, detail, hint];
+  const isRefused = code === "42501";
+  return {
+    kind: "answered",
+    text: lines.filter((line) => line !== undefined && line !== "").join("\n"),
+    isError: true,
+    errorCode: isRefused ? "TOOL_FORBIDDEN" : "TOOL_FAILED",
+    ...(code === "42883" || code === "PT422" ? { isDefinitionStale: true } : {}),
+  };
+}
+
+const postgresErrorSchema = z.object({
+  code: z.string().catch(""),
+  message: z.string().catch("unknown error"),
+  detail: z.string().optional().catch(undefined),
+  hint: z.string().optional().catch(undefined),
+});
+
+function parsePostgresError(error: unknown): z.infer<typeof postgresErrorSchema> {
+  const parsed = postgresErrorSchema.safeParse(error);
+  return parsed.success ? parsed.data : { code: "", message: String(error) };
+}
+
+function callerRequired(name: string): SwarmError {
+  return new SwarmError(
+    "CALLER_REQUIRED",
+    `Cannot call ${name}: it runs with a user's rights and this call has no user`,
+    { hint: "Create the task as a signed-in user, or call on behalf of one." },
+  );
+}

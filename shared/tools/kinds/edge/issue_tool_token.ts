@@ -1,0 +1,39 @@
+import { randomBytes } from "node:crypto";
+import { hashOf } from "../../../db/agent_directory.ts";
+import type { Sql } from "../../../db/sql_client.ts";
+import { toSwarmError } from "../../../db/to_swarm_error.ts";
+import type { ServerCall } from "../../../tool_contracts/tool_server.ts";
+
+/** How much longer than the call its token is good for, so that the callee can still end its work. */
+const GRACE_SECONDS = 30;
+
+/**
+ * Makes the token that a callee gets with a call: it stands for this call's user, task and tool,
+ * ends soon after the call's time is up, and has the rights of an agent.
+ *
+ * @param tool `tools.slug`.
+ * @throws DATABASE_UNAVAILABLE
+ */
+export async function issueToolToken(
+  sql: Sql,
+  tool: string,
+  { caller, executionId, timeoutMs }: ServerCall,
+): Promise<string> {
+  const token = `swt_${randomBytes(32).toString("base64url")}`;
+  const call = {
+    user_id: caller.userId,
+    agent_id: caller.agentId,
+    task_id: caller.taskId,
+    client_id: caller.clientId,
+    tool,
+    execution_id: executionId,
+  };
+  try {
+    await sql`
+      select private.issue_tool_token(
+        ${sql.json(call)}, ${hashOf(token)}, ${timeoutMs / 1_000 + GRACE_SECONDS})`;
+  } catch (error) {
+    throw toSwarmError(error, "call the edge function");
+  }
+  return token;
+}

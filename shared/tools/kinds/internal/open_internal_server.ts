@@ -1,0 +1,252 @@
+import { z } from "../../../vendor/zod.js";
+import { textBlock } from "../../../content_block.ts";
+import { runAsUser } from "../../../db/run_as_user.ts";
+import type { Sql } from "../../../db/sql_client.ts";
+import { SwarmError } from "../../../errors/swarm_error.ts";
+import type { JsonObject, JsonValue } from "../../../json.ts";
+import type { Logger } from "../../../log/logger.ts";
+import { claimsOfCall } from "../../../tool_contracts/tool_caller.ts";
+import { withDeadline } from "../../../with_deadline.ts";
+import { contentText } from "../../../content_text.ts";
+import type { ServerFeatures } from "../../../tool_contracts/server_tools.ts";
+import type { ToolCaller } from "../../../tool_contracts/tool_caller.ts";
+import type {
+  Answered,
+  CallInput,
+  ServerAnswer,
+  ServerCall,
+  ToolServer,
+} from "../../../tool_contracts/tool_server.ts";
+import { assertCanBeAsked } from "../../../tool_contracts/assert_can_be_asked.ts";
+import {
+  InputRequired,
+  type InternalServer,
+  type InternalTool,
+  type RunAsCallerOptions,
+  type ToolContext,
+  ToolReply,
+} from "../../../tool_contracts/internal_server.ts";
+import { relayInternal } from "./relay_internal.ts";
+
+/** What an internal server is opened with. */
+export interface InternalServerOptions {
+  readonly server: InternalServer;
+  readonly sql: Sql;
+  readonly supabaseUrl: string;
+  readonly secretKey: string;
+  /** Guarded against private addresses. */
+  readonly fetch: typeof fetch;
+  readonly log: Logger;
+}
+
+/** How much longer than a statement's own timeout the call waits, since that says what happened. */
+const STATEMENT_GRACE_MS = 250;
+
+/**
+ * An internal server behind the port that all tool servers share: its tools get a context, what
+ * they give is checked against their schemas and becomes an answer.
+ */
+export function openInternalServer(options: InternalServerOptions): ToolServer {
+  const { server } = options;
+  return {
+    listTools: () =>
+      Promise.resolve({ tools: server.tools.map(({ definition }) => definition), dropped: [] }),
+    callTool: (call, signal) => callTool(options, call, signal),
+    relay: (request, signal) =>
+      relayInternal(server, request, (deadline) =>
+        createContext(options, {
+          caller: request.caller,
+          input: request.input,
+          signal: deadline,
+          timeoutMs: request.timeoutMs,
+        }), signal),
+  };
+}
+
+/** What an internal server has beside tools. */
+export function internalFeatures(server: InternalServer): ServerFeatures {
+  return {
+    hasResources: server.resources !== undefined || server.resourceTemplates !== undefined,
+    hasPrompts: server.prompts !== undefined,
+    hasCompletions: server.complete !== undefined,
+    hasLogging: server.logsForCallers === true,
+    instructions: server.instructions ?? null,
+    version: null,
+  };
+}
+
+async function callTool(
+  options: InternalServerOptions,
+  call: ServerCall,
+  signal: AbortSignal,
+): Promise<ServerAnswer> {
+  const { name } = call.definition;
+  const tool = options.server.tools.find(({ definition }) => definition.name === name);
+  if (tool === undefined) {
+    throw new SwarmError("TOOL_NOT_FOUND", `There is no tool '${name}'`);
+  }
+  const timed = await withDeadline(call.timeoutMs, signal, async (deadline) => {
+    const context = createContext(options, {
+      caller: call.caller,
+      input: call.input,
+      signal: deadline,
+      timeoutMs: call.timeoutMs,
+      call,
+    });
+    return await runTool(tool, call.arguments, context);
+  });
+  if (timed.kind === "timeout") {
+    const message = `'${name}' of '${options.server.name}' took longer than ${call.timeoutMs} ms`;
+    return { kind: "lost", cause: "timeout", message };
+  }
+  return timed.value;
+}
+
+async function runTool(
+  tool: InternalTool,
+  args: JsonObject,
+  context: ToolContext,
+): Promise<ServerAnswer> {
+  const parsed = tool.input.safeParse(args);
+  if (!parsed.success) {
+    const text = `Cannot call '${tool.definition.name}': ${z.prettifyError(parsed.error)}`;
+    return errorAnswer(new SwarmError("TOOL_ARGUMENTS_INVALID", text));
+  }
+  try {
+    return answerOf(tool, await tool.run(parsed.data, context), context);
+  } catch (error) {
+    context.signal.throwIfAborted();
+    if (error instanceof SwarmError) return errorAnswer(error);
+    context.log("error", "tool.internal_error", {
+      tool: tool.definition.name,
+      error: String(error),
+    });
+    return errorAnswer(
+      new SwarmError("INTERNAL", `'${tool.definition.name}' failed for a reason of its own`, {
+        hint: "Try again; an operator finds the reason in the log.",
+      }),
+    );
+  }
+}
+
+function answerOf(tool: InternalTool, result: unknown, context: ToolContext): ServerAnswer {
+  if (result instanceof SwarmError) return errorAnswer(result);
+  if (result instanceof InputRequired) return askInput(result, context);
+  if (!(result instanceof ToolReply)) {
+    const structured = checkedOutput(tool, result);
+    const text = JSON.stringify(structured);
+    return { kind: "answered", text, content: [textBlock(text)], structured, isError: false };
+  }
+  const { content, options: { structured, isError = false, meta } } = result;
+  const checked = structured === undefined || isError || tool.output === null
+    ? structured
+    : checkedOutput(tool, structured);
+  return {
+    kind: "answered",
+    text: contentText(content),
+    content,
+    isError,
+    ...(checked === undefined ? {} : { structured: checked }),
+    ...(meta === undefined ? {} : { meta }),
+  };
+}
+
+function askInput(asked: InputRequired, { inputCapabilities }: ToolContext): ServerAnswer {
+  assertCanBeAsked(asked, inputCapabilities);
+  const { inputRequests, requestState } = asked;
+  return {
+    kind: "input_required",
+    inputRequests,
+    ...(requestState === undefined ? {} : { requestState }),
+  };
+}
+
+/** A tool that breaks its own promise is a fault of ours, not the caller's. */
+function checkedOutput(tool: InternalTool, result: unknown): JsonValue {
+  if (tool.output === null) {
+    throw new Error(`${tool.definition.name} gives structured output and declares none`);
+  }
+  return JSON.parse(JSON.stringify(tool.output.parse(result))) as JsonValue;
+}
+
+function errorAnswer({ code, message, hint, details }: SwarmError): Answered {
+  return {
+    kind: "answered",
+    text: hint === undefined ? message : `${message}. ${hint}`,
+    isError: true,
+    errorCode: code,
+    ...(hint === undefined ? {} : { hint }),
+    ...(details === undefined ? {} : { details }),
+  };
+}
+
+/** What differs between the contexts of one server. */
+interface ContextOptions {
+  readonly caller: ToolCaller;
+  readonly input: CallInput;
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+  /** Absent for resources and prompts. */
+  readonly call?: ServerCall;
+}
+
+function createContext(
+  { sql, supabaseUrl, secretKey, fetch, log }: InternalServerOptions,
+  { caller, input, signal, timeoutMs, call }: ContextOptions,
+): ToolContext {
+  const endsAtMs = performance.now() + timeoutMs;
+  const executionId = call?.executionId ?? crypto.randomUUID();
+  return {
+    sql,
+    supabaseUrl,
+    secretKey,
+    fetch,
+    log,
+    caller,
+    signal,
+    executionId,
+    idempotencyKey: call?.idempotencyKey ?? executionId,
+    traceparent: call?.traceparent ?? null,
+    tracestate: call?.tracestate ?? null,
+    acceptsInput: input.capabilities.elicitation !== undefined,
+    inputCapabilities: input.capabilities,
+    inputResponses: input.responses,
+    requestState: input.state,
+    progress: (done, total, message) =>
+      call?.onProgress?.({
+        done,
+        ...(total === undefined ? {} : { total }),
+        ...(message === undefined ? {} : { message }),
+      }),
+    logForCaller: (level, data) => call?.logs?.write({ level, data }),
+    runAsCaller: (work, options = {}) => {
+      const leftMs = Math.max(1, endsAtMs - performance.now() - STATEMENT_GRACE_MS);
+      return runAsUser(sql, userTransaction(caller, signal, leftMs, options), work);
+    },
+    usedModel: (use) => call?.onModelUse(use),
+  };
+}
+
+function userTransaction(
+  caller: ToolCaller,
+  signal: AbortSignal,
+  leftMs: number,
+  { isReadOnly = true, statementTimeoutMs = leftMs }: RunAsCallerOptions,
+) {
+  const { userId } = caller;
+  if (userId === null) {
+    throw new SwarmError(
+      "CALLER_REQUIRED",
+      "Cannot do this without a user: it runs with a user's rights",
+      { hint: "Call as a signed-in user, or with a secret key on_behalf_of one." },
+    );
+  }
+  return {
+    userId,
+    ...(caller.tokenClaims === undefined ? {} : { tokenClaims: caller.tokenClaims }),
+    claims: claimsOfCall(caller),
+    isReadOnly,
+    signal,
+    statementTimeoutMs: Math.min(statementTimeoutMs, leftMs),
+  };
+}

@@ -1,0 +1,40 @@
+import type { ContentBlock } from "../../../content_block.ts";
+import type { JsonObject, JsonValue } from "../../../json.ts";
+import { isNestedTooDeep } from "../../../json_depth.ts";
+import { contentText } from "../../../content_text.ts";
+import type { ServerAnswer } from "../../../tool_contracts/tool_server.ts";
+import type { CallToolResult } from "../../../vendor/mcp_client.js";
+
+/** A tool's result as it is, with its text for a model. */
+export function answerOfResult(result: CallToolResult): ServerAnswer {
+  const structured = isNestedTooDeep(result.structuredContent)
+    ? "(a result nested too deep to be taken over)"
+    : result.structuredContent as JsonValue | undefined;
+  const content = result.content as unknown as readonly ContentBlock[];
+  const text = contentText(content);
+  return {
+    kind: "answered",
+    text: text === "" && structured !== undefined ? JSON.stringify(structured) : text,
+    content,
+    ...(structured === undefined ? {} : { structured }),
+    ...metaOf(result._meta),
+    isError: result.isError === true,
+    ...(refusesCall(result, text) ? { isDefinitionStale: true } : {}),
+  };
+}
+
+/** The server's own `_meta`, without what the protocol says about the connection. */
+export function metaOf(meta: Record<string, unknown> | undefined): { meta?: JsonObject } {
+  const own = Object.entries(meta ?? {})
+    .filter(([key]) => !key.startsWith("io.modelcontextprotocol/"));
+  if (own.length === 0 || isNestedTooDeep(own)) return {};
+  return { meta: Object.fromEntries(own) as JsonObject };
+}
+
+/** The arguments fitted the cached schema, so a server that refuses them has another one now. */
+const REFUSED_CALL =
+  /unknown tool|tool\b.{0,100}\bnot found|invalid (arguments?|params|parameters|input)|input validation/i;
+
+function refusesCall(result: CallToolResult, text: string): boolean {
+  return result.isError === true && REFUSED_CALL.test(text.slice(0, 1_000));
+}

@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import type { JsonObject, JsonValue } from "../../json.ts";
+import { inferMissingValue } from "./inferred_value.ts";
+
+function infer(name: string, property: JsonObject, request: string): JsonValue | undefined {
+  const schema = { type: "object", properties: { [name]: property }, required: [name] };
+  return inferMissingValue(schema, {}, request)?.value;
+}
+
+Deno.test("inferMissingValue() takes the one value that fits the argument", () => {
+  assert.equal(infer("to", { type: "string", format: "email" }, "Write to a@b.co, now"), "a@b.co");
+  assert.equal(
+    infer("url", { type: "string" }, "Read https://x.example/y?z=1."),
+    "https://x.example/y?z=1",
+  );
+  assert.equal(
+    infer("day", { type: "string", format: "date" }, "on 2026-11-21 please"),
+    "2026-11-21",
+  );
+  assert.equal(infer("n", { type: "integer" }, "the first 7 rows of v2.1"), 7);
+  assert.equal(infer("unit", { enum: ["metric", "imperial"] }, "in metric units"), "metric");
+  assert.equal(infer("title", { type: "string" }, 'Call it "My plan"'), "My plan");
+});
+
+Deno.test("inferMissingValue() guesses nothing where two values fit or none", () => {
+  assert.equal(infer("to", { type: "string", format: "email" }, "a@b.co or c@d.co"), undefined);
+  assert.equal(infer("n", { type: "integer" }, "3 or 4"), undefined);
+  assert.equal(infer("unit", { enum: ["metric", "imperial"] }, "metric or imperial"), undefined);
+  assert.equal(infer("title", { type: "string" }, "It's hers, isn't it"), undefined);
+  assert.equal(infer("flag", { type: "boolean" }, "yes"), undefined);
+});
+
+Deno.test("inferMissingValue() leaves arguments that are there", () => {
+  const schema = { type: "object", properties: { a: { type: "string" } }, required: ["a"] };
+
+  assert.equal(inferMissingValue(schema, { a: "x" }, '"y"'), undefined);
+});

@@ -1,0 +1,146 @@
+import { SwarmError } from "../../shared/errors/swarm_error.ts";
+import type { ExtensionBundle } from "./child_protocol.ts";
+import type { Logger, StackDatabase } from "./database_port.ts";
+import { type PgliteProcess, startPgliteProcess } from "./pglite_process.ts";
+import { Stopwatch } from "./stopwatch.ts";
+
+const RESTART_DELAYS_MS = [0, 250, 1_000, 2_000, 4_000];
+const LONGEST_BEAT_INTERVAL_MS = 1_000;
+
+/** How the embedded database is run. */
+export interface PgliteDatabaseOptions {
+  /** The PostgreSQL data folder, made already. */
+  readonly dataDir: string;
+  readonly bundles: readonly ExtensionBundle[];
+  /** Channels that can be subscribed to; PGlite must listen before it serves. */
+  readonly channels: readonly string[];
+  /** Milliseconds after which a statement that blocks everybody costs the process its life. */
+  readonly statementLimitMs: number;
+  readonly log: Logger;
+  /** Called once when the database ended and could not be started again. */
+  readonly onFailure: (error: SwarmError) => void;
+}
+
+/**
+ * Serves a data folder from a child process, and starts that process again, on the same port,
+ * when it dies or when one statement keeps its single session busy beyond the limit (PGlite knows
+ * neither `statement_timeout` nor cancel).
+ *
+ * @throws SwarmError `DATABASE_UNAVAILABLE` when the first start fails.
+ */
+export async function startPgliteDatabase(options: PgliteDatabaseOptions): Promise<StackDatabase> {
+  const supervisor = new PgliteSupervisor(options);
+  await supervisor.start();
+  return supervisor;
+}
+
+class PgliteSupervisor implements StackDatabase {
+  readonly kind = "pglite";
+  readonly #options: PgliteDatabaseOptions;
+  readonly #silence: Stopwatch;
+  readonly #notificationHandlers = new Map<string, Set<(payload: string) => void>>();
+  readonly #restartHandlers = new Set<() => void>();
+  #process: PgliteProcess | null = null;
+  #port = 0;
+  #isStopping = false;
+
+  constructor(options: PgliteDatabaseOptions) {
+    this.#options = options;
+    this.#silence = new Stopwatch(this.#beatIntervalMs, options.statementLimitMs, () => {
+      options.log("error", "database.stalled", { statement_limit_ms: options.statementLimitMs });
+      this.#process?.kill();
+    });
+  }
+
+  get url(): string {
+    return `postgresql://postgres:postgres@127.0.0.1:${this.#port}/postgres?sslmode=disable`;
+  }
+
+  get adminUrl(): string {
+    return this.url;
+  }
+
+  async start(): Promise<void> {
+    this.#process = await this.#spawn();
+    this.#port = this.#process.port;
+    this.#superviseEnd(this.#process);
+  }
+
+  onNotification(channel: string, handler: (payload: string) => void): Promise<() => void> {
+    if (!this.#options.channels.includes(channel)) {
+      throw new RangeError(
+        `Cannot listen on '${channel}': the database was started with the channels ` +
+          this.#options.channels.join(", "),
+      );
+    }
+    const handlers = this.#notificationHandlers.get(channel) ?? new Set();
+    this.#notificationHandlers.set(channel, handlers.add(handler));
+    return Promise.resolve(() => void handlers.delete(handler));
+  }
+
+  onRestart(handler: () => void): () => void {
+    this.#restartHandlers.add(handler);
+    return () => void this.#restartHandlers.delete(handler);
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    this.#silence.stop();
+    await this.#process?.stop();
+  }
+
+  get #beatIntervalMs(): number {
+    return Math.min(LONGEST_BEAT_INTERVAL_MS, this.#options.statementLimitMs / 5);
+  }
+
+  async #spawn(): Promise<PgliteProcess> {
+    const { dataDir, bundles, channels, log } = this.#options;
+    const process = await startPgliteProcess({
+      dataDir,
+      bundles,
+      channels,
+      log,
+      port: this.#port,
+      beatIntervalMs: this.#beatIntervalMs,
+      onBeat: () => this.#silence.reset(),
+      onNotification: ({ channel, payload }) => {
+        for (const handler of this.#notificationHandlers.get(channel) ?? []) handler(payload);
+      },
+    });
+    this.#silence.start();
+    return process;
+  }
+
+  async #superviseEnd(process: PgliteProcess): Promise<void> {
+    const reason = await process.ended;
+    this.#silence.stop();
+    if (this.#isStopping) return;
+    this.#options.log("warn", "database.ended", { reason });
+    await this.#restart();
+  }
+
+  async #restart(): Promise<void> {
+    let lastError: unknown;
+    for (const delayMs of RESTART_DELAYS_MS) {
+      await new Promise((resolve) => setTimeout(resolve, delayMs));
+      if (this.#isStopping) return;
+      try {
+        const process = await this.#spawn();
+        this.#process = process;
+        this.#superviseEnd(process);
+        if (this.#isStopping) return await process.stop();
+        this.#options.log("info", "database.restarted", { port: this.#port });
+        for (const handler of this.#restartHandlers) handler();
+        return;
+      } catch (error) {
+        lastError = error;
+      }
+    }
+    this.#options.onFailure(
+      new SwarmError("DATABASE_UNAVAILABLE", "The database ended and could not be started again", {
+        cause: lastError,
+        hint: lastError instanceof Error ? lastError.message : "See the log of the stack.",
+      }),
+    );
+  }
+}

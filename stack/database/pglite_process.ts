@@ -1,0 +1,162 @@
+import { SwarmError } from "../../shared/errors/swarm_error.ts";
+import type { ChildMessage, ChildOptions, ExtensionBundle } from "./child_protocol.ts";
+import type { Logger } from "./database_port.ts";
+import { folderInUse } from "./folder_lock.ts";
+import type { Notification } from "./wire_frames.ts";
+
+const CHILD_SCRIPT = new URL("./pglite_child.ts", import.meta.url);
+const STOP_GRACE_MS = 6_000;
+const KEPT_ERROR_LINES = 8;
+
+/** How a serving child is started. */
+export interface PgliteProcessOptions {
+  /** The PostgreSQL data folder; its lock file lies beside it as `<dataDir>.lock`. */
+  readonly dataDir: string;
+  readonly bundles: readonly ExtensionBundle[];
+  /** 0 takes any free port. */
+  readonly port: number;
+  readonly channels: readonly string[];
+  readonly beatIntervalMs: number;
+  readonly onNotification: (notification: Notification) => void;
+  readonly onBeat: () => void;
+  readonly log: Logger;
+}
+
+/** A child that serves. */
+export interface PgliteProcess {
+  readonly pid: number;
+  readonly port: number;
+  /** Resolves when the process is gone, with the reason as far as it is known. */
+  readonly ended: Promise<string>;
+  /** Ends it at once, as a crash would. */
+  kill(): void;
+  /** Lets it write everything and end; kills it after six seconds. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a child that serves `dataDir` and waits until it does.
+ *
+ * @throws SwarmError `DATABASE_UNAVAILABLE` when the folder is in use or cannot be opened.
+ */
+export async function startPgliteProcess(options: PgliteProcessOptions): Promise<PgliteProcess> {
+  const { dataDir, bundles, port, channels, beatIntervalMs, log } = options;
+  const ready = Promise.withResolvers<number>();
+  const child = spawnChild(
+    {
+      dataDir,
+      bundles,
+      task: { kind: "serve", port, channels, beatIntervalMs, ownerPid: Deno.pid },
+    },
+    log,
+    (message) => {
+      if (message.kind === "notification") options.onNotification(message);
+      else if (message.kind === "beat") options.onBeat();
+      else if (message.kind === "ready") ready.resolve(message.port);
+      else ready.reject(toError(dataDir, message));
+    },
+  );
+  child.ended.then((reason) => ready.reject(openingError(dataDir, reason)));
+  return { ...child, port: await ready.promise };
+}
+
+/**
+ * Makes a data folder and runs `sql` in it, in a child of its own: the memory that PGlite needs
+ * to initialise a folder ends with it.
+ *
+ * @throws SwarmError `DATABASE_UNAVAILABLE` naming the file that failed.
+ */
+export async function preparePgliteFolder(
+  options: {
+    readonly dataDir: string;
+    readonly bundles: readonly ExtensionBundle[];
+    readonly sql: readonly { readonly name: string; readonly sql: string }[];
+    readonly log: Logger;
+  },
+): Promise<void> {
+  const { dataDir, bundles, sql, log } = options;
+  let outcome: ChildMessage | undefined;
+  const child = spawnChild(
+    { dataDir, bundles, task: { kind: "prepare", sql } },
+    log,
+    (message) => outcome = message,
+  );
+  const reason = await child.ended;
+  if (outcome?.kind === "prepared") return;
+  throw outcome === undefined ? openingError(dataDir, reason) : toError(dataDir, outcome);
+}
+
+/** Spawns the child script, hands it its options and reads its reports. */
+function spawnChild(
+  options: ChildOptions,
+  log: Logger,
+  onMessage: (message: ChildMessage) => void,
+): Omit<PgliteProcess, "port"> {
+  const process = new Deno.Command(Deno.execPath(), {
+    args: ["run", "--quiet", "--allow-all", CHILD_SCRIPT.href],
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const stdin = process.stdin.getWriter();
+  // A child that is gone already says so by ending.
+  stdin.write(new TextEncoder().encode(JSON.stringify(options) + "\n")).catch(() => {});
+  const errorLines: string[] = [];
+  const reports = eachLine(process.stdout, (line) => {
+    if (line.startsWith("{")) onMessage(JSON.parse(line) as ChildMessage);
+    else log("debug", "database.stdout", { line });
+  });
+  const errors = eachLine(process.stderr, (line) => {
+    log("debug", "database.stderr", { line });
+    errorLines.push(line);
+    if (errorLines.length > KEPT_ERROR_LINES) errorLines.shift();
+  });
+  const ended = Promise.all([process.status, reports, errors]).then(([status]) =>
+    errorLines.join(" ").trim() ||
+    (status.signal === null
+      ? `it ended with code ${status.code}`
+      : `it was ended by ${status.signal}`)
+  );
+  const kill = () => {
+    try {
+      process.kill("SIGKILL");
+    } catch {
+      // It is gone already.
+    }
+  };
+  const stop = async () => {
+    stdin.close().catch(() => {});
+    const timer = setTimeout(kill, STOP_GRACE_MS);
+    await ended;
+    clearTimeout(timer);
+  };
+  return { pid: process.pid, ended, kill, stop };
+}
+
+async function eachLine(
+  stream: ReadableStream<Uint8Array<ArrayBuffer>>,
+  onLine: (line: string) => void,
+): Promise<void> {
+  let rest = "";
+  for await (const text of stream.pipeThrough(new TextDecoderStream())) {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) if (line !== "") onLine(line);
+  }
+}
+
+function toError(dataDir: string, message: ChildMessage): SwarmError {
+  if (message.kind === "locked") return folderInUse(dataDir, message.pid);
+  return openingError(dataDir, message.kind === "failed" ? message.message : message.kind);
+}
+
+function openingError(dataDir: string, reason: string): SwarmError {
+  return new SwarmError(
+    "DATABASE_UNAVAILABLE",
+    `Cannot open the database in ${dataDir}: ${reason}`,
+    {
+      hint: "If the folder is damaged, move it away; the next start makes a new one.",
+      details: { reason: "broken" },
+    },
+  );
+}

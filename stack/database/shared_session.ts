@@ -1,0 +1,107 @@
+import type { Pglite } from "../../scripts/deps.ts";
+import { FrameSplitter, type Notification, type TransactionStatus } from "./wire_frames.ts";
+
+const TERMINATE = "X".charCodeAt(0);
+const PARSE = "P".charCodeAt(0);
+const SYNC = "S".charCodeAt(0);
+const QUERY = "Q".charCodeAt(0);
+
+/** Receives the server's answer in pieces. */
+interface RawStreamOptions {
+  readonly onRawData: (data: Uint8Array) => void;
+}
+
+/** Who is told what the session does. */
+export interface SessionHandlers {
+  onNotification(notification: Notification): void;
+  /** A message has been answered; the session is not stuck. */
+  onProgress(): void;
+  /** PGlite itself broke, not a statement: the process is of no more use. */
+  onBroken(error: unknown): void;
+}
+
+/**
+ * PGlite's one session as `PGLiteSocketServer` sees it, made safe to share.
+ *
+ * The socket server asks `isInTransaction()` whose message may run next. PGlite answers "no"
+ * between the messages of one extended query (parse, flush, then bind and execute), and another
+ * client's parse would replace the unnamed statement: results would go to the wrong query. This
+ * session says "yes" from a client's first message until the server is ready for the next query,
+ * so nobody gets in between. It also takes notifications out of the answers, and ends what a
+ * vanished client left open without committing it.
+ */
+export class SharedSession {
+  readonly #pglite: Pglite;
+  readonly #handlers: SessionHandlers;
+  readonly #frames: FrameSplitter;
+  #status: TransactionStatus = "idle";
+  #isAnswering = false;
+
+  constructor(pglite: Pglite, handlers: SessionHandlers) {
+    this.#pglite = pglite;
+    this.#handlers = handlers;
+    this.#frames = new FrameSplitter({
+      onNotification: (notification) => handlers.onNotification(notification),
+      onReady: (status) => {
+        this.#status = status;
+        this.#isAnswering = false;
+      },
+    });
+  }
+
+  /** Resolves when PGlite has started. */
+  get waitReady(): Promise<void> {
+    return this.#pglite.waitReady;
+  }
+
+  /** Whether only the client that sent the last message may send the next one. */
+  isInTransaction(): boolean {
+    return this.#isAnswering || this.#status !== "idle";
+  }
+
+  runExclusive<T>(action: () => Promise<T>): Promise<T> {
+    return this.#pglite.runExclusive(action);
+  }
+
+  /** Runs one message of a client and streams the answer, notifications excepted. */
+  async execProtocolRawStream(message: Uint8Array, options: RawStreamOptions): Promise<void> {
+    // A client's goodbye concerns its socket; the session goes on.
+    if (message[0] === TERMINATE) return;
+    this.#isAnswering = true;
+    try {
+      await this.#pglite.execProtocolRawStream(message, {
+        onRawData: (data) => {
+          for (const part of this.#frames.push(data)) options.onRawData(part);
+        },
+      });
+    } catch (error) {
+      this.#handlers.onBroken(error);
+      throw error;
+    }
+    this.#handlers.onProgress();
+  }
+
+  /**
+   * Called by the socket server when a client vanished with something open. A faulty statement
+   * aborts an extended query that was executed but not yet synced (a sync alone would commit it);
+   * the rollback ends an open transaction.
+   */
+  async exec(_rollback: string): Promise<void> {
+    const discarded = { onRawData: () => {} };
+    await this.execProtocolRawStream(
+      wireMessage(PARSE, "\0abandoned by its client\0\0\0"),
+      discarded,
+    );
+    await this.execProtocolRawStream(wireMessage(SYNC, ""), discarded);
+    await this.execProtocolRawStream(wireMessage(QUERY, "rollback\0"), discarded);
+  }
+}
+
+function wireMessage(type: number, text: string): Uint8Array {
+  const body = new TextEncoder().encode(text);
+  const message = new Uint8Array(5 + body.length);
+  message[0] = type;
+  new DataView(message.buffer).setInt32(1, 4 + body.length);
+  message.set(body, 5);
+  return message;
+}

@@ -1,0 +1,304 @@
+import { type CpuLimits, CpuWatch } from "./cpu_watch.ts";
+import { forwardRequest } from "./forward_request.ts";
+import { forwardWebSocket, isWebSocketRequest } from "./forward_websocket.ts";
+import { FunctionFailure, type FunctionFailureCode } from "./function_failure.ts";
+import type { JsonValue } from "../../shared/json.ts";
+import type { LogLevel } from "../../shared/log/logger.ts";
+import type { IsolateCommand, IsolateEvent, UnloadReason } from "./isolate_protocol.ts";
+
+/** How long after a broken connection the report of a crash may follow. */
+const CRASH_REPORT_GRACE_MS = 500;
+
+/** The limits of an isolate. */
+export interface IsolateLimits {
+  /** CPU time over its whole life, from the end of its import on; null: unlimited. */
+  readonly cpu: CpuLimits | null;
+  /** Whole life: retired at a half of it, `beforeunload` at nine tenths, terminated at its end. */
+  readonly wallClockMs: number;
+  /** Longest time from a request to the head of its answer. */
+  readonly requestTimeoutMs: number;
+  /** Longest time until the code is loaded and serves. */
+  readonly bootTimeoutMs: number;
+  /**
+   * A request unanswered for so long has the isolate asked for a sign of life; without one in the
+   * same time again it is taken to be in an endless loop and ended.
+   */
+  readonly blockedMs: number;
+}
+
+/** Stands in where CPU time is unlimited: the watch measures and never acts. */
+const NO_CPU_LIMITS: CpuLimits = {
+  softMs: Number.POSITIVE_INFINITY,
+  hardMs: Number.POSITIVE_INFINITY,
+};
+
+/** How an isolate came to its end. */
+export interface IsolateEnd {
+  /** Null when it ended as asked. */
+  readonly failure: FunctionFailure | null;
+  /** It was given up over a limit: its code may still hold a thread. */
+  readonly mayStillRun: boolean;
+}
+
+/** What an isolate is made from. */
+export interface IsolateOptions {
+  readonly id: number;
+  readonly name: string;
+  /** `file:` URL of the function's `index.ts`. */
+  readonly entry: string;
+  readonly limits: IsolateLimits;
+  readonly send: (command: IsolateCommand) => void;
+  /** Called once, when the isolate is gone. */
+  readonly onEnd: (end: IsolateEnd) => void;
+  /** CPU time of its thread in milliseconds; null where it cannot be read. */
+  readonly readCpuMs: () => number | null;
+  readonly log: IsolateLog;
+}
+
+/** Takes what happens to an isolate at its limits. */
+export type IsolateLog = (
+  level: LogLevel,
+  event: string,
+  fields: { readonly [field: string]: JsonValue },
+) => void;
+
+/** One running copy of a function's code, seen from the stack. */
+export class Isolate {
+  readonly #options: IsolateOptions;
+  readonly #port = Promise.withResolvers<number>();
+  /** Aborted when the isolate is gone; the reason is the failure. */
+  readonly #end = new AbortController();
+  readonly #timers: readonly ReturnType<typeof setTimeout>[];
+  readonly #startedAt = performance.now();
+  readonly #cpu: CpuWatch;
+  /** Runs while a sign of life is awaited. */
+  #signOfLife: ReturnType<typeof setTimeout> | undefined;
+  #isRetired = false;
+  #isReady = false;
+  /** What requests fail with that the isolate never saw before it ended as asked. */
+  #missedCode: FunctionFailureCode = "FUNCTION_CRASHED";
+  /** Requests sent to the isolate that have no head of an answer yet. */
+  #unanswered = 0;
+  /** What the isolate told last of its requests and background tasks; null before its warning. */
+  #pending: number | null = null;
+
+  constructor(options: IsolateOptions) {
+    this.#options = options;
+    const { id: isolate, name, entry, limits: { wallClockMs, bootTimeoutMs } } = options;
+    this.#port.promise.catch(() => {}); // Requests that wait for it see the failure.
+    this.#timers = [
+      setTimeout(() => this.#exceedBoot(), bootTimeoutMs),
+      setTimeout(() => this.retire(), wallClockMs * 0.5),
+      setTimeout(() => this.unload("wall_clock"), wallClockMs * 0.9),
+      setTimeout(() => this.#exceedWallClock(), wallClockMs),
+    ];
+    this.#cpu = new CpuWatch(options.limits.cpu ?? NO_CPU_LIMITS, {
+      readMs: options.readCpuMs,
+      onSoft: () => this.#retireAtCpu(),
+      onWarning: () => this.unload("cpu"),
+      onHard: () => this.#exceedCpu(),
+    });
+    options.send({ type: "start", isolate, name, entry });
+  }
+
+  /** Whether new requests may be sent to it. */
+  get isAccepting(): boolean {
+    return !this.#isRetired && !this.#end.signal.aborted;
+  }
+
+  /** CPU time that it has used in milliseconds; null where it cannot be read. */
+  get cpuMs(): number | null {
+    return this.#cpu.usedMs;
+  }
+
+  /** Answers a request. @throws FunctionFailure, or the request's abort reason. */
+  async fetch(request: Request, path: string): Promise<Response> {
+    const { requestTimeoutMs, blockedMs } = this.#options.limits;
+    const timeout = new AbortController();
+    const asking = setInterval(() => this.#askForSignOfLife(), blockedMs);
+    const timer = setTimeout(() => {
+      const detail = `it has not answered in ${requestTimeoutMs} ms`;
+      timeout.abort(this.#failure("FUNCTION_TIMEOUT", detail));
+    }, requestTimeoutMs);
+    const signal = AbortSignal.any([request.signal, this.#end.signal, timeout.signal]);
+    this.#unanswered += 1;
+    try {
+      const port = await this.#port.promise;
+      const forward = isWebSocketRequest(request) ? forwardWebSocket : forwardRequest;
+      return await forward(request, { port, path, signal });
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      if (error instanceof FunctionFailure) throw error;
+      throw await this.#explain(error);
+    } finally {
+      clearInterval(asking);
+      clearTimeout(timer);
+      this.#unanswered -= 1;
+      this.#passRetirementOn();
+    }
+  }
+
+  /** Takes in what the process reports about this isolate; its log lines go elsewhere. */
+  handle(event: IsolateEvent): void {
+    switch (event.type) {
+      case "started":
+      case "log":
+        return;
+      case "ready":
+        this.#isReady = true;
+        clearTimeout(this.#timers[0]);
+        this.#cpu.start();
+        return this.#port.resolve(event.port);
+      case "pong":
+        clearTimeout(this.#signOfLife);
+        return void (this.#signOfLife = undefined);
+      case "failed":
+        return this.#failBoot(event.message);
+      case "crashed":
+        if (!this.#isReady) return this.#failBoot(event.message);
+        return this.end(this.#failure("FUNCTION_CRASHED", event.message));
+      case "pending":
+        return void (this.#pending = event.count);
+      case "ended":
+        return this.end(null);
+    }
+  }
+
+  /** Gives it no new requests; it ends when nothing is going on any more. */
+  retire(): void {
+    if (!this.isAccepting) return;
+    this.#isRetired = true;
+    this.#passRetirementOn();
+  }
+
+  /** Announces the end now; the isolate ends itself when its work is done. */
+  unload(reason: UnloadReason): void {
+    this.#isRetired = true;
+    if (reason !== "termination") this.#logLimit("warn", "isolate.unloading", { reason });
+    if (reason === "termination") this.#missedCode = "FUNCTION_HOST_STOPPED";
+    this.#options.send({ type: "unload", isolate: this.#options.id, reason });
+  }
+
+  /** Ends it, whatever is going on: requests in flight fail with `failure`. */
+  end(failure: FunctionFailure | null): void {
+    this.#finish({ failure, mayStillRun: false });
+  }
+
+  #finish(end: IsolateEnd): void {
+    if (this.#end.signal.aborted) return;
+    for (const timer of this.#timers) clearTimeout(timer);
+    clearTimeout(this.#signOfLife);
+    const usedMs = this.#cpu.usedMs;
+    this.#cpu.stop();
+    const { log } = this.#options;
+    log("info", "isolate.ended", { ...usage(usedMs), age_ms: this.#ageMs() });
+    const reason = end.failure ?? this.#failure(this.#missedCode, "its isolate has ended");
+    this.#end.abort(reason);
+    this.#port.reject(reason);
+    this.#options.send({ type: "terminate", isolate: this.#options.id });
+    this.#options.onEnd(end);
+  }
+
+  /** The isolate may hear of its retirement only after the last request has reached it. */
+  #passRetirementOn(): void {
+    if (!this.#isRetired || this.#unanswered > 0 || this.#end.signal.aborted) return;
+    const { id: isolate, send } = this.#options;
+    send({ type: "retire", isolate, reason: "early_drop" });
+  }
+
+  #askForSignOfLife(): void {
+    if (!this.#isReady || this.#signOfLife !== undefined) return;
+    const { id: isolate, send, limits: { blockedMs } } = this.#options;
+    send({ type: "ping", isolate });
+    this.#signOfLife = setTimeout(() => {
+      const detail = `its code has held the event loop for more than ${blockedMs} ms`;
+      this.#giveUp("FUNCTION_BLOCKED", detail);
+    }, blockedMs);
+  }
+
+  #failBoot(message: string): void {
+    this.end(this.#failure("FUNCTION_BOOT_ERROR", message));
+  }
+
+  #exceedBoot(): void {
+    const { bootTimeoutMs } = this.#options.limits;
+    this.#giveUp("FUNCTION_BOOT_ERROR", `nothing serves after ${bootTimeoutMs} ms`);
+  }
+
+  #exceedWallClock(): void {
+    const { wallClockMs } = this.#options.limits;
+    this.#logLimit("error", "isolate.terminated", { reason: "wall_clock", lost: this.#lost() });
+    this.#giveUp("FUNCTION_WALL_CLOCK", `it has used up its ${wallClockMs} ms of wall clock`);
+  }
+
+  #retireAtCpu(): void {
+    this.#logLimit("info", "isolate.retired", { reason: "cpu" });
+    this.retire();
+  }
+
+  #exceedCpu(): void {
+    const { cpu } = this.#options.limits;
+    this.#logLimit("error", "isolate.terminated", { reason: "cpu", lost: this.#lost() });
+    this.#giveUp("FUNCTION_CPU_LIMIT", `it has used up its ${cpu?.hardMs} ms of CPU time`);
+  }
+
+  #logLimit(
+    level: LogLevel,
+    event: string,
+    fields: { readonly [field: string]: JsonValue },
+  ): void {
+    const { log, limits: { cpu, wallClockMs } } = this.#options;
+    log(level, event, {
+      ...fields,
+      ...usage(this.#cpu.usedMs),
+      ...(cpu === null ? {} : { cpu_soft_ms: cpu.softMs, cpu_hard_ms: cpu.hardMs }),
+      age_ms: this.#ageMs(),
+      wall_clock_ms: wallClockMs,
+    });
+  }
+
+  /** Requests and background tasks that end with the isolate; those that it never told count not. */
+  #lost(): number {
+    return Math.max(this.#unanswered, this.#pending ?? 0);
+  }
+
+  #ageMs(): number {
+    return Math.round(performance.now() - this.#startedAt);
+  }
+
+  #giveUp(code: FunctionFailureCode, detail: string): void {
+    this.#finish({ failure: this.#failure(code, detail), mayStillRun: true });
+  }
+
+  /**
+   * A broken connection mostly means a crash, whose report may still be on its way. Without one the
+   * request's own body may have failed, which is no reason to end the isolate.
+   */
+  async #explain(error: unknown): Promise<unknown> {
+    const { promise: reported, resolve } = Promise.withResolvers<void>();
+    this.#end.signal.addEventListener("abort", () => resolve(), { once: true });
+    const timer = setTimeout(resolve, CRASH_REPORT_GRACE_MS);
+    await reported;
+    clearTimeout(timer);
+    if (this.#end.signal.aborted) return this.#end.signal.reason;
+    this.#askForSignOfLife();
+    return this.#failure("FUNCTION_EXCHANGE_BROKEN", String(error), { cause: error });
+  }
+
+  #failure(
+    code: FunctionFailureCode,
+    detail: string,
+    options?: ErrorOptions,
+  ): FunctionFailure {
+    const firstLine = detail.split("\n", 1)[0] ?? detail;
+    return new FunctionFailure(
+      code,
+      `Function ${this.#options.name} failed: ${firstLine}`,
+      options,
+    );
+  }
+}
+
+function usage(cpuMs: number | null): { readonly cpu_ms?: number } {
+  return cpuMs === null ? {} : { cpu_ms: cpuMs };
+}

@@ -1,0 +1,50 @@
+import { SwarmError } from "../../shared/errors/swarm_error.ts";
+
+const HOST = "127.0.0.1";
+
+/** How long requests may take to end when the server stops; then they are cut off. */
+const STOP_GRACE_MS = 2_000;
+
+/** A listening server; requests wait until they can be handled. */
+export interface GatewayHttpServer {
+  readonly url: string;
+  handle(handler: (request: Request) => Promise<Response>): void;
+  stop(): Promise<void>;
+}
+
+/**
+ * Listens on loopback.
+ *
+ * @param port 0 takes any free port.
+ * @throws SwarmError CONFIG_INVALID when the port is taken.
+ */
+export function openHttpServer(port: number): GatewayHttpServer {
+  const handler = Promise.withResolvers<(request: Request) => Promise<Response>>();
+  const cutOff = new AbortController();
+  const server = serve(port, cutOff.signal, async (request) => (await handler.promise)(request));
+  return {
+    url: `http://${HOST}:${server.addr.port}`,
+    handle: handler.resolve,
+    stop: async () => {
+      const timer = setTimeout(() => cutOff.abort(), STOP_GRACE_MS);
+      await server.shutdown();
+      clearTimeout(timer);
+    },
+  };
+}
+
+function serve(
+  port: number,
+  signal: AbortSignal,
+  handler: (request: Request) => Promise<Response>,
+): Deno.HttpServer<Deno.NetAddr> {
+  try {
+    return Deno.serve({ hostname: HOST, port, signal, onListen: () => {} }, handler);
+  } catch (cause) {
+    if (!(cause instanceof Deno.errors.AddrInUse)) throw cause;
+    throw new SwarmError("CONFIG_INVALID", `Cannot serve on port ${port}: it is already in use`, {
+      hint: "Choose another port with --port, or --port 0 for any free one.",
+      cause,
+    });
+  }
+}

@@ -1,0 +1,109 @@
+import type { Logger } from "../../shared/log/logger.ts";
+import { databaseUnavailable } from "./answers.ts";
+import { tellsOfConnectionLoss } from "./connection_loss.ts";
+import { captureConsole } from "./console_capture.ts";
+import { type LiteGeneration, type LiteOptions, openLiteGeneration } from "./lite_generation.ts";
+
+/** Notifications of one migration come in a burst; one reading of the schema serves them all. */
+const RELOAD_DELAY_MS = 50;
+const MAX_REASON_LENGTH = 2_000;
+
+/** The REST, Auth and Storage service, started when it is first needed. */
+export interface LiteServer {
+  /** Answers 503 while the database cannot be reached. */
+  fetch(request: Request): Promise<Response>;
+  /** Starts the service ahead of the first request; failing is left to that request. */
+  warm(): Promise<void>;
+  /** Reads the schema anew soon; requests are served from the old one until then. */
+  reloadSchema(): void;
+  /** Leaves the service as it is to itself and starts another with the next request. */
+  startAnew(): void;
+  stop(): Promise<void>;
+}
+
+/** Makes the service; nothing is loaded or connected before {@linkcode LiteServer.fetch}. */
+export function createLiteServer(options: LiteOptions & { readonly log: Logger }): LiteServer {
+  const { log } = options;
+  const capture = captureConsole();
+  const quietly = <T>(work: () => Promise<T>) => capture.run(() => {}, work);
+  let current: Promise<LiteGeneration> | null = null;
+  let reloadTimer: ReturnType<typeof setTimeout> | null = null;
+  let reloads: Promise<void> = Promise.resolve();
+
+  const open = () => quietly(() => openLiteGeneration(options));
+  const start = () => {
+    if (current === null) {
+      const opening = open();
+      current = opening;
+      // A service that failed to start is started again by the next request.
+      opening.catch(() => {
+        if (current === opening) current = null;
+      });
+    }
+    return current;
+  };
+  const reload = async () => {
+    const old = current;
+    if (old === null) return;
+    try {
+      const fresh = await open();
+      if (current !== old) return await fresh.retire();
+      current = Promise.resolve(fresh);
+      await (await old).retire();
+    } catch (error) {
+      log("warn", "schema_reload_failed", { reason: String(error) });
+    }
+  };
+  return {
+    fetch: async (request) => {
+      const generation = await start().catch((error) => {
+        log("warn", "api_not_started", { reason: String(error) });
+        return null;
+      });
+      if (generation === null) return databaseUnavailable();
+      const printed: string[] = [];
+      const answer = await capture.run(
+        (text) => printed.push(text),
+        () => generation.fetch(request),
+      );
+      if (answer.status < 500) return answer;
+      const reason = printed.join("\n").slice(0, MAX_REASON_LENGTH);
+      logFailure(log, request, { status: answer.status, reason });
+      return tellsOfConnectionLoss(reason) ? databaseUnavailable() : answer;
+    },
+    warm: async () => {
+      await start().catch(() => {});
+    },
+    reloadSchema: () => {
+      if (current === null || reloadTimer !== null) return;
+      reloadTimer = setTimeout(() => {
+        reloadTimer = null;
+        reloads = reloads.then(reload);
+      }, RELOAD_DELAY_MS);
+    },
+    startAnew: () => {
+      const old = current;
+      current = null;
+      // What waits for the old server may wait for ever: nothing here waits for it.
+      reloads = Promise.resolve();
+      old?.then((generation) => generation.retire()).catch(() => {});
+    },
+    stop: async () => {
+      if (reloadTimer !== null) clearTimeout(reloadTimer);
+      const last = current;
+      current = null;
+      await reloads;
+      await last?.then((generation) => generation.retire(), () => {});
+      capture.restore();
+    },
+  };
+}
+
+function logFailure(
+  log: Logger,
+  request: Request,
+  failure: { readonly status: number; readonly reason: string },
+): void {
+  const { pathname } = new URL(request.url);
+  log("error", "request_failed", { method: request.method, path: pathname, ...failure });
+}

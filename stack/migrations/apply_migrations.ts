@@ -1,0 +1,133 @@
+import { join } from "node:path";
+import { createSql, type Sql } from "../../shared/db/sql_client.ts";
+import { SwarmError } from "../../shared/errors/swarm_error.ts";
+import { contentHash } from "../database/content_hash.ts";
+import type { StackDatabase } from "../database/database_port.ts";
+import { type Migration, readMigrations } from "./read_migrations.ts";
+import { runFile } from "./run_file.ts";
+import { splitStatements } from "./split_statements.ts";
+
+const SEED_PATH = join("supabase", "seed.sql");
+
+/** What {@linkcode applyMigrations} did. */
+export interface MigrationReport {
+  /** Versions that were applied now. */
+  readonly applied: readonly string[];
+  /** Paths of files that were edited after they had been applied; they are not applied again. */
+  readonly edited: readonly string[];
+  /** Whether the seed file was applied now. */
+  readonly isSeeded: boolean;
+}
+
+/**
+ * Brings the database up to the project's migrations, each file in one transaction, recorded as
+ * the Supabase CLI records them; then applies `supabase/seed.sql` unless it was applied before.
+ * Runs as role `postgres`, as on a hosted project.
+ *
+ * @throws SwarmError `CONFIG_INVALID` naming file and line when a statement fails, or when the
+ * database knows a migration that the project has not.
+ */
+export async function applyMigrations(
+  database: Pick<StackDatabase, "url">,
+  projectRoot: string,
+): Promise<MigrationReport> {
+  const sql = createSql(database.url, { maxConnections: 1, applicationName: "migrations" });
+  try {
+    await createHistory(sql);
+    const migrations = await readMigrations(projectRoot);
+    const recorded = await readHistory(sql);
+    refuseUnknownVersions(migrations, recorded);
+    const pending = migrations.filter(({ version }) => !recorded.has(version));
+    for (const migration of pending) await applyMigration(sql, migration);
+    return {
+      applied: pending.map(({ version }) => version),
+      edited: migrations.filter((migration) => isEdited(migration, recorded)).map(({ path }) =>
+        path
+      ),
+      isSeeded: await applySeed(sql, projectRoot),
+    };
+  } finally {
+    await sql.end();
+  }
+}
+
+/** The tables have the layout that `supabase db push` gives them. */
+async function createHistory(sql: Sql): Promise<void> {
+  await sql.unsafe(`
+    create schema if not exists supabase_migrations;
+    create table if not exists supabase_migrations.schema_migrations (
+      version text not null primary key,
+      statements text[],
+      name text
+    );
+    create table if not exists supabase_migrations.seed_files (
+      path text not null primary key,
+      hash text not null
+    );
+  `);
+}
+
+/** The statements that were recorded for each version. */
+async function readHistory(sql: Sql): Promise<Map<string, string | null>> {
+  const rows = await sql<{ version: string; statements: string[] | null }[]>`
+    select version, to_jsonb(statements) as statements
+    from supabase_migrations.schema_migrations
+  `;
+  return new Map(rows.map(({ version, statements }) => [version, JSON.stringify(statements)]));
+}
+
+function refuseUnknownVersions(
+  migrations: readonly Migration[],
+  recorded: ReadonlyMap<string, unknown>,
+): void {
+  const known = new Set(migrations.map(({ version }) => version));
+  const unknown = [...recorded.keys()].filter((version) => !known.has(version));
+  if (unknown.length === 0) return;
+  throw new SwarmError(
+    "CONFIG_INVALID",
+    `Cannot apply migrations: the database has ${
+      unknown.join(", ")
+    }, which supabase/migrations has not`,
+    { hint: "Restore those files, or start with another or an empty data folder." },
+  );
+}
+
+async function applyMigration(sql: Sql, { version, name, path, sql: text }: Migration) {
+  await sql.begin(async (tx) => {
+    await runFile(tx, path, splitStatements(text));
+    await tx`
+      insert into supabase_migrations.schema_migrations (version, name, statements)
+      select ${version}, ${name}, array(
+        select value from jsonb_array_elements_text(${tx.json(statementTexts(text))}::jsonb)
+      )
+    `;
+  });
+}
+
+function isEdited(migration: Migration, recorded: ReadonlyMap<string, string | null>): boolean {
+  const statements = recorded.get(migration.version);
+  return statements !== undefined &&
+    statements !== JSON.stringify(statementTexts(migration.sql));
+}
+
+function statementTexts(text: string): string[] {
+  return splitStatements(text).map((statement) => statement.text);
+}
+
+/** False when there is no seed file or it was applied before, in whatever version. */
+async function applySeed(sql: Sql, projectRoot: string): Promise<boolean> {
+  const text = await Deno.readTextFile(join(projectRoot, SEED_PATH)).catch(() => null);
+  if (text === null) return false;
+  const hash = await contentHash(text);
+  return await sql.begin(async (tx) => {
+    const inserted = await tx`
+      insert into supabase_migrations.seed_files (path, hash)
+      values (${SEED_PATH}, ${hash})
+      on conflict (path) do nothing
+      returning path
+    `;
+    if (inserted.length === 0) return false;
+    await runFile(tx, SEED_PATH, splitStatements(text));
+    return true;
+  });
+}

@@ -1,0 +1,109 @@
+import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { z } from "../../shared/vendor/zod.js";
+import { SwarmError } from "../../shared/errors/swarm_error.ts";
+import { platformExtensions } from "../platform/platform_files.ts";
+
+/** A folder with the machine's Postgres, its extensions and ours; see {@linkcode layPrefix}. */
+export interface NativePrefix {
+  readonly path: string;
+  /** Major version of the server, for example 15. */
+  readonly major: number;
+  /** Holds `postgres`, `initdb` and `pg_ctl`. */
+  readonly binDir: string;
+  /** Where the server looks for control and SQL files of extensions. */
+  readonly extensionDir: string;
+}
+
+/** What the installer writes last, so that a prefix with it is complete. */
+const stampSchema = z.object({
+  major: z.number().int(),
+  bin_dir: z.string(),
+  extension_dir: z.string(),
+  /** What the prefix was made from; another value means: lay it again. */
+  source: z.string(),
+});
+
+/** The contents of the installer's stamp. Folders are relative to the prefix. */
+export type PrefixStamp = z.infer<typeof stampSchema>;
+
+const INSTALLER = "deno task native:install";
+const STAMP_NAME = "supaswarm_native.json";
+
+/** `SUPASWARM_NATIVE_PREFIX`, or `.supaswarm/native/prefix` of the project. */
+export function defaultPrefixPath(): string {
+  return Deno.env.get("SUPASWARM_NATIVE_PREFIX") ||
+    fileURLToPath(new URL("../../.supaswarm/native/prefix", import.meta.url));
+}
+
+/**
+ * The installed prefix at `path`.
+ *
+ * @throws SwarmError `CONFIG_INVALID` naming the installer when there is none.
+ */
+export async function findNativePrefix(path: string = defaultPrefixPath()): Promise<NativePrefix> {
+  const stamp = await readPrefixStamp(path);
+  if (stamp === null) {
+    throw new SwarmError(
+      "CONFIG_INVALID",
+      `Cannot start native Postgres: none is set up at ${path}`,
+      {
+        hint: `Run: ${INSTALLER}`,
+      },
+    );
+  }
+  return {
+    path: resolve(path),
+    major: stamp.major,
+    binDir: resolve(path, stamp.bin_dir),
+    extensionDir: resolve(path, stamp.extension_dir),
+  };
+}
+
+/** The stamp of a complete prefix, or null. */
+export async function readPrefixStamp(path: string): Promise<PrefixStamp | null> {
+  try {
+    const stamp = JSON.parse(await Deno.readTextFile(`${path}/${STAMP_NAME}`));
+    return stampSchema.safeParse(stamp).data ?? null;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound || error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+/** Declares the prefix complete. */
+export async function writePrefixStamp(path: string, stamp: PrefixStamp): Promise<void> {
+  await Deno.writeTextFile(`${path}/${STAMP_NAME}`, `${JSON.stringify(stamp, null, 2)}\n`);
+}
+
+/**
+ * Puts our extensions into the prefix, in place of the machine's of the same name. Files that are
+ * as they should be are not touched, so a prefix that is only readable serves as well.
+ *
+ * @throws SwarmError `CONFIG_INVALID` when files are outdated and cannot be written.
+ */
+export async function placeExtensions(extensionDir: string): Promise<void> {
+  for (const extension of await platformExtensions()) {
+    for (const file of extension.files) {
+      await placeFile(`${extensionDir}/${file.name}`, file.content);
+    }
+  }
+}
+
+async function placeFile(path: string, content: string): Promise<void> {
+  try {
+    if (await Deno.readTextFile(path) === content) return;
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
+  try {
+    // Written beside and moved over: a link is replaced, not followed into a system folder.
+    await Deno.writeTextFile(`${path}.new`, content);
+    await Deno.rename(`${path}.new`, path);
+  } catch (cause) {
+    throw new SwarmError("CONFIG_INVALID", `Cannot update the extension file ${path}`, {
+      hint: `Run as the owner of that folder: ${INSTALLER}`,
+      cause,
+    });
+  }
+}

@@ -1,0 +1,123 @@
+import type { Sql } from "../../shared/db/sql_client.ts";
+import type { JsonObject } from "../../shared/json.ts";
+import type { Logger } from "../../shared/log/logger.ts";
+import type { TableChange } from "./change_data.ts";
+import type { ChangeHub, ChangeSubscriber } from "./change_hub.ts";
+import { type Verdict, verdictsOf } from "./change_verdicts.ts";
+import { encodeFrame } from "./frames.ts";
+import { wireTopic } from "./topic_hub.ts";
+
+/** What the feed reads from and whom it serves. */
+export interface ChangeFeedOptions {
+  readonly sql: Sql;
+  readonly hub: ChangeHub;
+  readonly log: Logger;
+}
+
+interface ChangeRow {
+  readonly id: string;
+  readonly schema_name: string;
+  readonly table_name: string;
+  readonly operation: TableChange["type"];
+  readonly record: JsonObject | null;
+  readonly old_record: JsonObject | null;
+  readonly columns: TableChange["columns"];
+  readonly committed_at: string;
+}
+
+const BATCH = 200;
+const RETRY_MS = 250;
+
+/**
+ * Sends recorded changes of published tables to their followers, in the order of the changes, and
+ * deletes them. A notification is only a bell: what is there is taken, batch by batch.
+ */
+export class ChangeFeed {
+  readonly #options: ChangeFeedOptions;
+  #isRung = false;
+  #isStopped = false;
+  #working: Promise<void> | null = null;
+
+  constructor(options: ChangeFeedOptions) {
+    this.#options = options;
+  }
+
+  /** There may be changes. */
+  ring(): void {
+    this.#isRung = true;
+    this.#working ??= this.#work();
+  }
+
+  /** Sends nothing more; resolves when the batch in progress is done. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#working;
+  }
+
+  async #work(): Promise<void> {
+    while (this.#isRung && !this.#isStopped) {
+      this.#isRung = false;
+      try {
+        await this.#deliverBatch();
+      } catch (error) {
+        // The database is away: the changes are still there.
+        const message = error instanceof Error ? error.message : String(error);
+        this.#options.log("warn", "realtime.changes_unreadable", { message });
+        this.#isRung = true;
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      }
+    }
+    this.#working = null;
+  }
+
+  async #deliverBatch(): Promise<void> {
+    const { sql, hub } = this.#options;
+    const rows = await sql<ChangeRow[]>`
+      select
+        id, schema_name, table_name, operation, record, old_record, columns,
+        to_char(commit_timestamp at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+          as committed_at
+      from realtime.stack_changes
+      order by id
+      limit ${BATCH}`;
+    if (rows.length === 0) return;
+    const verdicts = await verdictsOf(sql, hub, rows.map(toChange));
+    // Deleted before they are sent: at worst a change is lost with the process, never sent twice.
+    const ids = JSON.stringify(rows.map(({ id }) => id));
+    await sql`
+      delete from realtime.stack_changes
+      where id in (
+        select value::bigint from jsonb_array_elements_text(${ids}::text::jsonb))`;
+    this.#isRung ||= rows.length === BATCH;
+    for (const verdict of verdicts) send(verdict);
+  }
+}
+
+/** One message for each channel and form of the data, naming all bindings that it is for. */
+function send(verdict: Verdict): void {
+  const messages = new Map<ChangeSubscriber, Map<JsonObject, number[]>>();
+  for (const { subscription: { id, subscriber }, data } of verdict) {
+    const byData = messages.get(subscriber) ?? new Map<JsonObject, number[]>();
+    byData.set(data, [...byData.get(data) ?? [], id]);
+    messages.set(subscriber, byData);
+  }
+  for (const [subscriber, byData] of messages) {
+    for (const [data, ids] of byData) {
+      const topic = wireTopic(subscriber.topic);
+      const frame = { joinRef: null, ref: null, topic, event: "postgres_changes" };
+      subscriber.send(encodeFrame({ ...frame, payload: { ids, data } }, subscriber.version));
+    }
+  }
+}
+
+function toChange(row: ChangeRow): TableChange {
+  return {
+    schema: row.schema_name,
+    table: row.table_name,
+    type: row.operation,
+    committedAt: row.committed_at,
+    columns: row.columns,
+    record: row.record,
+    oldRecord: row.old_record,
+  };
+}

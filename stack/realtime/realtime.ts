@@ -1,0 +1,122 @@
+import { createSql } from "../../shared/db/sql_client.ts";
+import type { Logger } from "../../shared/log/logger.ts";
+import type { StackDatabase } from "../database/database_port.ts";
+import { ChangeFeed } from "./change_feed.ts";
+import { ChangeHub } from "./change_hub.ts";
+import type { ChannelServices } from "./channel.ts";
+import { Connection } from "./connection.ts";
+import { type Keys, readHandshake } from "./handshake.ts";
+import { answerBroadcast } from "./http_broadcast.ts";
+import type { VerifyToken } from "./identity.ts";
+import { maintainTables } from "./maintenance.ts";
+import { MessageFeed } from "./message_feed.ts";
+import { TopicHub } from "./topic_hub.ts";
+
+/** What a Realtime server needs. */
+export interface RealtimeOptions extends Keys {
+  readonly database: StackDatabase;
+  readonly verifyToken: VerifyToken;
+  readonly log: Logger;
+}
+
+/** A running Realtime server. */
+export interface RealtimeServer {
+  /** Answers everything below `/realtime/v1`. */
+  fetch(request: Request): Promise<Response>;
+  /** Closes all connections. Safe to call twice. */
+  stop(): Promise<void>;
+}
+
+/** The few queries of one moment; more connections would only queue up in the embedded server. */
+const MAX_DATABASE_CONNECTIONS = 3;
+const CATCH_UP_INTERVAL_MS = 10_000;
+/** A notification may be as much slower than a query's answer. */
+const NOTIFICATION_GRACE_MS = 500;
+const MAINTENANCE_INTERVAL_MS = 10 * 60_000;
+const SERVICE_RESTART = 1012;
+
+/**
+ * Starts the Realtime server of the embedded stack: broadcast, presence, `postgres_changes` and
+ * the HTTP broadcast door, as `supabase-js` expects them.
+ */
+export async function startRealtime(options: RealtimeOptions): Promise<RealtimeServer> {
+  const { database, log, verifyToken } = options;
+  const sql = createSql(database.adminUrl, {
+    maxConnections: MAX_DATABASE_CONNECTIONS,
+    applicationName: "supaswarm-realtime",
+  });
+  const services: ChannelServices = {
+    sql,
+    hub: new TopicHub(),
+    changes: new ChangeHub(sql),
+    verifyToken,
+    log,
+  };
+  const connections = new Set<Connection>();
+  await services.changes.reset();
+  const stopFeeds = await startFeeds(database, services);
+  return {
+    fetch: (request) => answer(request, { ...options, services, connections }),
+    stop: async () => {
+      for (const connection of connections) connection.end(SERVICE_RESTART, "Realtime stops");
+      await stopFeeds();
+      await sql.end({ timeout: 5 });
+    },
+  };
+}
+
+async function answer(
+  request: Request,
+  server: Keys & { readonly services: ChannelServices; readonly connections: Set<Connection> },
+): Promise<Response> {
+  const { pathname, search } = new URL(request.url);
+  const path = pathname.replace(/^\/realtime\/v1(?=\/)/, "");
+  if (path.startsWith("/api/broadcast")) {
+    return await answerBroadcast(request, path + search, server);
+  }
+  if (path !== "/websocket") return Response.json({ error: "Not found" }, { status: 404 });
+  const handshake = readHandshake(request, server);
+  if (handshake instanceof Response) return handshake;
+  const { socket, response } = Deno.upgradeWebSocket(request);
+  const { connections, services } = server;
+  connections.add(
+    new Connection(socket, handshake, services, (ended) => connections.delete(ended)),
+  );
+  return response;
+}
+
+/** Follows what is committed; answers how to end that. */
+async function startFeeds(
+  database: StackDatabase,
+  { sql, hub, changes, log }: ChannelServices,
+): Promise<() => Promise<void>> {
+  const messageFeed = new MessageFeed({ sql, hub, log });
+  const changeFeed = new ChangeFeed({ sql, hub: changes, log });
+  const report = (event: string) => (error: unknown) => {
+    log("warn", event, { message: error instanceof Error ? error.message : String(error) });
+  };
+  const catchUp = (graceMs: number) => {
+    changeFeed.ring();
+    messageFeed.catchUp(graceMs).catch(report("realtime.catch_up_failed"));
+  };
+  const undo = [
+    await database.onNotification("supaswarm_realtime", (payload) => messageFeed.announce(payload)),
+    await database.onNotification("supaswarm_cdc", () => changeFeed.ring()),
+    // Nothing is on its way from a database that has just started.
+    database.onRestart(() => catchUp(0)),
+    every(CATCH_UP_INTERVAL_MS, () => catchUp(NOTIFICATION_GRACE_MS)),
+    every(
+      MAINTENANCE_INTERVAL_MS,
+      () => void maintainTables(sql).catch(report("realtime.upkeep_failed")),
+    ),
+  ];
+  return async () => {
+    for (const end of undo.splice(0)) end();
+    await Promise.all([messageFeed.stop(), changeFeed.stop()]);
+  };
+}
+
+function every(intervalMs: number, work: () => void): () => void {
+  const timer = setInterval(work, intervalMs);
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,147 @@
+import type { JsonObject } from "../../shared/json.ts";
+import {
+  type Broadcast,
+  encodeBroadcast,
+  encodeFrame,
+  type Frame,
+  type ProtocolVersion,
+} from "./frames.ts";
+import { type PresenceDiff, type PresenceList, PresenceState } from "./presence_state.ts";
+
+/** A stream of messages. Private and public channels of one topic are different streams. */
+export interface Stream {
+  /** The topic without `realtime:`. */
+  readonly topic: string;
+  readonly isPrivate: boolean;
+}
+
+/** A joined channel, as the hub sees it. */
+export interface Subscriber {
+  readonly version: ProtocolVersion;
+  /** When it joined, in milliseconds since 1970. */
+  readonly joinedAtMs: number;
+  hears(extension: "broadcast" | "presence"): boolean;
+  send(data: string | Uint8Array<ArrayBuffer>): void;
+}
+
+/** Who of a stream's subscribers is left out. */
+export interface Exclusion {
+  readonly sender?: Subscriber;
+  /** Leaves out those who joined after the message was sent (milliseconds since 1970). */
+  readonly sentAtMs?: number;
+}
+
+type Encode = (version: ProtocolVersion) => string | Uint8Array<ArrayBuffer> | null;
+
+interface Topic {
+  readonly subscribers: Set<Subscriber>;
+  readonly presence: PresenceState<Subscriber>;
+}
+
+/** Who listens to what, and who is present where. It knows no sockets and no database. */
+export class TopicHub {
+  readonly #topics = new Map<string, Topic>();
+  #lastPresenceRef = 0;
+
+  /** Whether anybody listens. */
+  has(stream: Stream): boolean {
+    return this.#topics.has(keyOf(stream));
+  }
+
+  /** The number of streams that somebody listens to. */
+  get size(): number {
+    return this.#topics.size;
+  }
+
+  join(stream: Stream, subscriber: Subscriber): void {
+    const key = keyOf(stream);
+    const topic = this.#topics.get(key) ?? {
+      subscribers: new Set<Subscriber>(),
+      presence: new PresenceState<Subscriber>(() => `${++this.#lastPresenceRef}`),
+    };
+    topic.subscribers.add(subscriber);
+    this.#topics.set(key, topic);
+  }
+
+  /** Removes a subscriber and tells the others that it is no longer present. */
+  leave(stream: Stream, subscriber: Subscriber): void {
+    const key = keyOf(stream);
+    const topic = this.#topics.get(key);
+    if (topic === undefined || !topic.subscribers.delete(subscriber)) return;
+    this.#sendDiff(stream, topic, topic.presence.untrack(subscriber));
+    if (topic.subscribers.size === 0) this.#topics.delete(key);
+  }
+
+  /** Sends a message to all who may hear it; each wire form is written once. */
+  broadcast(
+    stream: Stream,
+    message: Omit<Broadcast, "topic">,
+    exclusion: Exclusion = {},
+  ): void {
+    const topic = this.#topics.get(keyOf(stream));
+    if (topic === undefined) return;
+    const whole = { ...message, topic: wireTopic(stream.topic) };
+    const { sender, sentAtMs = Infinity } = exclusion;
+    const encode = encodedOnce((version) => encodeBroadcast(whole, version));
+    for (const subscriber of topic.subscribers) {
+      const isExcluded = subscriber === sender || subscriber.joinedAtMs > sentAtMs;
+      if (!isExcluded && subscriber.hears("broadcast")) deliver(subscriber, encode);
+    }
+  }
+
+  track(stream: Stream, subscriber: Subscriber, key: string, payload: JsonObject): void {
+    const topic = this.#topics.get(keyOf(stream));
+    if (topic?.subscribers.has(subscriber)) {
+      this.#sendDiff(stream, topic, topic.presence.track(subscriber, key, payload));
+    }
+  }
+
+  untrack(stream: Stream, subscriber: Subscriber): void {
+    const topic = this.#topics.get(keyOf(stream));
+    if (topic !== undefined) this.#sendDiff(stream, topic, topic.presence.untrack(subscriber));
+  }
+
+  presenceOf(stream: Stream): PresenceList {
+    return this.#topics.get(keyOf(stream))?.presence.list() ?? {};
+  }
+
+  #sendDiff(stream: Stream, topic: Topic, diff: PresenceDiff | null): void {
+    if (diff === null) return;
+    const frame: Frame = {
+      joinRef: null,
+      ref: null,
+      topic: wireTopic(stream.topic),
+      event: "presence_diff",
+      payload: diff,
+    };
+    const encode = encodedOnce((version) => encodeFrame(frame, version));
+    for (const subscriber of topic.subscribers) {
+      if (subscriber.hears("presence")) deliver(subscriber, encode);
+    }
+  }
+}
+
+/** The topic as it stands in frames. */
+export function wireTopic(topic: string): string {
+  return `realtime:${topic}`;
+}
+
+function keyOf(stream: Stream): string {
+  return `${stream.isPrivate ? "private" : "public"}:${stream.topic}`;
+}
+
+function deliver(subscriber: Subscriber, encode: Encode): void {
+  const data = encode(subscriber.version);
+  if (data !== null) subscriber.send(data);
+}
+
+function encodedOnce(encode: Encode): Encode {
+  const written = new Map<ProtocolVersion, ReturnType<Encode>>();
+  return (version) => {
+    const known = written.get(version);
+    if (known !== undefined) return known;
+    const data = encode(version);
+    written.set(version, data);
+    return data;
+  };
+}

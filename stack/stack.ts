@@ -1,0 +1,210 @@
+import type { JsonValue } from "../shared/json.ts";
+import type { Logger } from "../shared/log/logger.ts";
+import type { SwarmError } from "../shared/errors/swarm_error.ts";
+import { DEMO_AGENTS } from "../scripts/models/demo_agents.ts";
+import { type ModelServer, startModelServer } from "../scripts/models/model_server.ts";
+import { loadSupabaseLite, loadSupabaseLitePostgres } from "../scripts/deps.ts";
+import { startEmbeddingServer } from "../scripts/embedding/embedding_server.ts";
+import { openDatabase } from "./database/open_database.ts";
+import type { StackDatabase } from "./database/database_port.ts";
+import { loadKeys } from "./keys/keys.ts";
+import { protectProcess } from "./database/protect_process.ts";
+import { applyMigrations } from "./migrations/apply_migrations.ts";
+import { configureProject } from "../scripts/platform/configure_project.ts";
+import { startCron } from "./scheduler/cron.ts";
+import { startNet } from "./scheduler/net.ts";
+import { assertPortFree } from "./assert_port_free.ts";
+import {
+  type Environment,
+  type FunctionLimits,
+  functionLimits,
+  readEnvironment,
+} from "./stack_environment.ts";
+import type { FunctionUsage } from "./functions/isolate_pool.ts";
+import { canReadThreadCpu } from "./functions/thread_cpu.ts";
+import { startDoors } from "./start_doors.ts";
+import { StopSequence } from "./stop_sequence.ts";
+
+/** Takes one log line, ready for `JSON.stringify`. */
+export type StackLog = (line: Readonly<Record<string, JsonValue | undefined>>) => void;
+
+/** What a stack is started with. */
+export interface StackOptions {
+  /** `pglite`, `native`, or the URL of a prepared Postgres. */
+  readonly db: string;
+  /** Port of the API on 127.0.0.1; 0 takes any free one. */
+  readonly port: number;
+  /** Keeps nothing: data, keys and files go with the stack. */
+  readonly ephemeral: boolean;
+  /** Where data, keys and files are kept; unused when `ephemeral`. */
+  readonly dataDir: string;
+  /** The folder with `deno.json`, `.env` and `supabase/`. */
+  readonly projectRoot: string;
+  /** Loads functions anew when their code changes. */
+  readonly watch: boolean;
+  readonly onLog: StackLog;
+  /** Called when the database has ended for good. @default it is only logged */
+  readonly onFailure?: (error: SwarmError) => void;
+  /** @default the process's variables, and those of the project's `.env` */
+  readonly env?: Environment;
+}
+
+/** A running stack. */
+export interface Stack {
+  /** What clients call the project's URL, such as `http://127.0.0.1:54321`. */
+  readonly apiUrl: string;
+  /** As role `postgres`. */
+  readonly dbUrl: string;
+  readonly publishableKey: string;
+  readonly secretKey: string;
+  /** Names of the edge functions. */
+  readonly functions: readonly string[];
+  readonly functionLimits: FunctionLimits & {
+    /** False where the operating system does not tell the CPU time of a thread. */
+    readonly isCpuEnforced: boolean;
+  };
+  /** What the isolates of a function have used since the start. */
+  functionUsage(name: string): FunctionUsage;
+  /** Plays the seeded demo agents; its journal tells what a model was shown. */
+  readonly models: ModelServer;
+  /** From the call to readiness. */
+  readonly bootMs: number;
+  /** Ends everything, within seconds; safe to repeat. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the whole platform and resolves when it serves.
+ *
+ * @throws SwarmError CONFIG_INVALID for a busy port or a bad setting, DATABASE_UNAVAILABLE for a
+ * data folder that is in use or damaged, or a missing binary. Nothing is left running then.
+ */
+export async function startStack(options: StackOptions): Promise<Stack> {
+  const startedAt = performance.now();
+  const log = toLogger(options.onLog);
+  const stops = new StopSequence(log);
+  try {
+    const parts = await startParts(options, { log, stops });
+    return {
+      ...parts,
+      bootMs: Math.round(performance.now() - startedAt),
+      stop: () => stops.run(),
+    };
+  } catch (error) {
+    await stops.run();
+    throw error;
+  }
+}
+
+/** What every step of the start may use. */
+interface StartContext {
+  readonly log: Logger;
+  readonly stops: StopSequence;
+}
+
+async function startParts(
+  options: StackOptions,
+  { log, stops }: StartContext,
+): Promise<Omit<Stack, "bootMs" | "stop">> {
+  const { projectRoot, ephemeral } = options;
+  const dataDir = ephemeral ? null : options.dataDir;
+  const environment = options.env ?? await readEnvironment(projectRoot);
+  assertPortFree(options.port);
+  preloadGateway();
+  stops.add("error handlers", surviveLostConnections(log));
+  const [keys, models, database] = await inParallel(
+    loadKeys(dataDir),
+    startScriptedModels(stops),
+    open(options, { log, stops }),
+  );
+  const [doors] = await inParallel(
+    startDoors({ ...options, dataDir, database, keys, environment, log, stops }),
+    migrate(database, { projectRoot, log }),
+  );
+  const { apiUrl } = doors;
+  const embeddings = startEmbeddingServer();
+  stops.add("embeddings", () => embeddings.stop());
+  await configureProject({
+    dbUrl: database.url,
+    apiUrl,
+    scriptedModelUrl: models.url,
+    embeddingUrl: embeddings.url,
+    environment,
+  });
+  await inParallel(startSchedulers(database, { log, stops }), doors.warm());
+  return {
+    apiUrl,
+    dbUrl: database.url,
+    publishableKey: keys.publishableKey,
+    secretKey: keys.secretKey,
+    functions: doors.functions.names,
+    functionLimits: { ...functionLimits(environment), isCpuEnforced: canReadThreadCpu() },
+    models,
+    functionUsage: (name) => doors.functions.usageOf(name),
+  };
+}
+
+/** Fails like `Promise.all`, but only when nothing goes on any more that would start more. */
+async function inParallel<const Works extends readonly Promise<unknown>[]>(
+  ...works: Works
+): Promise<{ -readonly [Index in keyof Works]: Awaited<Works[Index]> }> {
+  await Promise.allSettled(works);
+  return await Promise.all(works);
+}
+
+async function startScriptedModels(stops: StopSequence): Promise<ModelServer> {
+  const server = await startModelServer({ agents: DEMO_AGENTS });
+  stops.add("scripted models", () => server.stop());
+  return server;
+}
+
+/** Loads the gateway's large packages while the database boots; it reports itself what fails. */
+function preloadGateway(): void {
+  Promise.all([loadSupabaseLite(), loadSupabaseLitePostgres()]).catch(() => {});
+}
+
+function surviveLostConnections(log: Logger): () => Promise<void> {
+  const unprotect = protectProcess(({ message }) =>
+    log("warn", "database_connection_lost", { reason: message })
+  );
+  return () => Promise.resolve(unprotect());
+}
+
+async function open(
+  { db, dataDir, ephemeral, projectRoot, onFailure }: StackOptions,
+  { log, stops }: StartContext,
+): Promise<StackDatabase> {
+  const database = await openDatabase({
+    db,
+    dataDir,
+    ephemeral,
+    projectRoot,
+    log,
+    ...(onFailure === undefined ? {} : { onFailure }),
+  });
+  stops.add("database", () => database.stop());
+  return database;
+}
+
+async function migrate(
+  database: StackDatabase,
+  { projectRoot, log }: { readonly projectRoot: string; readonly log: Logger },
+): Promise<void> {
+  const { edited } = await applyMigrations(database, projectRoot);
+  for (const path of edited) log("warn", "migration_edited_after_it_was_applied", { path });
+}
+
+async function startSchedulers(
+  database: StackDatabase,
+  { log, stops }: StartContext,
+): Promise<void> {
+  const net = await startNet(database, log);
+  stops.add("net", () => net.stop());
+  const cron = startCron(database, log);
+  stops.add("cron", () => cron.stop());
+}
+
+function toLogger(onLog: StackLog): Logger {
+  return (level, event, fields = {}) =>
+    onLog({ at: new Date().toISOString(), level, source: "stack", event, ...fields });
+}

@@ -1,0 +1,107 @@
+import { parseEnv } from "node:util";
+import { join } from "node:path";
+import { ENV_VARIABLES } from "../shared/config/env_variables.ts";
+import { SwarmError } from "../shared/errors/swarm_error.ts";
+import type { CpuLimits } from "./functions/cpu_watch.ts";
+import type { StackKeys } from "./keys/keys.ts";
+
+/** Variables by name. */
+export type Environment = Readonly<Record<string, string>>;
+
+/** Prefix of the product's own settings, which functions may read. */
+const SETTING_PREFIX = "SUPASWARM_";
+
+const WALL_CLOCK_VARIABLE = "SUPASWARM_FUNCTION_WALL_CLOCK_SECONDS";
+const CPU_SOFT_VARIABLE = "SUPASWARM_CPU_SOFT_MS";
+const CPU_HARD_VARIABLE = "SUPASWARM_CPU_HARD_MS";
+/** The hosted platform's limit of the paid plans. */
+const DEFAULT_WALL_CLOCK_SECONDS = 400;
+/** The hosted platform's limits of all plans. */
+const DEFAULT_CPU_SOFT_MS = 1_000;
+const DEFAULT_CPU_HARD_MS = 2_000;
+
+/** What the stack lets an isolate use over its whole life. */
+export interface FunctionLimits {
+  readonly wallClockMs: number;
+  /** Null: CPU time is unlimited. */
+  readonly cpu: CpuLimits | null;
+}
+
+/** The variables of the project's `.env` with those of this process before them. */
+export async function readEnvironment(projectRoot: string): Promise<Environment> {
+  const text = await Deno.readTextFile(join(projectRoot, ".env")).catch((error) => {
+    if (error instanceof Deno.errors.NotFound) return "";
+    throw error;
+  });
+  const fromFile = Object.entries(parseEnv(text)).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value]]
+  );
+  return { ...Object.fromEntries(fromFile), ...Deno.env.toObject() };
+}
+
+/** What a function's environment is made from. */
+export interface FunctionEnvironmentParts {
+  readonly apiUrl: string;
+  readonly dbUrl: string;
+  readonly keys: StackKeys;
+  readonly environment: Environment;
+}
+
+/**
+ * What edge functions see: the platform's default variables and the product's settings. Keys of
+ * model providers and tools are not among them; code reads those from Vault.
+ */
+export function functionEnvironment(parts: FunctionEnvironmentParts): Environment {
+  const { apiUrl, dbUrl, keys, environment } = parts;
+  const { wallClockMs, cpu } = functionLimits(environment);
+  const settings = Object.entries(environment).filter(([name]) => isSetting(name));
+  return {
+    SUPASWARM_ALLOW_LOOPBACK: "true",
+    ...Object.fromEntries(settings),
+    // The worker paces itself by the life that its isolate really has.
+    SUPASWARM_WALL_CLOCK_SECONDS: String(Math.max(1, Math.floor(wallClockMs / 1_000))),
+    [CPU_SOFT_VARIABLE]: String(cpu?.softMs ?? 0),
+    [CPU_HARD_VARIABLE]: String(cpu?.hardMs ?? 0),
+    SUPABASE_URL: apiUrl,
+    SUPABASE_DB_URL: dbUrl,
+    SUPABASE_PUBLISHABLE_KEYS: JSON.stringify({ default: keys.publishableKey }),
+    SUPABASE_SECRET_KEYS: JSON.stringify({ default: keys.secretKey }),
+    SUPABASE_JWKS: JSON.stringify(keys.jwks),
+    SUPABASE_ANON_KEY: keys.publishableKey,
+    SUPABASE_SERVICE_ROLE_KEY: keys.secretKey,
+    SB_REGION: "local",
+  };
+}
+
+function isSetting(name: string): boolean {
+  return name.startsWith(SETTING_PREFIX) || name.startsWith("OTEL_") && name in ENV_VARIABLES;
+}
+
+/**
+ * What the stack lets a function's isolate use. A hard CPU limit of 0 lifts both CPU limits.
+ *
+ * @throws SwarmError CONFIG_INVALID when a variable is malformed, or the soft limit the larger one.
+ */
+export function functionLimits(environment: Environment): FunctionLimits {
+  const seconds = readNumber(environment, WALL_CLOCK_VARIABLE, DEFAULT_WALL_CLOCK_SECONDS);
+  if (seconds === 0) throw unreadable(WALL_CLOCK_VARIABLE, "it is '0'");
+  const softMs = readNumber(environment, CPU_SOFT_VARIABLE, DEFAULT_CPU_SOFT_MS);
+  const hardMs = readNumber(environment, CPU_HARD_VARIABLE, DEFAULT_CPU_HARD_MS);
+  if (hardMs > 0 && softMs > hardMs) {
+    throw unreadable(CPU_SOFT_VARIABLE, `it is ${softMs}, more than ${CPU_HARD_VARIABLE}`);
+  }
+  return { wallClockMs: seconds * 1_000, cpu: hardMs === 0 ? null : { softMs, hardMs } };
+}
+
+function readNumber(environment: Environment, name: string, fallback: number): number {
+  const text = environment[name];
+  const value = text ? Number(text) : fallback;
+  if (Number.isFinite(value) && value >= 0) return value;
+  throw unreadable(name, `it is '${text}'`);
+}
+
+function unreadable(name: string, problem: string): SwarmError {
+  return new SwarmError("CONFIG_INVALID", `Cannot read ${name}: ${problem}`, {
+    hint: "Give a positive number, in the unit that the name ends with, or leave it out.",
+  });
+}
