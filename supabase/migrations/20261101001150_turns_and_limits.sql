@@ -28,8 +28,7 @@ create index tasks_key_line_idx on public.tasks (
 ) where status = 'pending' and message_id is not null;
 
 -- Of whom how much runs: claims count it owner by owner, and not all that runs.
-create index tasks_running_idx on public.tasks (owner_key)
-  where status = 'running';
+create index tasks_running_idx on public.tasks (owner_key) where status = 'running';
 
 create function private.running_count(p_user_id uuid)
 returns int
@@ -43,8 +42,7 @@ begin
   return (
     select count(*)
     from public.tasks as task
-    where task.status = 'running'
-      and task.owner_key = p_user_id
+    where task.status = 'running' and task.owner_key = p_user_id
   );
 end;
 $$;
