@@ -6,6 +6,7 @@
 
 export const loadAimock = () => import("npm:@copilotkit/aimock@1.43.0");
 export const loadEsbuild = () => import("npm:esbuild@0.28.2");
+export const loadFastXmlParser = () => import("npm:fast-xml-parser@5.12.1");
 export const loadFflate = () => import("npm:fflate@0.8.2");
 export const loadJose = () => import("npm:jose@6.2.17");
 export const loadKysely = () => import("npm:kysely@0.28.18");

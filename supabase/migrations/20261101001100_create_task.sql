@@ -128,11 +128,15 @@ create function private.create_task(
 returns table (task_id uuid, master_task_id uuid, status text, is_new boolean)
 language plpgsql
 set search_path = ''
+-- In a new project, what is planned while the tables are empty reads whole tables, the checks of
+-- foreign keys included, for as long as a connection lives.
+set enable_seqscan = off
+set jit = off
 as $$
 #variable_conflict use_column
 declare
   v_agent public.agents;
-  v_id uuid := gen_random_uuid();
+  v_id uuid := private.new_id();
   v_visible_at timestamptz := private.message_time(p_run_after);
 begin
   -- The key before the checks: a repeated request gets its task even when the agent has gone since.

@@ -91,7 +91,7 @@ set search_path = ''
 as $$
 declare
   v_agent_id uuid := (select id from public.agents where slug = p_agent_slug);
-  v_id uuid := gen_random_uuid();
+  v_id uuid := private.new_id();
   v_priority text := coalesce(p_options ->> 'priority', p_parent.priority);
   v_run_after timestamptz := (p_options ->> 'run_after')::timestamptz;
   v_visible_at timestamptz := private.message_time(v_run_after);
@@ -285,10 +285,11 @@ begin
         );
         v_created := v_created + 1;
       else
-        perform private.end_steps(v_task, jsonb_build_array(jsonb_build_object(
-          'seq', v_subtask.seq, 'kind', 'system', 'name', 'create_subtask', 'state', 'failed',
-          'output', jsonb_build_object('agent', v_subtask.agent, 'status', 'failed', 'error', v_error)
-        )));
+        perform private.emit_events(v_task.id, v_task.master_task_id,
+          private.end_steps(v_task, jsonb_build_array(jsonb_build_object(
+            'seq', v_subtask.seq, 'kind', 'system', 'name', 'create_subtask', 'state', 'failed',
+            'output', jsonb_build_object('agent', v_subtask.agent, 'status', 'failed', 'error', v_error)
+          ))));
       end if;
     end if;
     return query select v_subtask.seq, v_child_id, v_error;
