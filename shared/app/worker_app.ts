@@ -7,9 +7,9 @@ import { isolateClock } from "../isolate/clock.ts";
 import { createCpuMeter } from "../isolate/cpu_meter.ts";
 import { createLifetime } from "../isolate/lifetime.ts";
 import { createSqlTaskStore } from "../worker/sql_task_store.ts";
-import { createSupervisor } from "../worker/supervisor.ts";
+import { createSupervisor } from "../work/supervisor.ts";
 import { createTaskListener } from "../worker/task_listener.ts";
-import { Worker } from "../worker/worker.ts";
+import { createTaskWorker } from "../worker/task_worker.ts";
 import { openIsolatePool } from "../isolate/isolate_pool.ts";
 import { createProjectAnnouncer } from "./announce_project.ts";
 import { createFileRemover } from "./deleted_files.ts";
@@ -63,7 +63,7 @@ export function createWorkerApp(config: Config, log: Logger): WorkerApp {
   });
   const supervisor = createSupervisor({
     createWorker: () =>
-      new Worker({ id: crypto.randomUUID(), ports, settings: config.worker, lifetime, listen }),
+      createTaskWorker({ id: crypto.randomUUID(), ports, settings: config.worker, lifetime, listen }),
     runInBackground: (work) => runInBackground(work.finally(() => telemetry.close())),
     isOpen: () => lifetime.phaseAt(isolateClock.nowMs()) === "open",
     log,
