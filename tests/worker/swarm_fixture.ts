@@ -13,7 +13,7 @@ import type { TaskModelCall, TaskPorts } from "../../shared/worker/task_ports.ts
 import type { ListenForTasks } from "../../shared/worker/task_listener.ts";
 import type { TaskStore } from "../../shared/worker/task_store.ts";
 import { Worker } from "../../shared/worker/worker.ts";
-import { openDatabase } from "../../stack/database/open_database.ts";
+import { openDatabase } from "../../stack/open_database.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 
 /** What a scripted model answers: text, calls, or a failure. */
