@@ -6,6 +6,7 @@
 
 export const loadAimock = () => import("npm:@copilotkit/aimock@1.43.0");
 export const loadEsbuild = () => import("npm:esbuild@0.28.2");
+export const loadFastXmlParser = () => import("npm:fast-xml-parser@5.12.1");
 export const loadFflate = () => import("npm:fflate@0.8.2");
 export const loadSupabaseJs = () => import("npm:@supabase/supabase-js@2.119.1");
 export const loadYaml = () => import("npm:yaml@2.9.1");

@@ -20,7 +20,7 @@ const ports = {
   callModel: () => {
     reportMoment();
     return Promise.resolve({
-      output: {
+      answer: {
         text: "",
         tool_calls: [{ call_id: "1", name: "complete_task", arguments: { output: "done" } }],
         finish_reason: "tool_calls" as const,
@@ -29,8 +29,9 @@ const ports = {
         provider_id: null,
         model: "bench",
         input_tokens: 0,
+        cached_input_tokens: 0,
         output_tokens: 0,
-        key_source: "none",
+        key_source: "none" as const,
       },
     });
   },

@@ -21,7 +21,7 @@ const LAYERS: readonly { readonly name: string; readonly paths: readonly RegExp[
   },
   {
     name: "core",
-    paths: [/^shared\/(agent|secrets|skills|tool_contracts|tool_schemas|quoth\/markdown)\//],
+    paths: [/^shared\/(agent|secrets|skills|sql|tool_contracts|tool_schemas|quoth\/markdown)\//],
   },
   {
     name: "foundation",

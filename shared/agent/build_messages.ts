@@ -1,7 +1,7 @@
 import type { JsonValue } from "../json.ts";
-import type { ModelMessage } from "../llm/model_port.ts";
+import type { ModelAnswer, ModelMessage } from "../llm/model_port.ts";
 import { isErrorResult, resultText } from "./result_text.ts";
-import type { ModelOutput, Step } from "./task_context.ts";
+import type { Step } from "./task_context.ts";
 import { isPlainAnswer, readTurns, type TurnCall } from "./turns.ts";
 
 /** What the model is told, once, when it answers without calling a tool. */
@@ -28,27 +28,17 @@ function inputText(input: JsonValue): string {
   return typeof input === "string" ? input : JSON.stringify(input, null, 2);
 }
 
-function assistantMessage(output: ModelOutput): ModelMessage {
-  return {
-    role: "assistant",
-    text: output.text,
-    toolCalls: output.tool_calls.map((call) => ({
-      callId: call.call_id,
-      name: call.name,
-      arguments: call.arguments,
-      ...(call.malformed === undefined ? {} : { malformed: call.malformed }),
-    })),
-    ...(output.provider_data === undefined ? {} : { providerData: output.provider_data }),
-  };
+function assistantMessage({ finish_reason: _, ...answer }: ModelAnswer): ModelMessage {
+  return { role: "assistant", ...answer };
 }
 
 function toolMessages({ call, step }: TurnCall): readonly ModelMessage[] {
   if (step === null || step.state === "started") return [];
   return [{
     role: "tool",
-    callId: call.call_id,
+    call_id: call.call_id,
     name: call.name,
     text: resultText(step),
-    isError: isErrorResult(step),
+    is_error: isErrorResult(step),
   }];
 }

@@ -29,19 +29,19 @@ Deno.test("buildMessages() gives back each turn with its results in call order",
     {
       role: "assistant",
       text: "Let me see",
-      toolCalls: [
-        { callId: "call_a", name: "a", arguments: { x: 1 } },
-        { callId: "call_b", name: "b", arguments: null, malformed: "{oops" },
+      tool_calls: [
+        { call_id: "call_a", name: "a", arguments: { x: 1 } },
+        { call_id: "call_b", name: "b", arguments: null, malformed: "{oops" },
       ],
     },
     {
       role: "tool",
-      callId: "call_a",
+      call_id: "call_a",
       name: "a",
       text: '<untrusted_data source="files/a">\nfine\n</untrusted_data>',
-      isError: false,
+      is_error: false,
     },
-    { role: "tool", callId: "call_b", name: "b", text: "bad", isError: true },
+    { role: "tool", call_id: "call_b", name: "b", text: "bad", is_error: true },
   ]);
 });
 
@@ -54,8 +54,8 @@ Deno.test("buildMessages() returns what the provider wants back unchanged", () =
   assert.deepEqual(assistant, {
     role: "assistant",
     text: "Hm",
-    toolCalls: [],
-    providerData: { signature: "s" },
+    tool_calls: [],
+    provider_data: { signature: "s" },
   });
 });
 

@@ -373,7 +373,7 @@ Deno.test("failed and completed children stand in call order before the next mod
   const { prompt } = decideKind(state, "call_model");
 
   const results = prompt.messages.filter((message) => message.role === "tool");
-  assert.deepEqual(results.map(({ isError }) => isError), [true, false]);
+  assert.deepEqual(results.map(({ is_error }) => is_error), [true, false]);
   assert.ok(results.every(({ text }) => text.startsWith("<untrusted_data")));
 });
 

@@ -3,10 +3,10 @@ import { nearestNames } from "../nearest_names.ts";
 import { fenceData } from "./fence_data.ts";
 import { rejectedResult, type StepResult } from "./step_result.ts";
 import { SYSTEM_TOOL_ARGUMENTS } from "./system_tools.ts";
-import type { StoredToolCall } from "./task_context.ts";
+import type { ModelToolCall } from "../llm/model_port.ts";
 
 /** What the model reads when the arguments of its call were no JSON object. */
-export function malformedArgumentsResult(call: StoredToolCall): StepResult {
+export function malformedArgumentsResult(call: ModelToolCall): StepResult {
   const start = (call.malformed ?? "").slice(0, 200);
   return rejectedResult(
     "TOOL_ARGUMENTS_INVALID",

@@ -1,23 +1,7 @@
 import { z } from "../vendor/zod.js";
 import { CLOSED_SETS } from "../db/database.types.ts";
 import { jsonObject, jsonValue } from "../json_schema.ts";
-
-/** One tool call as a model step stores it. */
-const storedToolCall = z.object({
-  call_id: z.string(),
-  name: z.string(),
-  /** Null when the model's arguments were no JSON object; `malformed` then holds their text. */
-  arguments: jsonObject.nullable(),
-  malformed: z.string().optional(),
-});
-
-/** What a model call left in the transcript. */
-export const modelOutput = z.object({
-  text: z.string(),
-  tool_calls: z.array(storedToolCall),
-  finish_reason: z.enum(["stop", "tool_calls", "length", "refused"]),
-  provider_data: jsonValue.optional(),
-});
+import { modelAnswer } from "../llm/model_port.ts";
 
 const stepKind = z.enum(CLOSED_SETS.task_steps.kind);
 const stepState = z.enum(CLOSED_SETS.task_steps.state);
@@ -28,7 +12,7 @@ const modelStep = z.object({
   seq,
   state: stepState,
   /** Null until the step has ended. */
-  output: modelOutput.nullable(),
+  output: modelAnswer.nullable(),
 });
 
 const callStep = z.object({
@@ -115,9 +99,5 @@ export type ModelStep = z.infer<typeof modelStep>;
 export type CallStep = z.infer<typeof callStep>;
 /** One row of the transcript. */
 export type Step = ModelStep | CallStep;
-/** What a model answered, as it is stored. */
-export type ModelOutput = z.infer<typeof modelOutput>;
-/** A tool call that a model asked for, as it is stored. */
-export type StoredToolCall = z.infer<typeof storedToolCall>;
 /** A question to a person and, once there, the answer. */
 export type Review = z.infer<typeof review>;

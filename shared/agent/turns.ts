@@ -1,9 +1,10 @@
-import type { CallStep, ModelOutput, Step, StoredToolCall } from "./task_context.ts";
+import type { ModelAnswer, ModelToolCall } from "../llm/model_port.ts";
+import type { CallStep, Step } from "./task_context.ts";
 
 /** A tool call of a turn and the step that holds its result, once there is one. */
 export interface TurnCall {
   readonly seq: number;
-  readonly call: StoredToolCall;
+  readonly call: ModelToolCall;
   readonly step: CallStep | null;
 }
 
@@ -11,7 +12,7 @@ export interface TurnCall {
 export interface Turn {
   readonly modelSeq: number;
   /** Null while the model has not answered. */
-  readonly output: ModelOutput | null;
+  readonly output: ModelAnswer | null;
   readonly calls: readonly TurnCall[];
 }
 

@@ -16,14 +16,14 @@ export const MAX_MALFORMED_CHARS = 2_000;
 
 /** A piece of a tool call, as it streams in or whole. */
 export interface ToolCallPiece {
-  readonly callId?: string | null | undefined;
+  readonly call_id?: string | null | undefined;
   readonly name?: string | null | undefined;
   /** More of the arguments' JSON text. */
   readonly argumentsText?: string | null | undefined;
 }
 
 interface OpenCall {
-  callId: string;
+  call_id: string;
   name: string;
   argumentsText: string;
 }
@@ -55,13 +55,13 @@ export class AnswerBuilder {
    * @throws SwarmError MODEL_OUTPUT_INVALID when the answer grows too long or has too many calls.
    */
   addCall(number: number, piece: ToolCallPiece): void {
-    const call = this.#calls.get(number) ?? { callId: "", name: "", argumentsText: "" };
+    const call = this.#calls.get(number) ?? { call_id: "", name: "", argumentsText: "" };
     if (!this.#calls.has(number) && this.#calls.size === MAX_CALLS) {
       throw this.#invalid(`it asks for more than ${MAX_CALLS} tool calls at once`);
     }
     this.#grow(piece.argumentsText ?? "");
     this.#calls.set(number, {
-      callId: call.callId || (piece.callId ?? ""),
+      call_id: call.call_id || (piece.call_id ?? ""),
       name: call.name || (piece.name ?? ""),
       argumentsText: call.argumentsText + (piece.argumentsText ?? ""),
     });
@@ -72,15 +72,15 @@ export class AnswerBuilder {
     const taken = new Set<string>();
     return [...this.#calls.values()].map((call) => {
       if (call.name === "") throw this.#invalid("it asked for a tool call without a name");
-      const callId = call.callId === "" || taken.has(call.callId) ? makeCallId() : call.callId;
+      const callId = call.call_id === "" || taken.has(call.call_id) ? makeCallId() : call.call_id;
       taken.add(callId);
-      return { callId, name: call.name, ...parseArguments(call.argumentsText) };
+      return { call_id: callId, name: call.name, ...parseArguments(call.argumentsText) };
     });
   }
 
   /** @param stopped Why the model stopped; servers that say `stop` beside tool calls are corrected. */
   finish(
-    stopped: ModelResponse["finishReason"],
+    stopped: ModelResponse["finish_reason"],
     usage: ModelUsage,
     providerData?: JsonValue,
   ): ModelResponse {
@@ -88,10 +88,10 @@ export class AnswerBuilder {
     const ended = toolCalls.length > 0 ? "tool_calls" : "stop";
     return {
       text: this.#text,
-      toolCalls,
-      finishReason: stopped === "length" || stopped === "refused" ? stopped : ended,
+      tool_calls: toolCalls,
+      finish_reason: stopped === "length" || stopped === "refused" ? stopped : ended,
       usage,
-      ...(providerData === undefined ? {} : { providerData }),
+      ...(providerData === undefined ? {} : { provider_data: providerData }),
     };
   }
 

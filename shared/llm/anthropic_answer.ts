@@ -114,7 +114,7 @@ export class AnthropicAnswerReader {
     // A streamed call starts with an empty object and then sends its arguments as text.
     const input = JSON.stringify(block.input ?? {});
     this.#answer.addCall(index, {
-      callId: block.id,
+      call_id: block.id,
       name: block.name,
       argumentsText: input === "{}" ? "" : input,
     });
@@ -136,7 +136,7 @@ export class AnthropicAnswerReader {
   }
 
   #answerBlocks(): AnswerBlock[] {
-    const calls = new Map(this.#answer.toolCalls().map((call) => [call.callId, call]));
+    const calls = new Map(this.#answer.toolCalls().map((call) => [call.call_id, call]));
     return [...this.#blocks.values()]
       .filter((block) => block.type !== "text" || block.text !== "")
       .map((block) =>
@@ -158,7 +158,7 @@ function mergeUsage(usage: Usage, event: StreamEvent): Usage {
   return { ...usage, ...Object.fromEntries(counted) };
 }
 
-function toFinishReason(reason: string): ModelResponse["finishReason"] {
+function toFinishReason(reason: string): ModelResponse["finish_reason"] {
   if (reason === "refusal") return "refused";
   return reason === "max_tokens" || reason === "model_context_window_exceeded" ? "length" : "stop";
 }
@@ -168,8 +168,8 @@ function toUsage(usage: Usage): ModelUsage {
   const cachedInputTokens = usage.cache_read_input_tokens ?? 0;
   const written = usage.cache_creation_input_tokens ?? 0;
   return {
-    inputTokens: (usage.input_tokens ?? 0) + cachedInputTokens + written,
-    cachedInputTokens,
-    outputTokens: usage.output_tokens ?? 0,
+    input_tokens: (usage.input_tokens ?? 0) + cachedInputTokens + written,
+    cached_input_tokens: cachedInputTokens,
+    output_tokens: usage.output_tokens ?? 0,
   };
 }

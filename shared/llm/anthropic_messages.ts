@@ -84,18 +84,18 @@ function toBlocks(message: ModelMessage, functions: OfferedFunctions): Block[] {
     case "tool":
       return [{
         type: "tool_result",
-        tool_use_id: toLegalId(message.callId),
+        tool_use_id: toLegalId(message.call_id),
         content: toTextBlocks(message.text),
-        is_error: message.isError,
+        is_error: message.is_error,
       }];
     case "assistant": {
-      const kept = providerDataSchema.safeParse(message.providerData);
+      const kept = providerDataSchema.safeParse(message.provider_data);
       if (kept.success) return kept.data.content;
       return [
         ...toTextBlocks(message.text),
-        ...message.toolCalls.map((made) => functions.toProvided(made)).map((call): Block => ({
+        ...message.tool_calls.map((made) => functions.toProvided(made)).map((call): Block => ({
           type: "tool_use",
-          id: toLegalId(call.callId),
+          id: toLegalId(call.call_id),
           name: call.name,
           input: call.arguments ?? {},
         })),

@@ -3,9 +3,11 @@ import type {
   CreateModelAdapter,
   GenerateOptions,
   ModelAdapter,
+  ModelAnswer,
   ModelApi,
   ModelRequest,
   ModelResponse,
+  ModelUsage,
 } from "./model_port.ts";
 import { createDeltaRedactor, redactResponse } from "./redact_model_output.ts";
 import type { ModelKey, ResolveModelKey } from "./resolve_model_key.ts";
@@ -40,19 +42,16 @@ export interface ModelCall {
 }
 
 /** What a call used, in the form in which steps store it. */
-export interface ModelUsageRecord {
-  readonly provider_id: string;
+export type ModelUsageRecord = ModelUsage & {
+  /** Row of `llm_providers`; null for a model outside the registry. */
+  readonly provider_id: string | null;
   readonly model: string;
-  readonly input_tokens: number;
-  /** Part of `input_tokens`. */
-  readonly cached_input_tokens: number;
-  readonly output_tokens: number;
   readonly key_source: ModelKey["keySource"];
-}
+};
 
 /** What came of a call. */
 export interface ModelCallResult {
-  readonly response: ModelResponse;
+  readonly answer: ModelAnswer;
   readonly usage: ModelUsageRecord;
 }
 
@@ -89,8 +88,11 @@ export function createModelCaller(ports: ModelCallPorts): CallModel {
     });
     const generate = (options: GenerateOptions) =>
       generateAsTaken(adapter, toRequest(call, model), options);
-    const response = await withoutKey(key.secret, call, generate);
-    return { response, usage: toUsageRecord(response, provider.id, model, key) };
+    const { usage, ...answer } = await withoutKey(key.secret, call, generate);
+    return {
+      answer,
+      usage: { ...usage, provider_id: provider.id, model, key_source: key.keySource },
+    };
   };
 }
 
@@ -151,22 +153,6 @@ async function withoutKey(
   const response = await generate({ signal, onDelta: (text) => deltas.push(text) });
   deltas.end();
   return redactResponse(response, key);
-}
-
-function toUsageRecord(
-  { usage }: ModelResponse,
-  providerId: string,
-  model: string,
-  key: ModelKey,
-): ModelUsageRecord {
-  return {
-    provider_id: providerId,
-    model,
-    input_tokens: usage.inputTokens,
-    cached_input_tokens: usage.cachedInputTokens,
-    output_tokens: usage.outputTokens,
-    key_source: key.keySource,
-  };
 }
 
 function providerNotFound(): SwarmError {

@@ -28,9 +28,9 @@ function call(changes: Partial<ModelCall> = {}): ModelCall {
 function response(changes: Partial<ModelResponse> = {}): ModelResponse {
   return {
     text: "Hi",
-    toolCalls: [],
-    finishReason: "stop",
-    usage: { inputTokens: 10, cachedInputTokens: 4, outputTokens: 2 },
+    tool_calls: [],
+    finish_reason: "stop",
+    usage: { input_tokens: 10, cached_input_tokens: 4, output_tokens: 2 },
     ...changes,
   };
 }
@@ -62,7 +62,7 @@ function fakePorts(answer: ModelResponse, deltas: readonly string[] = [], key = 
 Deno.test("the model caller resolves the key at call time and reports the usage", async () => {
   const { ports, queries, endpoints, requests } = fakePorts(response());
 
-  const { response: answer, usage } = await createModelCaller(ports)(call());
+  const { answer, usage } = await createModelCaller(ports)(call());
 
   assert.equal(answer.text, "Hi");
   assert.deepEqual(queries, [{ providerId: "p1", userId: "u1", model: "acme-large" }]);
@@ -110,7 +110,7 @@ Deno.test("a server that refuses strict tools is asked again with basic ones, on
   const prompt = { ...call().prompt, tools };
   const ask = createModelCaller(refusing);
 
-  const { response: answer } = await ask(call({ prompt }));
+  const { answer } = await ask(call({ prompt }));
   assert.equal(answer.text, "Hi");
   assert.deepEqual(requests.map(({ hasBasicTools }) => hasBasicTools), [undefined, true]);
 
@@ -137,7 +137,7 @@ Deno.test("a model that refuses the temperature is asked again without it", asyn
   };
   const settings = { model: null, temperature: 0.7, max_tokens: null };
 
-  const { response: answer } = await createModelCaller(refusing)(call({ settings }));
+  const { answer } = await createModelCaller(refusing)(call({ settings }));
 
   assert.equal(answer.text, "Hi");
   assert.deepEqual(requests.map(({ temperature }) => temperature), [0.7, undefined]);
@@ -166,19 +166,19 @@ Deno.test("an aborted call asks no model", async () => {
 Deno.test("a server that echoes the key does not get it stored", async () => {
   const { ports } = fakePorts(response({
     text: `Bearer ${KEY}`,
-    toolCalls: [
-      { callId: "1", name: "send", arguments: { header: `x ${KEY}`, deep: [{ [KEY]: KEY }] } },
-      { callId: "2", name: "send", arguments: null, malformed: `{${KEY}` },
-      { callId: `call-${KEY}`, name: `send-${KEY}`, arguments: {} },
+    tool_calls: [
+      { call_id: "1", name: "send", arguments: { header: `x ${KEY}`, deep: [{ [KEY]: KEY }] } },
+      { call_id: "2", name: "send", arguments: null, malformed: `{${KEY}` },
+      { call_id: `call-${KEY}`, name: `send-${KEY}`, arguments: {} },
     ],
-    providerData: { parts: [{ text: KEY }] },
+    provider_data: { parts: [{ text: KEY }] },
   }));
 
   const result = await createModelCaller(ports)(call());
 
   assert.ok(!JSON.stringify(result).includes(KEY));
-  assert.equal(result.response.text, "Bearer [redacted]");
-  assert.equal(result.response.toolCalls.length, 3);
+  assert.equal(result.answer.text, "Bearer [redacted]");
+  assert.equal(result.answer.tool_calls.length, 3);
 });
 
 Deno.test("streamed text never holds the key, however it is cut", async () => {

@@ -88,7 +88,7 @@ export class GoogleAnswerReader {
     if (text !== undefined && !thought) this.#answer.addText(text);
     if (functionCall !== undefined) {
       this.#answer.addCall(this.#callCount++, {
-        callId: functionCall.id,
+        call_id: functionCall.id,
         name: functionCall.name,
         argumentsText: JSON.stringify(functionCall.args ?? {}),
       });
@@ -107,15 +107,15 @@ function isPlainText(part: AnswerPart): boolean {
     part.thoughtSignature === undefined;
 }
 
-function toFinishReason(reason: string): ModelResponse["finishReason"] {
+function toFinishReason(reason: string): ModelResponse["finish_reason"] {
   if (REFUSAL_REASONS.includes(reason)) return "refused";
   return reason === "MAX_TOKENS" ? "length" : "stop";
 }
 
 function toUsage(usage: Usage): ModelUsage {
   return {
-    inputTokens: (usage?.promptTokenCount ?? 0) + (usage?.toolUsePromptTokenCount ?? 0),
-    cachedInputTokens: usage?.cachedContentTokenCount ?? 0,
-    outputTokens: (usage?.candidatesTokenCount ?? 0) + (usage?.thoughtsTokenCount ?? 0),
+    input_tokens: (usage?.promptTokenCount ?? 0) + (usage?.toolUsePromptTokenCount ?? 0),
+    cached_input_tokens: usage?.cachedContentTokenCount ?? 0,
+    output_tokens: (usage?.candidatesTokenCount ?? 0) + (usage?.thoughtsTokenCount ?? 0),
   };
 }

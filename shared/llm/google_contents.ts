@@ -82,16 +82,16 @@ function toParts(
       return [{
         functionResponse: {
           name: message.name,
-          response: { [message.isError ? "error" : "output"]: message.text },
+          response: { [message.is_error ? "error" : "output"]: message.text },
           // Ids that we made mean nothing to the API: it then matches by order.
-          ...(givenIds.has(message.callId) ? { id: message.callId } : {}),
+          ...(givenIds.has(message.call_id) ? { id: message.call_id } : {}),
         },
       }];
     case "assistant":
-      return keptParts(message.providerData) ??
+      return keptParts(message.provider_data) ??
         [
           ...toTextParts(message.text),
-          ...message.toolCalls.map((call) => toCallPart(functions.toProvided(call))),
+          ...message.tool_calls.map((call) => toCallPart(functions.toProvided(call))),
         ];
   }
 }
@@ -106,7 +106,7 @@ function toCallPart(call: ModelToolCall): Part {
 
 function idsGivenByTheApi(message: ModelMessage): string[] {
   if (message.role !== "assistant") return [];
-  const parts = keptParts(message.providerData) ?? [];
+  const parts = keptParts(message.provider_data) ?? [];
   return parts.flatMap((part) => part.functionCall?.id ?? []);
 }
 

@@ -1,25 +1,49 @@
 import type { CLOSED_SETS } from "../db/database.types.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
+import { jsonObject, jsonValue } from "../json_schema.ts";
+import { z } from "../vendor/zod.js";
 
 /** The wire formats the product speaks; `llm_providers.api` holds one of them. */
 export type ModelApi = (typeof CLOSED_SETS.llm_providers.api)[number];
 
+/** A call the model asked for. */
+export const modelToolCall = z.object({
+  /** Unique within the turn; made by the adapter where the provider gives none. */
+  call_id: z.string(),
+  name: z.string(),
+  /** Null when the model's arguments were not a JSON object; `malformed` then holds the text. */
+  arguments: jsonObject.nullable(),
+  /** The raw text of arguments that did not parse, at most 2,000 characters. */
+  malformed: z.string().exactOptional(),
+});
+
+/**
+ * What a model answered: the one form that adapters return, steps store (`task_steps.output`) and
+ * the next request repeats.
+ */
+export const modelAnswer = z.object({
+  text: z.string(),
+  tool_calls: z.array(modelToolCall),
+  finish_reason: z.enum(["stop", "tool_calls", "length", "refused"]),
+  /** What the provider wants back unchanged (thinking blocks, thought signatures). */
+  provider_data: jsonValue.exactOptional(),
+});
+
+/** See {@linkcode modelToolCall}. */
+export type ModelToolCall = z.infer<typeof modelToolCall>;
+/** See {@linkcode modelAnswer}. */
+export type ModelAnswer = z.infer<typeof modelAnswer>;
+
 /** One entry of a conversation, free of any provider's format. */
 export type ModelMessage =
   | { readonly role: "user"; readonly text: string }
-  | {
-    readonly role: "assistant";
-    readonly text: string;
-    readonly toolCalls: readonly ModelToolCall[];
-    /** What the provider wants back unchanged (thinking blocks, thought signatures). */
-    readonly providerData?: JsonValue;
-  }
+  | ({ readonly role: "assistant" } & Omit<ModelAnswer, "finish_reason">)
   | {
     readonly role: "tool";
-    readonly callId: string;
+    readonly call_id: string;
     readonly name: string;
     readonly text: string;
-    readonly isError: boolean;
+    readonly is_error: boolean;
   };
 
 /** A function the model may call. `name` is already legal for the provider. */
@@ -33,22 +57,13 @@ export interface ModelTool {
   readonly inputSchema: JsonObject;
 }
 
-/** A call the model asked for. */
-export interface ModelToolCall {
-  /** Unique within the turn; made by the adapter where the provider gives none. */
-  readonly callId: string;
-  readonly name: string;
-  /** Null when the model's arguments were not a JSON object; `malformed` then holds the text. */
-  readonly arguments: JsonObject | null;
-  /** The raw text of arguments that did not parse, at most 2,000 characters. */
-  readonly malformed?: string;
-}
-
-/** Tokens as the provider counted them; `cachedInputTokens` is part of `inputTokens`. */
+/** Tokens as the provider counted them. */
 export interface ModelUsage {
-  readonly inputTokens: number;
-  readonly cachedInputTokens: number;
-  readonly outputTokens: number;
+  /** All of the input, from the provider's cache or not. */
+  readonly input_tokens: number;
+  /** The part of `input_tokens` that the provider read from its cache. */
+  readonly cached_input_tokens: number;
+  readonly output_tokens: number;
 }
 
 /** A whole request to one model. */
@@ -63,14 +78,8 @@ export interface ModelRequest {
   readonly hasBasicTools?: boolean;
 }
 
-/** A whole answer of one model. */
-export interface ModelResponse {
-  readonly text: string;
-  readonly toolCalls: readonly ModelToolCall[];
-  readonly finishReason: "stop" | "tool_calls" | "length" | "refused";
-  readonly usage: ModelUsage;
-  readonly providerData?: JsonValue;
-}
+/** A whole answer of one model, and what it used. */
+export type ModelResponse = ModelAnswer & { readonly usage: ModelUsage };
 
 /** Per-call options. */
 export interface GenerateOptions {

@@ -32,7 +32,7 @@ export class OfferedFunctions {
 
   /** The answer with the arguments of its calls as the tools take them. */
   toOriginal(response: ModelResponse): ModelResponse {
-    const toolCalls = response.toolCalls.map((call) => {
+    const toolCalls = response.tool_calls.map((call) => {
       const definition = this.#byName.get(call.name);
       if (definition === undefined || call.arguments === null) return call;
       const original = whereDecided(call.arguments, definition.toOriginal);
@@ -40,7 +40,7 @@ export class OfferedFunctions {
       const malformed = JSON.stringify(call.arguments).slice(0, MAX_MALFORMED_CHARS);
       return { ...call, arguments: null, malformed };
     });
-    return { ...response, toolCalls };
+    return { ...response, tool_calls: toolCalls };
   }
 }
 

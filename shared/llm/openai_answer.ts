@@ -84,7 +84,7 @@ export class OpenAiAnswerReader {
     this.#answer.addText(message?.content || message?.refusal || "");
     for (const [position, call] of (message?.tool_calls ?? []).entries()) {
       this.#answer.addCall(numberOf(call, position), {
-        callId: call.id,
+        call_id: call.id,
         name: call.function.name,
         argumentsText: call.function.arguments,
       });
@@ -112,15 +112,15 @@ function throwReported(raw: unknown): void {
   if (typeof raw === "object" && raw !== null && "error" in raw && raw.error) throw raw;
 }
 
-function toFinishReason(reason: string, isRefused: boolean): ModelResponse["finishReason"] {
+function toFinishReason(reason: string, isRefused: boolean): ModelResponse["finish_reason"] {
   if (isRefused || reason === "content_filter") return "refused";
   return reason === "length" ? "length" : "stop";
 }
 
 function toUsage(usage: Usage): ModelUsage {
   return {
-    inputTokens: usage?.prompt_tokens ?? 0,
-    cachedInputTokens: usage?.prompt_tokens_details?.cached_tokens ?? 0,
-    outputTokens: usage?.completion_tokens ?? 0,
+    input_tokens: usage?.prompt_tokens ?? 0,
+    cached_input_tokens: usage?.prompt_tokens_details?.cached_tokens ?? 0,
+    output_tokens: usage?.completion_tokens ?? 0,
   };
 }

@@ -49,14 +49,14 @@ function toChatMessage(message: ModelMessage, functions: OfferedFunctions): Chat
     case "user":
       return { role: "user", content: message.text };
     case "tool":
-      return { role: "tool", tool_call_id: message.callId, content: message.text };
+      return { role: "tool", tool_call_id: message.call_id, content: message.text };
     case "assistant":
       return {
         role: "assistant",
         content: message.text,
-        ...(message.toolCalls.length === 0 ? {} : {
-          tool_calls: message.toolCalls.map((made) => functions.toProvided(made)).map((call) => ({
-            id: call.callId,
+        ...(message.tool_calls.length === 0 ? {} : {
+          tool_calls: message.tool_calls.map((made) => functions.toProvided(made)).map((call) => ({
+            id: call.call_id,
             type: "function",
             // Servers parse these again, so a malformed text may not be sent back as it was.
             function: { name: call.name, arguments: JSON.stringify(call.arguments ?? {}) },

@@ -5,17 +5,17 @@ import type { ModelResponse } from "./model_port.ts";
 /** Removes the key from an answer: a server that echoes requests would have it stored. */
 export function redactResponse(response: ModelResponse, key: string): ModelResponse {
   const redactor = createRedactor([key]);
-  const { text, toolCalls, providerData } = response;
+  const { text, tool_calls: toolCalls, provider_data: providerData } = response;
   return {
     ...response,
     text: redactor.text(text),
-    toolCalls: toolCalls.map((call) => ({
-      callId: redactor.text(call.callId),
+    tool_calls: toolCalls.map((call) => ({
+      call_id: redactor.text(call.call_id),
       name: redactor.text(call.name),
       arguments: call.arguments === null ? null : redactObject(call.arguments, redactor),
       ...(call.malformed === undefined ? {} : { malformed: redactor.text(call.malformed) }),
     })),
-    ...(providerData === undefined ? {} : { providerData: redactor.json(providerData) }),
+    ...(providerData === undefined ? {} : { provider_data: redactor.json(providerData) }),
   };
 }
 

@@ -1,7 +1,6 @@
 import type { ToolCall } from "../agent/planned_call.ts";
 import type { TaskContext } from "../agent/task_context.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
-import type { JsonValue } from "../json.ts";
 import type { ToolCallOutcome } from "../tool_contracts/tool_call.ts";
 import type { SpanAttributes } from "./span.ts";
 import type { TracedModelAnswer, TracedModelCall } from "./task_trace.ts";
@@ -31,17 +30,13 @@ export function modelSpanName({ agent, provider }: TracedModelCall): string {
 }
 
 /** What a model's answer cost, and why it ended. */
-export function answerAttributes({ output, usage }: TracedModelAnswer): SpanAttributes {
+export function answerAttributes({ answer, usage }: TracedModelAnswer): SpanAttributes {
   return {
-    "gen_ai.response.finish_reasons": [output.finish_reason],
-    "gen_ai.usage.input_tokens": countOf(usage.input_tokens),
-    "gen_ai.usage.cache_read.input_tokens": countOf(usage.cached_input_tokens),
-    "gen_ai.usage.output_tokens": countOf(usage.output_tokens),
+    "gen_ai.response.finish_reasons": [answer.finish_reason],
+    "gen_ai.usage.input_tokens": usage.input_tokens,
+    "gen_ai.usage.cache_read.input_tokens": usage.cached_input_tokens,
+    "gen_ai.usage.output_tokens": usage.output_tokens,
   };
-}
-
-function countOf(value: JsonValue | undefined): number | undefined {
-  return typeof value === "number" ? value : undefined;
 }
 
 /** Which tool is called, and for which call of the model's. */

@@ -2,7 +2,8 @@ import type { ToolCall } from "../agent/planned_call.ts";
 import type { TaskContext } from "../agent/task_context.ts";
 import type { SwarmError } from "../errors/swarm_error.ts";
 import type { TraceHeaders } from "../http/trace_context.ts";
-import type { JsonObject, JsonValue } from "../json.ts";
+import type { JsonValue } from "../json.ts";
+import type { ModelAnswer, ModelUsage } from "../llm/model_port.ts";
 import type { ToolCallOutcome } from "../tool_contracts/tool_call.ts";
 
 /** What a model was asked, as far as a trace may tell. */
@@ -14,8 +15,8 @@ export interface TracedModelCall {
 
 /** What a trace tells of a model's answer. */
 export interface TracedModelAnswer {
-  readonly output: { readonly finish_reason: string };
-  readonly usage: JsonObject;
+  readonly answer: Pick<ModelAnswer, "finish_reason">;
+  readonly usage: ModelUsage & { readonly model: string };
 }
 
 /** A subtask that is about to be created: its runs hang below the step that creates it. */

@@ -143,7 +143,7 @@ async function load(call: RunningCall, isCharged: boolean): Promise<CallRecord> 
 
 function remember(call: RunningCall, record: CallRecord): CallRecord {
   call.record = record;
-  call.caller = { ...call.caller, userId: record.user_id };
+  call.caller = { ...call.caller, userId: record.user_id, clientId: record.client_id };
   return record;
 }
 

@@ -1,6 +1,4 @@
 import type { CallModel } from "../llm/call_model.ts";
-import type { ModelResponse } from "../llm/model_port.ts";
-import type { ModelOutput } from "../agent/task_context.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import type { CallTaskModel } from "./task_ports.ts";
 
@@ -12,7 +10,7 @@ export function createTaskModel(callModel: CallModel, modelTimeoutSeconds: numbe
   return async ({ context: { agent, provider, task }, prompt, stream, onDelta, signal }) => {
     const timeout = AbortSignal.timeout(modelTimeoutSeconds * 1_000);
     try {
-      const { response, usage } = await callModel({
+      return await callModel({
         provider,
         settings: {
           model: agent?.model ?? null,
@@ -24,25 +22,10 @@ export function createTaskModel(callModel: CallModel, modelTimeoutSeconds: numbe
         ...(stream ? { onDelta } : {}),
         signal: AbortSignal.any([signal, timeout]),
       });
-      return { output: toOutput(response), usage: { ...usage } };
     } catch (error) {
       if (timeout.aborted && !signal.aborted) throw timedOut(modelTimeoutSeconds, error);
       throw error;
     }
-  };
-}
-
-function toOutput({ text, toolCalls, finishReason, providerData }: ModelResponse): ModelOutput {
-  return {
-    text,
-    tool_calls: toolCalls.map((call) => ({
-      call_id: call.callId,
-      name: call.name,
-      arguments: call.arguments,
-      ...(call.malformed === undefined ? {} : { malformed: call.malformed }),
-    })),
-    finish_reason: finishReason,
-    ...(providerData === undefined ? {} : { provider_data: providerData }),
   };
 }
 

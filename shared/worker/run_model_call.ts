@@ -1,7 +1,5 @@
 import type { Decision } from "../agent/decide.ts";
 import type { StepIntent } from "../agent/planned_call.ts";
-import type { ModelOutput } from "../agent/task_context.ts";
-import type { JsonObject } from "../json.ts";
 import { createDeltaStream } from "./delta_stream.ts";
 import { ModelCallUnderWay } from "./model_call_under_way.ts";
 import type { TaskRun } from "./task_run.ts";
@@ -38,7 +36,7 @@ export async function runModelCall({ seq, prompt }: ModelCall, run: TaskRun): Pr
   });
   underWay.modelCall = call;
   try {
-    const { output, usage } = await trace.modelCall({ seq, ...context }, () =>
+    const { answer, usage } = await trace.modelCall({ seq, ...context }, () =>
       ports.callModel({
         context,
         prompt,
@@ -51,15 +49,8 @@ export async function runModelCall({ seq, prompt }: ModelCall, run: TaskRun): Pr
         signal: control.signal,
       }));
     underWay.modelCall = null;
-    transcript.end({ ...intent, state: "done", output: toStored(output), usage });
+    transcript.end({ ...intent, state: "done", output: answer, usage: { ...usage } });
   } finally {
     await deltas.end();
   }
-}
-
-function toStored({ provider_data, ...output }: ModelOutput): JsonObject {
-  const tool_calls = output.tool_calls.map(({ malformed, ...call }): JsonObject => (
-    malformed === undefined ? call : { ...call, malformed }
-  ));
-  return { ...output, tool_calls, ...(provider_data === undefined ? {} : { provider_data }) };
 }

@@ -1,6 +1,6 @@
 import type { Prompt } from "../agent/decide.ts";
-import type { ModelOutput, TaskContext } from "../agent/task_context.ts";
-import type { JsonObject } from "../json.ts";
+import type { TaskContext } from "../agent/task_context.ts";
+import type { ModelCallResult } from "../llm/call_model.ts";
 import type { Logger } from "../log/logger.ts";
 import type { Telemetry } from "../telemetry/telemetry.ts";
 import type { ToolGateway } from "../tool_contracts/tool_gateway.ts";
@@ -20,20 +20,13 @@ export interface TaskModelCall {
   readonly signal: AbortSignal;
 }
 
-/** A model's answer in the form in which steps store it. */
-export interface TaskModelAnswer {
-  readonly output: ModelOutput;
-  /** `{provider_id, model, input_tokens, cached_input_tokens, output_tokens, key_source}` */
-  readonly usage: JsonObject;
-}
-
 /**
  * Asks the model of a task's agent.
  *
  * @throws MODEL_KEY_MISSING, PROVIDER_NOT_FOUND, MODEL_POLICY_DENIED and the codes of a
  * `ModelAdapter`; the reason of an aborted signal.
  */
-export type CallTaskModel = (call: TaskModelCall) => Promise<TaskModelAnswer>;
+export type CallTaskModel = (call: TaskModelCall) => Promise<ModelCallResult>;
 
 /** All that running a task needs from outside. */
 export interface TaskPorts {

@@ -1,7 +1,8 @@
 import type { StepIntent } from "../agent/planned_call.ts";
-import { modelOutput, type Step } from "../agent/task_context.ts";
+import type { Step } from "../agent/task_context.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import type { JsonValue } from "../json.ts";
+import { modelAnswer } from "../llm/model_port.ts";
 import { byteLength } from "./large_values.ts";
 import type { Lease, StepRecord, StoredStep, TaskStore } from "./task_store.ts";
 import { Watch } from "./watch.ts";
@@ -147,7 +148,7 @@ interface StepParts extends StepIntent {
 
 function toStep({ seq, kind, state, name, call_id, input, output }: StepParts): Step {
   if (kind === "model") {
-    return { kind, seq, state, output: state === "started" ? null : modelOutput.parse(output) };
+    return { kind, seq, state, output: state === "started" ? null : modelAnswer.parse(output) };
   }
   return { kind, seq, state, name: name ?? "", call_id: call_id ?? "", input, output };
 }

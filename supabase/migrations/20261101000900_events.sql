@@ -122,10 +122,11 @@ as $$
       )::uuid
       and task.created_by = (select auth.uid())
       and (split_part(is_own_channel.p_topic, ':', 2) = 'task' or task.parent_id is null)
-  );
+  )
+  and private.has_scope('swarm:run');
 $$;
 comment on function private.is_own_channel(text) is
-  'True when the topic is the channel of a task, or of a master task, that the caller owns.';
+  'True when the topic is the channel of a task, or of a master task, that the caller owns; an OAuth client needs the scope swarm:run.';
 grant execute on function private.is_own_channel(text) to authenticated;
 
 create function private.join_channel(p_topic text)

@@ -44,7 +44,7 @@ end;
 $$;
 comment on function private.cap(jsonb, text, numeric) is 'A cap of a job: the budget''s own, null where it lifts the cap, else the default.';
 
-create function private.active_agent(p_slug text, p_user_id uuid)
+create function private.active_agent(p_slug text, p_user_id uuid, p_attempt text default 'create the task')
 returns public.agents
 language plpgsql
 stable
@@ -57,21 +57,21 @@ begin
   -- An agent that a user may not use is none to them: the table agents does not show it either.
   if not found or not private.may_use_agent(v_agent.id, p_user_id) then
     raise sqlstate 'PT404' using
-      message = format('Cannot create the task: no agent that you may use has the slug %L', p_slug),
+      message = format('Cannot %s: no agent that you may use has the slug %L', p_attempt, p_slug),
       detail = 'AGENT_NOT_FOUND',
       hint = 'Read the slugs from the table agents, or ask an operator for a row in agent_audience.';
   end if;
   if not v_agent.is_active then
     raise sqlstate 'PT409' using
-      message = format('Cannot create the task: the agent %L is not active', p_slug),
+      message = format('Cannot %s: the agent %L is not active', p_attempt, p_slug),
       detail = 'AGENT_INACTIVE',
       hint = 'Set agents.is_active, or name another agent.';
   end if;
   return v_agent;
 end;
 $$;
-comment on function private.active_agent(text, uuid) is
-  'The agent of that slug, for a user (null: the service) of its audience; raises AGENT_NOT_FOUND or AGENT_INACTIVE.';
+comment on function private.active_agent(text, uuid, text) is
+  'The agent of that slug, for a user (null: the service) of its audience. p_attempt completes the sentence "Cannot …". Raises AGENT_NOT_FOUND or AGENT_INACTIVE.';
 
 create function private.log_line(p_text text)
 returns text

@@ -9,8 +9,12 @@ as $$
 declare
   v_max_children constant int := 1000;
   v_budget jsonb := (select budget from public.tasks where id = p_task.master_task_id);
+  v_budget_job_id constant uuid := private.budget_job_of(p_task.master_task_id);
   v_max_depth numeric := private.cap(v_budget, 'max_depth', 32);
   v_max_tasks numeric := private.cap(v_budget, 'max_tasks', 10000);
+  -- What forks of one job may create together.
+  v_max_shared_tasks constant numeric := private.cap(
+    (select budget from public.tasks where id = v_budget_job_id), 'max_tasks', null);
 begin
   if p_task.depth + 1 > v_max_depth then
     raise sqlstate 'PT422' using
@@ -31,6 +35,16 @@ begin
       message = format('Cannot create %s more subtasks: the job may have %s tasks', p_new_children, v_max_tasks),
       detail = 'TASKS_EXCEEDED',
       hint = 'Create the job with a larger max_tasks, or with null for no cap.';
+  end if;
+  if v_max_shared_tasks is not null then
+    perform private.lock_shared_budget(v_budget_job_id);
+    if (private.shared_spending(v_budget_job_id)).task_count + p_new_children > v_max_shared_tasks then
+      raise sqlstate 'PT422' using
+        message = format('Cannot create %s more subtasks: the job and its forks may have %s tasks together',
+          p_new_children, v_max_shared_tasks),
+        detail = 'TASKS_EXCEEDED',
+        hint = 'Create a new job with a larger max_tasks, or with null for no cap.';
+    end if;
   end if;
   perform private.assert_may_wait(p_task.created_by, p_new_children, format('create %s more subtasks', p_new_children));
 end;
@@ -183,6 +197,7 @@ declare
   v_user_id uuid := (p_caller ->> 'user_id')::uuid;
   v_client_id text := p_caller ->> 'client_id';
   v_parent_id uuid := (p_caller ->> 'task_id')::uuid;
+  v_created record;
 begin
   -- A client's token has its scopes also where an agent's tool sends it.
   if v_client_id is not null then
@@ -198,7 +213,7 @@ begin
     return query select * from private.create_child_task(v_parent_id, p_request, p_traceparent);
     return;
   end if;
-  return query select * from private.create_task(
+  select * into v_created from private.create_task(
     p_agent => p_request ->> 'agent',
     p_input => p_request -> 'input',
     p_created_by => v_user_id,
@@ -211,10 +226,14 @@ begin
     p_traceparent => p_traceparent,
     p_tracestate => p_tracestate
   );
+  if v_created.is_new then
+    perform private.note_job_client(v_created.task_id, v_client_id, v_user_id);
+  end if;
+  return query select v_created.task_id, v_created.master_task_id, v_created.status, v_created.is_new;
 end;
 $$;
 comment on function private.request_task(jsonb, jsonb, text, text) is
-  'Creates what a caller {actor, user_id, client_id, task_id} asks for: of an agent a subtask of its task, of anybody else a master task of that user; an OAuth client needs the scope swarm:run. Raises what create_task() and create_child_task() raise, INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED. Called by supaswarm-create-task and the swarm server.';
+  'Creates what a caller {actor, user_id, client_id, task_id} asks for: of an agent a subtask of its task, of anybody else a master task of that user; an OAuth client needs the scope swarm:run, and its job has no more scopes than it. Raises what create_task() and create_child_task() raise, INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED. Called by supaswarm-create-task and the swarm server.';
 
 create function private.spawn_subtasks(
   p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_subtasks jsonb

@@ -72,8 +72,8 @@ forEachMode(
     );
 
     assert.equal(response.text, text);
-    assert.equal(response.finishReason, "stop");
-    assert.deepEqual(response.toolCalls, []);
+    assert.equal(response.finish_reason, "stop");
+    assert.deepEqual(response.tool_calls, []);
     assert.equal(deltas.join(""), isStreamed ? text : "");
     assert.ok(!isStreamed || deltas.length > 1);
   },
@@ -106,12 +106,12 @@ forEachMode(
       (origin) => call(format, origin, request({ tools: [ADD_TOOL] }), listener(isStreamed)),
     );
 
-    const ids = new Set(response.toolCalls.map(({ callId }) => callId));
+    const ids = new Set(response.tool_calls.map(({ call_id }) => call_id));
     assert.equal(response.text, "Working");
-    assert.equal(response.finishReason, "tool_calls");
+    assert.equal(response.finish_reason, "tool_calls");
     assert.equal(ids.size, 3);
     assert.deepEqual(
-      response.toolCalls.map(({ name, arguments: given }) => ({ name, arguments: given })),
+      response.tool_calls.map(({ name, arguments: given }) => ({ name, arguments: given })),
       toolCalls,
     );
   },
@@ -131,16 +131,16 @@ forEachMode("hands back each tool result to the call it belongs to", async (form
     const options = listener(isStreamed);
     const tools = [ADD_TOOL];
     const first = await call(format, origin, request({ tools }), options);
-    const results = first.toolCalls.map(({ callId, name, arguments: given }): ModelMessage => ({
+    const results = first.tool_calls.map(({ call_id, name, arguments: given }): ModelMessage => ({
       role: "tool",
-      callId,
+      call_id,
       name,
       text: `result of ${given?.n}`,
-      isError: false,
+      is_error: false,
     }));
     const messages: ModelMessage[] = [
       { role: "user", text: "Add them" },
-      { role: "assistant", text: first.text, toolCalls: first.toolCalls },
+      { role: "assistant", text: first.text, tool_calls: first.tool_calls },
       ...results,
       { role: "user", text: "Go on" },
     ];
@@ -158,9 +158,9 @@ forEachMode(
     const response = await askWire(format, isStreamed, { text: "counted", usage });
 
     assert.deepEqual(response.usage, {
-      inputTokens: 1000,
-      cachedInputTokens: 600,
-      outputTokens: 50,
+      input_tokens: 1000,
+      cached_input_tokens: 600,
+      output_tokens: 50,
     });
   },
 );
@@ -171,8 +171,8 @@ forEachMode(
     const long = await askWire(format, isStreamed, { text: "And so", stop: "length" });
     const refused = await askWire(format, isStreamed, { text: "I will not", stop: "refused" });
 
-    assert.deepEqual([long.text, long.finishReason], ["And so", "length"]);
-    assert.deepEqual([refused.text, refused.finishReason], ["I will not", "refused"]);
+    assert.deepEqual([long.text, long.finish_reason], ["And so", "length"]);
+    assert.deepEqual([refused.text, refused.finish_reason], ["I will not", "refused"]);
   },
 );
 
@@ -180,7 +180,7 @@ forEachMode("takes an empty answer as it is", async (format, isStreamed) => {
   const response = await askWire(format, isStreamed, {});
 
   assert.equal(response.text, "");
-  assert.equal(response.finishReason, "stop");
+  assert.equal(response.finish_reason, "stop");
 });
 
 forEachMode("reads tool calls without arguments", async (format, isStreamed) => {
@@ -188,7 +188,7 @@ forEachMode("reads tool calls without arguments", async (format, isStreamed) => 
 
   const response = await askWire(format, isStreamed, { calls });
 
-  assert.deepEqual(response.toolCalls.map((toolCall) => toolCall.arguments), [{}]);
+  assert.deepEqual(response.tool_calls.map((toolCall) => toolCall.arguments), [{}]);
 });
 
 for (const format of WIRE_FORMATS.filter(({ api }) => api !== "google")) {
@@ -201,7 +201,7 @@ for (const format of WIRE_FORMATS.filter(({ api }) => api !== "google")) {
     const response = await askWire(format, true, { calls });
 
     assert.deepEqual(
-      response.toolCalls.map(({ arguments: given, malformed }) => [given, malformed]),
+      response.tool_calls.map(({ arguments: given, malformed }) => [given, malformed]),
       [[null, '{"n": 1'], [null, "[1]"], [null, "plain"]],
     );
   });
@@ -210,13 +210,18 @@ for (const format of WIRE_FORMATS.filter(({ api }) => api !== "google")) {
 forEachMode(
   "continues a conversation with empty and malformed turns",
   async (format, isStreamed) => {
-    const toolCalls = [{ callId: "functions.add:0", name: "add", arguments: null, malformed: "{" }];
+    const toolCalls = [{
+      call_id: "functions.add:0",
+      name: "add",
+      arguments: null,
+      malformed: "{",
+    }];
     const messages: ModelMessage[] = [
       { role: "user", text: "Start" },
-      { role: "assistant", text: "", toolCalls: [] },
+      { role: "assistant", text: "", tool_calls: [] },
       { role: "user", text: "Go on" },
-      { role: "assistant", text: "", toolCalls },
-      { role: "tool", callId: "functions.add:0", name: "add", text: "", isError: true },
+      { role: "assistant", text: "", tool_calls: toolCalls },
+      { role: "tool", call_id: "functions.add:0", name: "add", text: "", is_error: true },
     ];
 
     const response = await askScript(

@@ -46,20 +46,20 @@ async function runAgent(
   ));
   for (let turn = 0; turn < 12; turn++) {
     const asked = request({ model: "demo", system: agent.system, messages, tools });
-    const { text, toolCalls } = await call(format, server.url, asked, { onDelta: () => {} });
-    messages.push({ role: "assistant", text, toolCalls });
-    for (const toolCall of toolCalls) {
+    const { text, tool_calls } = await call(format, server.url, asked, { onDelta: () => {} });
+    messages.push({ role: "assistant", text, tool_calls });
+    for (const toolCall of tool_calls) {
       calls.push({ name: toolCall.name, arguments: toolCall.arguments });
       if (toolCall.name === "complete_task") {
         return { calls, output: toolCall.arguments?.output ?? null };
       }
-      const { callId, name } = toolCall;
+      const { call_id, name } = toolCall;
       messages.push({
         role: "tool",
-        callId,
+        call_id,
         name,
         text: await agent.runTool(toolCall),
-        isError: false,
+        is_error: false,
       });
     }
   }

@@ -30,17 +30,17 @@ function event(type: string, fields: Record<string, unknown>): string {
 }
 
 /** The turn as it goes back to the model, with a result for each call. */
-function asHistory({ text, toolCalls, providerData }: ModelResponse): ModelMessage[] {
-  const kept = providerData === undefined ? {} : { providerData };
+function asHistory({ text, tool_calls, provider_data }: ModelResponse): ModelMessage[] {
+  const kept = provider_data === undefined ? {} : { provider_data };
   return [
     { role: "user", text: "Add" },
-    { role: "assistant", text, toolCalls, ...kept },
-    ...toolCalls.map(({ callId, name }): ModelMessage => ({
+    { role: "assistant", text, tool_calls, ...kept },
+    ...tool_calls.map(({ call_id, name }): ModelMessage => ({
       role: "tool",
-      callId,
+      call_id,
       name,
       text: "done",
-      isError: false,
+      is_error: false,
     })),
   ];
 }
@@ -126,13 +126,13 @@ Deno.test("google: signed parts go back unchanged, with ids only where the API g
 Deno.test("google: an answer of another provider goes on without foreign ids", async () => {
   const format = formatOf("google");
   const server = playback([format.whole({ text: "ok" }) as object]);
-  const toolCalls = [{ callId: "toolu_1", name: "add", arguments: { n: 1 } }];
+  const toolCalls = [{ call_id: "toolu_1", name: "add", arguments: { n: 1 } }];
   const messages = asHistory({
     text: "",
-    toolCalls,
-    finishReason: "tool_calls",
-    usage: { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0 },
-    providerData: { api: "anthropic", content: [{ type: "thinking" }] },
+    tool_calls: toolCalls,
+    finish_reason: "tool_calls",
+    usage: { input_tokens: 0, cached_input_tokens: 0, output_tokens: 0 },
+    provider_data: { api: "anthropic", content: [{ type: "thinking" }] },
   });
 
   await call(format, server.origin, request({ messages }));
@@ -160,7 +160,7 @@ Deno.test("google: a blocked prompt is a refusal", async () => {
   const response = await call(formatOf("google"), server.origin);
   await server.stop();
 
-  assert.equal(response.finishReason, "refused");
+  assert.equal(response.finish_reason, "refused");
 });
 
 Deno.test("openai: whole calls that all have index 0, or none, stay apart", async () => {
@@ -179,8 +179,8 @@ Deno.test("openai: whole calls that all have index 0, or none, stay apart", asyn
   const response = await call(formatOf("openai"), server.origin, request(), { onDelta: () => {} });
   await server.stop();
 
-  assert.deepEqual(response.toolCalls.map(({ callId }) => callId), ["a", "b", "c", "d"]);
-  assert.equal(response.finishReason, "tool_calls");
+  assert.deepEqual(response.tool_calls.map(({ call_id }) => call_id), ["a", "b", "c", "d"]);
+  assert.equal(response.finish_reason, "tool_calls");
 });
 
 Deno.test("openai: calls without ids, or with one id twice, get ids of their own", async () => {
@@ -196,10 +196,10 @@ Deno.test("openai: calls without ids, or with one id twice, get ids of their own
   const response = await call(formatOf("openai"), server.origin);
   await server.stop();
 
-  const ids = response.toolCalls.map(({ callId }) => callId);
+  const ids = response.tool_calls.map(({ call_id }) => call_id);
   assert.equal(new Set(ids).size, 3);
   assert.ok(ids.every((id) => id !== ""));
-  assert.deepEqual(response.toolCalls.map((toolCall) => toolCall.arguments), [{}, {}, {}]);
+  assert.deepEqual(response.tool_calls.map((toolCall) => toolCall.arguments), [{}, {}, {}]);
 });
 
 Deno.test("openai: an error object in a 200 answer is an error", async () => {

@@ -153,7 +153,7 @@ for (const format of WIRE_FORMATS) {
     Deno.test(`${format.api} (${mode}): arguments come back as the tools take them`, async () => {
       const { response } = await ask(format, { isStreamed });
 
-      assert.deepEqual(response.toolCalls.map((made) => made.arguments), [
+      assert.deepEqual(response.tool_calls.map((made) => made.arguments), [
         { query: "x", limit: null },
         { query: "y", "filter[name]": "z" },
         { value: null },
@@ -168,9 +168,9 @@ for (const format of WIRE_FORMATS) {
       {
         role: "assistant",
         text: "",
-        toolCalls: [{ callId: "c1", name: "search", arguments: made }],
+        tool_calls: [{ call_id: "c1", name: "search", arguments: made }],
       },
-      { role: "tool", callId: "c1", name: "search", text: "none", isError: false },
+      { role: "tool", call_id: "c1", name: "search", text: "none", is_error: false },
     ];
 
     const { sent } = await ask(format, { messages });

@@ -4,10 +4,10 @@ import type {
   ModelStep,
   Review,
   Step,
-  StoredToolCall,
   TaskContext,
 } from "../../shared/agent/task_context.ts";
 import type { JsonObject, JsonValue } from "../../shared/json.ts";
+import type { ModelToolCall } from "../../shared/llm/model_port.ts";
 import type { AgentTool } from "../../shared/tool_contracts/agent_tool.ts";
 
 /** What a test wants to be different from an ordinary state. */
@@ -69,15 +69,15 @@ export function call(
   name: string,
   args: JsonObject | null = {},
   malformed?: string,
-): StoredToolCall {
-  const stored: StoredToolCall = { call_id: `call_${name}`, name, arguments: args };
+): ModelToolCall {
+  const stored: ModelToolCall = { call_id: `call_${name}`, name, arguments: args };
   return malformed === undefined ? stored : { ...stored, malformed };
 }
 
 /** A finished model call. */
 export function modelDone(
   seq: number,
-  calls: readonly StoredToolCall[] = [],
+  calls: readonly ModelToolCall[] = [],
   text = "",
 ): ModelStep {
   const finish_reason = calls.length > 0 ? "tool_calls" : "stop";

@@ -1,4 +1,4 @@
-import type { ModelOutput } from "../../shared/agent/task_context.ts";
+import type { ModelAnswer } from "../../shared/llm/model_port.ts";
 import { createSql, type Sql } from "../../shared/db/sql_client.ts";
 import type { JsonObject, JsonValue } from "../../shared/json.ts";
 import { NO_TELEMETRY, type Telemetry } from "../../shared/telemetry/telemetry.ts";
@@ -305,7 +305,7 @@ export function turnNumber({ prompt }: TaskModelCall): number {
 }
 
 function toAnswer({ text = "", calls = [] }: ModelTurn) {
-  const output: ModelOutput = {
+  const answer: ModelAnswer = {
     text,
     tool_calls: calls.map((call, index) => ({
       call_id: `call_${index}`,
@@ -320,7 +320,7 @@ function toAnswer({ text = "", calls = [] }: ModelTurn) {
     input_tokens: 10,
     cached_input_tokens: 0,
     output_tokens: 5,
-    key_source: "none",
+    key_source: "none" as const,
   };
-  return { output, usage };
+  return { answer, usage };
 }
