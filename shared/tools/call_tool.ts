@@ -1,6 +1,7 @@
 import { textBlock } from "../content_block.ts";
 import type { ErrorCode } from "../errors/codes.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
+import { timeOrderedId } from "../time_ordered_id.ts";
 import { onlyDeclared } from "../tool_schemas/only_declared.ts";
 import { admitCall } from "./admit_call.ts";
 import { scopesOf } from "../tool_contracts/tool_scopes.ts";
@@ -46,7 +47,7 @@ export async function callTool(
     request,
     ports,
     signal,
-    executionId: crypto.randomUUID(),
+    executionId: timeOrderedId(),
     feedbackToken: crypto.randomUUID(),
     startedAtMs: lookedUp?.startedAtMs ?? performance.now(),
     caller: request.caller,

@@ -154,11 +154,13 @@ export class Swarm {
     input: JsonValue = "Do it",
     agent = "test-planner",
     budget?: JsonObject,
+    outputSchema: JsonObject | null = null,
   ): Promise<string> {
     const [row] = await this.sql`
       select task_id from private.create_task(
         ${agent}, ${this.sql.json(input)},
-        p_budget => ${budget === undefined ? null : this.sql.json(budget)}::jsonb)`;
+        p_budget => ${budget === undefined ? null : this.sql.json(budget)}::jsonb,
+        p_output_schema => ${outputSchema === null ? null : this.sql.json(outputSchema)}::jsonb)`;
     return String(row?.task_id);
   }
 
