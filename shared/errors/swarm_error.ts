@@ -1,3 +1,4 @@
+import { definedOnly } from "../defined_only.ts";
 import type { JsonValue } from "../json.ts";
 import { ERROR_CODES, type ErrorCode } from "./codes.ts";
 
@@ -61,8 +62,7 @@ export class SwarmError extends Error {
     return {
       code: this.code,
       message: this.message,
-      ...(this.hint === undefined ? {} : { hint: this.hint }),
-      ...(this.details === undefined ? {} : { details: this.details }),
+      ...definedOnly({ hint: this.hint, details: this.details }),
     };
   }
 }

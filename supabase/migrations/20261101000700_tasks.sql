@@ -30,6 +30,7 @@ create table public.tasks (
   concurrency_key text check (length(concurrency_key) between 1 and 255),
   run_after timestamptz,
   budget jsonb check (jsonb_typeof(budget) = 'object'),
+  output_schema jsonb check (jsonb_typeof(output_schema) = 'object'),
   traceparent text,
   tracestate text check (length(tracestate) <= 512),
 
@@ -92,6 +93,7 @@ comment on column public.tasks.owner_key is 'created_by as a key that is never n
 comment on column public.tasks.idempotency_key is 'Of master tasks: the same key of the same owner names the same task.';
 comment on column public.tasks.run_after is 'Not claimed before this time.';
 comment on column public.tasks.budget is 'Caps of the job, on the master task; a key with null lifts the default cap.';
+comment on column public.tasks.output_schema is 'JSON Schema that this task''s output fits; null: the agent''s.';
 comment on column public.tasks.traceparent is 'W3C Trace Context: the span that asked for the task, the parent of its runs.';
 comment on column public.tasks.tracestate is 'W3C Trace Context: what other systems of the trace carry along, as it came with the job''s request.';
 comment on column public.tasks.pending_children is 'Subtasks that have not ended.';

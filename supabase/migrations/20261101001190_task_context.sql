@@ -83,6 +83,7 @@ begin
         'tracestate', task.tracestate,
         'budget', case when task.parent_id is null then task.budget else master.budget end,
         'stored_bytes_left', private.stored_bytes_left(task.created_by),
+        'output_schema', task.output_schema,
         'master_input', case when task.parent_id is null then task.input else master.input end
       ),
       'agent', staff.agent,

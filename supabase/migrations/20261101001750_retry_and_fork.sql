@@ -304,12 +304,12 @@ begin
 
   insert into public.tasks (
     id, master_task_id, agent_id, agent_slug, input, created_by, priority, concurrency_key,
-    metadata, budget, traceparent, tracestate, intermediate_data, storage_paths, message_id, logs
+    metadata, budget, traceparent, tracestate, output_schema, intermediate_data, storage_paths, message_id, logs
   )
   select
     v_id, v_id, v_agent.id, v_agent.slug, v_source.input, v_source.created_by, v_source.priority,
     v_source.concurrency_key, v_source.metadata, private.capped_budget(private.budget_left(master), v_source.created_by),
-    v_source.traceparent, v_source.tracestate,
+    v_source.traceparent, v_source.tracestate, v_source.output_schema,
     private.saved_data_before(v_source, p_from_seq), v_source.storage_paths,
     private.send_message(v_id),
     array[private.log_line(format('forked from task %s before step %s', p_task_id, p_from_seq))]

@@ -15,7 +15,7 @@ import { createCpuMeter } from "../../shared/isolate/cpu_meter.ts";
 import { createLifetime } from "../../shared/isolate/lifetime.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import { addProject } from "../../scripts/quoth/add_project.ts";
-import { openDatabase } from "../../stack/database/open_database.ts";
+import { openDatabase } from "../../stack/open_database.ts";
 import { FakeGitHub } from "./sync_fake_github.ts";
 import { aroundCalls, Killed } from "./sync_mortal_ports.ts";
 

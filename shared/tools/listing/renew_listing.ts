@@ -1,4 +1,5 @@
 import { toSwarmError } from "../../db/to_swarm_error.ts";
+import { definedOnly } from "../../defined_only.ts";
 import type { ErrorCode } from "../../errors/codes.ts";
 import { SwarmError } from "../../errors/swarm_error.ts";
 import { sleep } from "../../sleep.ts";
@@ -93,7 +94,7 @@ function faultOf(error: SwarmError, slug: string): SwarmError {
   return new SwarmError(
     "TOOL_UNAVAILABLE",
     `Cannot list the tools of '${slug}': what it answered cannot be kept`,
-    { cause: error, ...(error.details === undefined ? {} : { details: error.details }) },
+    { cause: error, ...definedOnly({ details: error.details }) },
   );
 }
 
