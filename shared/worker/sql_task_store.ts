@@ -235,7 +235,11 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
     },
 
     async wakeSuccessor() {
-      await once("wake a successor", anyRow, () => sql`select private.wake_function('supaswarm-worker')`);
+      await once(
+        "wake a successor",
+        anyRow,
+        () => sql`select private.wake_function('supaswarm-worker')`,
+      );
     },
 
     async isWakeToken(token) {
