@@ -64,7 +64,13 @@ export function createWorkerApp(config: Config, log: Logger): WorkerApp {
   });
   const supervisor = createSupervisor({
     createWorker: () =>
-      createTaskWorker({ id: crypto.randomUUID(), ports, settings: config.worker, lifetime, listen }),
+      createTaskWorker({
+        id: crypto.randomUUID(),
+        ports,
+        settings: config.worker,
+        lifetime,
+        listen,
+      }),
     runInBackground: (work) => runInBackground(work.finally(() => telemetry.close())),
     isOpen: () => lifetime.phaseAt(isolateClock.nowMs()) === "open",
     log,

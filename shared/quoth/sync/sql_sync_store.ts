@@ -117,8 +117,14 @@ export function createSqlSyncStore(sql: Sql, options: SqlSyncOptions): SyncStore
       const held = leases.map(({ id, epoch }) => ({ id, epoch }));
       const rows = await once("renew leases", leaseRow, () =>
         sql`
-        select id, epoch, is_held from private.renew_syncs(${sql.json(held)}, ${leaseSeconds}::int)`);
-      return rows.map(({ id, epoch, is_held }) => ({ id, epoch, state: is_held ? "held" : "lost" }));
+        select id, epoch, is_held from private.renew_syncs(${
+          sql.json(held)
+        }, ${leaseSeconds}::int)`);
+      return rows.map(({ id, epoch, is_held }) => ({
+        id,
+        epoch,
+        state: is_held ? "held" : "lost",
+      }));
     },
 
     async wakeSuccessor() {
