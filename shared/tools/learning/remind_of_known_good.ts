@@ -1,13 +1,6 @@
-import type { ErrorCode } from "../../errors/codes.ts";
+import { type ErrorCode, traitsOf } from "../../errors/codes.ts";
 import { knownGoodSentence, newestKnownGood } from "./known_good.ts";
 import { type RunningCall, toolNameOf } from "../running_call.ts";
-
-/** The errors that other arguments could mend; no code: the tool itself reported the error. */
-const MENDABLE: ReadonlySet<ErrorCode | undefined> = new Set<ErrorCode | undefined>([
-  undefined,
-  "TOOL_ARGUMENTS_INVALID",
-  "TOOL_FAILED",
-]);
 
 /**
  * Arguments of the failed tool that worked before, in words for the caller's model; undefined where
@@ -19,7 +12,7 @@ export async function remindOfKnownGood(
 ): Promise<string | undefined> {
   const { record, request, ports, redactor } = call;
   const isTask = request.caller.taskId !== null;
-  if (isTask || !MENDABLE.has(errorCode) || !record?.cached) return undefined;
+  if (isTask || !traitsOf(errorCode).isMendable || !record?.cached) return undefined;
   try {
     const learned = await ports.store.learnedParameters(record.connection.id, toolNameOf(call));
     if (learned === null) return undefined;
