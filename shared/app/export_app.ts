@@ -1,6 +1,7 @@
 import { z } from "../vendor/zod.js";
 import type { Config } from "../config/env.ts";
 import { toSwarmError } from "../db/to_swarm_error.ts";
+import { definedOnly } from "../defined_only.ts";
 import { createExportStore, type DaysWanted } from "../feedback/export_store.ts";
 import { type ExportPorts, runExport, type WrittenFile } from "../feedback/run_export.ts";
 import { createHttpHandler } from "../http/http_handler.ts";
@@ -59,7 +60,7 @@ export function createExportApp(config: Config, log: Logger): ExportApp {
       return Response.json({}, { status: 202 });
     }
     const { from } = await parseBody(request, exportRequest, FORM_LIMITS);
-    const files = await write({ withToday: true, ...(from === undefined ? {} : { from }) });
+    const files = await write({ withToday: true, ...definedOnly({ from }) });
     return Response.json({
       bucket: BUCKET,
       files: files.map(({ path, rowCount }) => ({ path, row_count: rowCount })),

@@ -1,5 +1,6 @@
 import type { Config } from "../config/env.ts";
 import { toSwarmError } from "../db/to_swarm_error.ts";
+import { definedOnly } from "../defined_only.ts";
 import { createHttpHandler } from "../http/http_handler.ts";
 import type { Logger } from "../log/logger.ts";
 import { createTelemetry } from "../telemetry/telemetry.ts";
@@ -52,7 +53,7 @@ export function createWorkerApp(config: Config, log: Logger): WorkerApp {
     sql,
     store,
     telemetry,
-    ...(meter === undefined ? {} : { meter }),
+    ...definedOnly({ meter }),
     log,
   });
   const listen = createTaskListener({

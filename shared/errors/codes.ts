@@ -159,6 +159,8 @@ export const ERROR_CODES = {
     "tool_error",
     "Add the model's price to model_prices or drop the cost cap.",
   ),
+  OUTPUT_SCHEMA_INVALID: error(422, "tool_error", "Send an output_schema of JSON Schema 2020-12."),
+  OUTPUT_SCHEMA_MISMATCH: error(422, "tool_error", "Relax output_schema or ask for less in it."),
   OUTPUT_TOO_LARGE: error(422, "config_error", "Ask for less at once.", { origin: "server" }),
 
   // Reviews

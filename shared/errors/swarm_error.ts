@@ -1,3 +1,4 @@
+import { definedOnly } from "../defined_only.ts";
 import type { JsonValue } from "../json.ts";
 import { ERROR_CODES, type ErrorCode } from "./codes.ts";
 
@@ -62,7 +63,7 @@ export class SwarmError extends Error {
       code: this.code,
       message: this.message,
       hint: this.hint,
-      ...(this.details === undefined ? {} : { details: this.details }),
+      ...definedOnly({ details: this.details }),
     };
   }
 }

@@ -71,6 +71,8 @@ export const namedSecretsSchema = z.record(z.string(), z.string());
 /** What SQL answers for a call. */
 export const callSchema = serverSchema.extend({
   user_id: z.string().nullable(),
+  /** The OAuth client of the call, inside a task of the one that created its job. */
+  client_id: z.string().nullable(),
   /** Null: every scope. */
   scopes: z.array(z.string()).nullable(),
   is_granted: z.boolean(),

@@ -1,4 +1,5 @@
 import { textBlock } from "../content_block.ts";
+import { definedOnly } from "../defined_only.ts";
 import { ERROR_TYPES, type ErrorCode, traitsOf } from "../errors/codes.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
@@ -24,12 +25,12 @@ export async function endAnswered(call: RunningCall, raw: Answered): Promise<Ans
       ? {
         kind: "failure",
         message: answer.text || "The tool reported an error",
-        ...(answer.errorCode === undefined ? {} : { code: answer.errorCode }),
+        ...definedOnly({ code: answer.errorCode }),
       }
       : {
         kind: "success",
         text: answer.text,
-        ...(answer.structured === undefined ? {} : { structured: answer.structured }),
+        ...definedOnly({ structured: answer.structured }),
       },
   );
   const { content = [textBlock(answer.text)], structured, meta } = answer;
@@ -71,7 +72,7 @@ async function withFailure(
   const failed: AnsweredCall = {
     ...outcome,
     errorClass: ERROR_TYPES[traitsOf(errorCode).type].class,
-    ...(errorCode === undefined ? {} : { errorCode }),
+    ...definedOnly({ errorCode }),
     ...(hint === undefined ? {} : { hint: call.redactor.text(hint) }),
     ...(details === undefined ? {} : { details: clean(details) }),
     ...(lastSql === undefined ? {} : { lastSql: call.redactor.text(lastSql) }),
@@ -80,15 +81,22 @@ async function withFailure(
   if (isExceeded(call, failures) && traitsOf(errorCode).countsAsFailure) {
     return exceeded(call, failed, failures);
   }
-  const reminder = await remindOfKnownGood(call, errorCode);
+  // In a task the agent loop reminds, which knows what the model was told before.
+  const reminder = isInTask(call)
+    ? undefined
+    : await remindOfKnownGood({ ...call, toolName: toolNameOf(call) }, errorCode);
   return reminder === undefined
     ? failed
     : { ...failed, content: [...failed.content, textBlock(reminder)] };
 }
 
-/** In a task the agent loop counts, which knows what the model was told before. */
-function isExceeded({ request }: RunningCall, failures: number): boolean {
-  return request.caller.taskId === null && hasExceededRetries({ attempt: failures });
+/** In a task the agent loop counts. */
+function isExceeded(call: RunningCall, failures: number): boolean {
+  return !isInTask(call) && hasExceededRetries({ attempt: failures });
+}
+
+function isInTask({ request }: RunningCall): boolean {
+  return request.caller.taskId !== null;
 }
 
 function exceeded(call: RunningCall, failed: AnsweredCall, failures: number): AnsweredCall {
@@ -184,7 +192,7 @@ export async function endAsking(
     kind: "input_required",
     inputRequests: redactor.json(inputRequests) as JsonObject,
     // Signed by its tool: a change would break it, and it is the caller's to send back alone.
-    ...(requestState === undefined ? {} : { requestState }),
+    ...definedOnly({ requestState }),
     ...(meta === undefined ? {} : { meta: redactor.json(meta) as JsonObject }),
     ...trailOf(call),
     ...externalPart(call),
@@ -215,8 +223,7 @@ export async function endInError(call: RunningCall, error: unknown): Promise<Too
     isError: true,
     errorCode: code,
     originalError: originalWords(known),
-    ...(hint === undefined ? {} : { hint }),
-    ...(details === undefined ? {} : { details }),
+    ...definedOnly({ hint, details }),
   });
   return retryAfterSeconds === undefined
     ? outcome
@@ -261,8 +268,7 @@ function withTrail(error: SwarmError, call: RunningCall): SwarmError {
   const { external } = externalPart(call, { code, words: originalWords(error) });
   return new SwarmError(code, message, {
     cause: error,
-    ...(hint === undefined ? {} : { hint }),
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    ...definedOnly({ hint, retryAfterSeconds }),
     details: {
       ...(isJsonObject(details) ? details : {}),
       execution_id: executionId,

@@ -14,7 +14,7 @@ export interface RunningCall {
   readonly executionId: string;
   readonly feedbackToken: string;
   readonly startedAtMs: number;
-  /** As whom the call acts; inside a task its owner, once that is read. */
+  /** As whom the call acts; inside a task its owner and the job's client, once they are read. */
   caller: ToolCaller;
   /** Filled in when the tool was looked up. */
   record: CallRecord | null;

@@ -51,6 +51,8 @@ insert into private.error_codes (code, status, error_type, is_retryable, counts_
   ('TASKS_EXCEEDED', 422, 'tool_error', false, true),
   ('BUDGET_EXCEEDED', 422, 'tool_error', false, true),
   ('PRICE_UNKNOWN', 422, 'tool_error', false, true),
+  ('OUTPUT_SCHEMA_INVALID', 422, 'tool_error', false, true),
+  ('OUTPUT_SCHEMA_MISMATCH', 422, 'tool_error', false, true),
   ('OUTPUT_TOO_LARGE', 422, 'config_error', false, false),
   ('REVIEW_NOT_FOUND', 404, 'tool_error', false, true),
   ('REVIEW_ALREADY_ANSWERED', 409, 'tool_error', false, true),

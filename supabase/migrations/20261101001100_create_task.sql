@@ -44,7 +44,7 @@ end;
 $$;
 comment on function private.cap(jsonb, text, numeric) is 'A cap of a job: the budget''s own, null where it lifts the cap, else the default.';
 
-create function private.active_agent(p_slug text, p_user_id uuid)
+create function private.active_agent(p_slug text, p_user_id uuid, p_attempt text default 'create the task')
 returns public.agents
 language plpgsql
 stable
@@ -57,21 +57,21 @@ begin
   -- An agent that a user may not use is none to them: the table agents does not show it either.
   if not found or not private.may_use_agent(v_agent.id, p_user_id) then
     raise sqlstate 'PT404' using
-      message = format('Cannot create the task: no agent that you may use has the slug %L', p_slug),
+      message = format('Cannot %s: no agent that you may use has the slug %L', p_attempt, p_slug),
       detail = 'AGENT_NOT_FOUND',
       hint = 'Read the slugs from the table agents, or ask an operator for a row in agent_audience.';
   end if;
   if not v_agent.is_active then
     raise sqlstate 'PT409' using
-      message = format('Cannot create the task: the agent %L is not active', p_slug),
+      message = format('Cannot %s: the agent %L is not active', p_attempt, p_slug),
       detail = 'AGENT_INACTIVE',
       hint = 'Set agents.is_active, or name another agent.';
   end if;
   return v_agent;
 end;
 $$;
-comment on function private.active_agent(text, uuid) is
-  'The agent of that slug, for a user (null: the service) of its audience; raises AGENT_NOT_FOUND or AGENT_INACTIVE.';
+comment on function private.active_agent(text, uuid, text) is
+  'The agent of that slug, for a user (null: the service) of its audience. p_attempt completes the sentence "Cannot …". Raises AGENT_NOT_FOUND or AGENT_INACTIVE.';
 
 create function private.log_line(p_text text)
 returns text
@@ -123,16 +123,21 @@ create function private.create_task(
   p_metadata jsonb default '{}',
   p_budget jsonb default null,
   p_traceparent text default null,
-  p_tracestate text default null
+  p_tracestate text default null,
+  p_output_schema jsonb default null
 )
 returns table (task_id uuid, master_task_id uuid, status text, is_new boolean)
 language plpgsql
 set search_path = ''
+-- In a new project, what is planned while the tables are empty reads whole tables, the checks of
+-- foreign keys included, for as long as a connection lives.
+set enable_seqscan = off
+set jit = off
 as $$
 #variable_conflict use_column
 declare
   v_agent public.agents;
-  v_id uuid := gen_random_uuid();
+  v_id uuid := private.new_id();
   v_visible_at timestamptz := private.message_time(p_run_after);
 begin
   -- The key before the checks: a repeated request gets its task even when the agent has gone since.
@@ -164,12 +169,12 @@ begin
 
   insert into public.tasks (
     id, master_task_id, agent_id, agent_slug, input, created_by, idempotency_key, run_after,
-    priority, concurrency_key, metadata, budget, traceparent, tracestate, message_id, logs
+    priority, concurrency_key, metadata, budget, traceparent, tracestate, output_schema, message_id, logs
   )
   values (
     v_id, v_id, v_agent.id, v_agent.slug, p_input, p_created_by, p_idempotency_key, p_run_after,
     p_priority, p_concurrency_key, coalesce(p_metadata, '{}'),
-    private.capped_budget(p_budget, p_created_by), p_traceparent, p_tracestate,
+    private.capped_budget(p_budget, p_created_by), p_traceparent, p_tracestate, p_output_schema,
     case when v_visible_at is not null then private.send_message(v_id, p_priority, v_visible_at) end,
     array[private.log_line('created for agent ' || v_agent.slug)]
   )
@@ -193,5 +198,5 @@ begin
   return query select v_id, v_id, 'pending'::text, true;
 end;
 $$;
-comment on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text) is
+comment on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text, jsonb) is
   'Creates a master task. The same idempotency key of the same owner returns the task it made before. Raises AGENT_NOT_FOUND, AGENT_INACTIVE, TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, TASK_RUN_AFTER_INVALID, TASK_BUDGET_INVALID, QUOTA_EXCEEDED, FORBIDDEN. Called by supaswarm-create-task.';

@@ -2,30 +2,40 @@
 
 create function private.price_at(p_provider_id uuid, p_model text)
 returns public.model_prices
-language sql
+-- Not "language sql", which would be planned again at every call.
+language plpgsql
 stable
 set search_path = ''
 as $$
-  select price
+declare
+  v_price public.model_prices;
+begin
+  select * into v_price
   from public.model_prices as price
-  where price.provider_id = price_at.p_provider_id
-    and price.model = price_at.p_model
+  where price.provider_id = p_provider_id
+    and price.model = p_model
     and price.valid_from <= now()
   order by price.valid_from desc
   limit 1;
+  return v_price;
+end;
 $$;
 comment on function private.price_at(uuid, text) is 'The price of a model that is valid now, or null.';
 
 create function private.price_of_agent(p_agent_id uuid)
 returns public.model_prices
-language sql
+language plpgsql
 stable
 set search_path = ''
 as $$
-  select private.price_at(provider.id, coalesce(agent.model, provider.default_model))
-  from public.agents as agent
-  join public.llm_providers as provider on provider.id = agent.provider_id
-  where agent.id = price_of_agent.p_agent_id;
+begin
+  return (
+    select private.price_at(provider.id, coalesce(agent.model, provider.default_model))
+    from public.agents as agent
+    join public.llm_providers as provider on provider.id = agent.provider_id
+    where agent.id = p_agent_id
+  );
+end;
 $$;
 comment on function private.price_of_agent(uuid) is 'The price of the model that an agent calls, or null.';
 
@@ -38,6 +48,8 @@ as $$
 declare
   v_master public.tasks;
   v_totals private.job_totals;
+  v_budget jsonb;
+  v_budget_job_id uuid;
   v_exceeded text;
 begin
   select * into v_master from public.tasks where id = p_task.master_task_id;
@@ -46,21 +58,24 @@ begin
   end if;
   select * into v_totals from private.job_totals where master_task_id = v_master.id;
 
-  v_exceeded := case
-    when v_totals.input_tokens >= private.cap(v_master.budget, 'max_input_tokens', null)
-      then 'max_input_tokens'
-    when v_totals.output_tokens >= private.cap(v_master.budget, 'max_output_tokens', null)
-      then 'max_output_tokens'
-    when coalesce(v_totals.cost_micro_usd, 0) >= private.cap(v_master.budget, 'max_cost_micro_usd', null)
-      then 'max_cost_micro_usd'
-    when extract(epoch from clock_timestamp() - coalesce(v_master.started_at, v_master.created_at))
-        >= private.cap(v_master.budget, 'max_wall_seconds', null)
-      then 'max_wall_seconds'
-  end;
+  v_budget := v_master.budget;
+  v_exceeded := private.spent_cap(v_budget, v_totals);
+  if v_exceeded is null then
+    -- What forks of one job may spend together.
+    v_budget_job_id := private.budget_job_of(v_master.id);
+    v_budget := coalesce((select budget from public.tasks where id = v_budget_job_id), '{}');
+    v_exceeded := private.spent_cap(v_budget, private.shared_spending(v_budget_job_id));
+  end if;
+  if v_exceeded is null and extract(epoch from clock_timestamp() - coalesce(v_master.started_at, v_master.created_at))
+      >= private.cap(v_master.budget, 'max_wall_seconds', null)
+  then
+    v_budget := v_master.budget;
+    v_exceeded := 'max_wall_seconds';
+  end if;
   if v_exceeded is not null then
     raise sqlstate 'PT422' using
       message = format('Cannot call the model: the job has used up its %s of %s',
-        v_exceeded, v_master.budget ->> v_exceeded),
+        v_exceeded, v_budget ->> v_exceeded),
       detail = 'BUDGET_EXCEEDED',
       hint = 'Create the task with a larger budget, or with null for no cap.';
   end if;

@@ -9,8 +9,12 @@ as $$
 declare
   v_max_children constant int := 1000;
   v_budget jsonb := (select budget from public.tasks where id = p_task.master_task_id);
+  v_budget_job_id constant uuid := private.budget_job_of(p_task.master_task_id);
   v_max_depth numeric := private.cap(v_budget, 'max_depth', 32);
   v_max_tasks numeric := private.cap(v_budget, 'max_tasks', 10000);
+  -- What forks of one job may create together.
+  v_max_shared_tasks constant numeric := private.cap(
+    (select budget from public.tasks where id = v_budget_job_id), 'max_tasks', null);
 begin
   if p_task.depth + 1 > v_max_depth then
     raise sqlstate 'PT422' using
@@ -31,6 +35,16 @@ begin
       message = format('Cannot create %s more subtasks: the job may have %s tasks', p_new_children, v_max_tasks),
       detail = 'TASKS_EXCEEDED',
       hint = 'Create the job with a larger max_tasks, or with null for no cap.';
+  end if;
+  if v_max_shared_tasks is not null then
+    perform private.lock_shared_budget(v_budget_job_id);
+    if (private.shared_spending(v_budget_job_id)).task_count + p_new_children > v_max_shared_tasks then
+      raise sqlstate 'PT422' using
+        message = format('Cannot create %s more subtasks: the job and its forks may have %s tasks together',
+          p_new_children, v_max_shared_tasks),
+        detail = 'TASKS_EXCEEDED',
+        hint = 'Create a new job with a larger max_tasks, or with null for no cap.';
+    end if;
   end if;
   perform private.assert_may_wait(p_task.created_by, p_new_children, format('create %s more subtasks', p_new_children));
 end;
@@ -77,7 +91,7 @@ set search_path = ''
 as $$
 declare
   v_agent_id uuid := (select id from public.agents where slug = p_agent_slug);
-  v_id uuid := gen_random_uuid();
+  v_id uuid := private.new_id();
   v_priority text := coalesce(p_options ->> 'priority', p_parent.priority);
   v_run_after timestamptz := (p_options ->> 'run_after')::timestamptz;
   v_visible_at timestamptz := private.message_time(v_run_after);
@@ -85,14 +99,14 @@ begin
   insert into public.tasks (
     id, master_task_id, parent_id, parent_step_seq, agent_id, agent_slug, input, created_by,
     idempotency_key, run_after, priority, concurrency_key, metadata,
-    traceparent, tracestate, depth, message_id, logs
+    traceparent, tracestate, output_schema, depth, message_id, logs
   )
   values (
     v_id, p_parent.master_task_id, p_parent.id, p_seq, v_agent_id, p_agent_slug, p_input,
     p_parent.created_by, p_options ->> 'idempotency_key', v_run_after, v_priority,
     coalesce(p_options ->> 'concurrency_key', p_parent.concurrency_key),
     coalesce(p_options -> 'metadata', '{}'),
-    coalesce(p_traceparent, p_parent.traceparent), p_parent.tracestate, p_parent.depth + 1,
+    coalesce(p_traceparent, p_parent.traceparent), p_parent.tracestate, p_options -> 'output_schema', p_parent.depth + 1,
     case when v_visible_at is not null then private.send_message(v_id, v_priority, v_visible_at) end,
     array[private.log_line('created for agent ' || p_agent_slug)]
   );
@@ -110,7 +124,7 @@ begin
 end;
 $$;
 comment on function private.spawn_one(public.tasks, int, text, jsonb, text, jsonb) is
-  'Creates the subtask of one create_subtask step, or without a step the one that a tool asked for, with its {idempotency_key, run_after, priority, concurrency_key, metadata}. The caller holds the job''s lock.';
+  'Creates the subtask of one create_subtask step, or without a step the one that a tool asked for, with its {idempotency_key, run_after, priority, concurrency_key, metadata, output_schema}. The caller holds the job''s lock.';
 
 create function private.create_child_task(p_parent_id uuid, p_request jsonb, p_traceparent text)
 returns table (task_id uuid, master_task_id uuid, status text, is_new boolean)
@@ -183,6 +197,7 @@ declare
   v_user_id uuid := (p_caller ->> 'user_id')::uuid;
   v_client_id text := p_caller ->> 'client_id';
   v_parent_id uuid := (p_caller ->> 'task_id')::uuid;
+  v_created record;
 begin
   -- A client's token has its scopes also where an agent's tool sends it.
   if v_client_id is not null then
@@ -198,7 +213,7 @@ begin
     return query select * from private.create_child_task(v_parent_id, p_request, p_traceparent);
     return;
   end if;
-  return query select * from private.create_task(
+  select * into v_created from private.create_task(
     p_agent => p_request ->> 'agent',
     p_input => p_request -> 'input',
     p_created_by => v_user_id,
@@ -209,12 +224,17 @@ begin
     p_metadata => coalesce(p_request -> 'metadata', '{}'),
     p_budget => p_request -> 'budget',
     p_traceparent => p_traceparent,
-    p_tracestate => p_tracestate
+    p_tracestate => p_tracestate,
+    p_output_schema => p_request -> 'output_schema'
   );
+  if v_created.is_new then
+    perform private.note_job_client(v_created.task_id, v_client_id, v_user_id);
+  end if;
+  return query select v_created.task_id, v_created.master_task_id, v_created.status, v_created.is_new;
 end;
 $$;
 comment on function private.request_task(jsonb, jsonb, text, text) is
-  'Creates what a caller {actor, user_id, client_id, task_id} asks for: of an agent a subtask of its task, of anybody else a master task of that user; an OAuth client needs the scope swarm:run. Raises what create_task() and create_child_task() raise, INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED. Called by supaswarm-create-task and the swarm server.';
+  'Creates what a caller {actor, user_id, client_id, task_id} asks for: of an agent a subtask of its task, of anybody else a master task of that user; an OAuth client needs the scope swarm:run, and its job has no more scopes than it. Raises what create_task() and create_child_task() raise, INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED. Called by supaswarm-create-task and the swarm server.';
 
 create function private.spawn_subtasks(
   p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_subtasks jsonb
@@ -266,10 +286,11 @@ begin
         );
         v_created := v_created + 1;
       else
-        perform private.end_steps(v_task, jsonb_build_array(jsonb_build_object(
-          'seq', v_subtask.seq, 'kind', 'system', 'name', 'create_subtask', 'state', 'failed',
-          'output', jsonb_build_object('agent', v_subtask.agent, 'status', 'failed', 'error', v_error)
-        )));
+        perform private.emit_events(v_task.id, v_task.master_task_id,
+          private.end_steps(v_task, jsonb_build_array(jsonb_build_object(
+            'seq', v_subtask.seq, 'kind', 'system', 'name', 'create_subtask', 'state', 'failed',
+            'output', jsonb_build_object('agent', v_subtask.agent, 'status', 'failed', 'error', v_error)
+          ))));
       end if;
     end if;
     return query select v_subtask.seq, v_child_id, v_error;

@@ -49,6 +49,27 @@ $$;
 comment on function private.take_result_back(public.tasks) is
   'Lets a parent wait again for a subtask whose result it has not read. Raises TASK_NOT_RETRYABLE. The caller holds the job''s lock.';
 
+create function private.assert_transcript_is_kept(p_master_task_id uuid)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  -- Shared with others who ask, and held until the task is open again: nothing is dropped meanwhile.
+  perform pg_advisory_xact_lock_shared(hashtextextended('supaswarm:transcripts', 0));
+  if (select finished_at from public.tasks where id = p_master_task_id) < (
+    select value::timestamptz from private.settings where key = 'transcripts_kept_since'
+  ) then
+    raise sqlstate 'PT409' using
+      message = format('Cannot retry the task: its job %s is older than keep_jobs_days and is being deleted', p_master_task_id),
+      detail = 'TASK_NOT_RETRYABLE',
+      hint = 'Create a new task.';
+  end if;
+end;
+$$;
+comment on function private.assert_transcript_is_kept(uuid) is
+  'Raises TASK_NOT_RETRYABLE for a job that retention has begun to delete: without its transcript a task would repeat its effects.';
+
 create function private.reopen_task(p_task_id uuid)
 returns text
 language plpgsql
@@ -59,6 +80,7 @@ declare
 begin
   perform private.lock_job_of(p_task_id);
   select * into v_task from public.tasks where id = p_task_id for no key update;
+  perform private.assert_transcript_is_kept(v_task.master_task_id);
   if v_task.status is null or v_task.status not in ('failed', 'cancelled') then
     perform private.raise_not_retryable(p_task_id, 'it is ' || coalesce(v_task.status, 'deleted'),
       'Only a task that failed or was cancelled can be retried.');
@@ -105,9 +127,14 @@ language plpgsql
 security definer
 set search_path = ''
 as $$
+declare
+  v_task public.tasks;
 begin
   perform private.assert_person_may('retry the task', 'swarm:run');
-  return private.reopen_task((private.own_task(p_task_id)).id);
+  v_task := private.own_task(p_task_id);
+  -- The audience may have become smaller since the task was created.
+  perform private.active_agent(v_task.agent_slug, v_task.created_by, 'retry the task');
+  return private.reopen_task(p_task_id);
 end;
 $$;
 comment on function private.retry_task(uuid) is
@@ -123,7 +150,7 @@ as $$
   select private.retry_task(p_task_id);
 $$;
 comment on function public.retry_task(uuid) is
-  'Lets a task that failed or was cancelled go on from its checkpoint and returns its status. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises TASK_NOT_FOUND, TASK_NOT_RETRYABLE, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+  'Lets a task that failed or was cancelled go on from its checkpoint and returns its status. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises TASK_NOT_FOUND, TASK_NOT_RETRYABLE, AGENT_NOT_FOUND, AGENT_INACTIVE, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
 grant execute on function public.retry_task(uuid) to authenticated;
 grant execute on function public.retry_task(uuid) to service_role;
 
@@ -227,20 +254,19 @@ stable
 set search_path = ''
 as $$
 declare
-  v_totals private.job_totals;
-  v_spent jsonb;
-  v_cap text;
-  v_left numeric;
-  v_budget jsonb := p_master.budget;
-begin
-  select * into v_totals from private.job_totals where master_task_id = p_master.id;
-  v_spent := jsonb_build_object(
+  v_budget_job_id constant uuid := private.budget_job_of(p_master.id);
+  v_totals constant private.job_totals := private.shared_spending(v_budget_job_id);
+  v_spent constant jsonb := jsonb_build_object(
     'max_input_tokens', v_totals.input_tokens,
     'max_output_tokens', v_totals.output_tokens,
-    'max_cost_micro_usd', coalesce(v_totals.cost_micro_usd, 0),
+    'max_cost_micro_usd', v_totals.cost_micro_usd,
     -- The fork takes the place of one of the job's tasks.
     'max_tasks', greatest(v_totals.task_count - 1, 0)
   );
+  v_cap text;
+  v_left numeric;
+  v_budget jsonb := coalesce((select budget from public.tasks where id = v_budget_job_id), p_master.budget);
+begin
   for v_cap in select cap from jsonb_object_keys(v_spent) as cap where jsonb_typeof(v_budget -> cap) = 'number' loop
     v_left := (v_budget ->> v_cap)::numeric - (v_spent ->> v_cap)::numeric;
     if v_left <= 0 then
@@ -255,7 +281,7 @@ begin
 end;
 $$;
 comment on function private.budget_left(public.tasks) is
-  'What a job has left of its budget, for a fork of one of its tasks: tokens, cost and tasks less what it has spent; steps, depth and wall time count for each job anew. Raises BUDGET_EXCEEDED when a cap is used up.';
+  'What a job and its forks have left of the budget that they share, for one more fork: tokens, cost and tasks less what they have spent; steps, depth and wall time count for each job anew. Raises BUDGET_EXCEEDED when a cap is used up.';
 
 create function private.fork_task(p_task_id uuid, p_from_seq int)
 returns uuid
@@ -266,7 +292,7 @@ as $$
 declare
   v_source public.tasks := private.own_task(p_task_id);
   v_agent public.agents;
-  v_id uuid := gen_random_uuid();
+  v_id uuid := private.new_id();
 begin
   perform private.assert_person_may('fork the task', 'swarm:run');
   -- Retention lists the files of a job that nobody else refers to: not while they are taken over.
@@ -278,12 +304,12 @@ begin
 
   insert into public.tasks (
     id, master_task_id, agent_id, agent_slug, input, created_by, priority, concurrency_key,
-    metadata, budget, traceparent, tracestate, intermediate_data, storage_paths, message_id, logs
+    metadata, budget, traceparent, tracestate, output_schema, intermediate_data, storage_paths, message_id, logs
   )
   select
     v_id, v_id, v_agent.id, v_agent.slug, v_source.input, v_source.created_by, v_source.priority,
     v_source.concurrency_key, v_source.metadata, private.capped_budget(private.budget_left(master), v_source.created_by),
-    v_source.traceparent, v_source.tracestate,
+    v_source.traceparent, v_source.tracestate, v_source.output_schema,
     private.saved_data_before(v_source, p_from_seq), v_source.storage_paths,
     private.send_message(v_id, v_source.priority),
     array[private.log_line(format('forked from task %s before step %s', p_task_id, p_from_seq))]
@@ -292,6 +318,11 @@ begin
   -- Its steps hold results of the first job's subtasks, too.
   insert into private.job_totals (master_task_id, task_count, data_flows)
   select v_id, 1, data_flows from private.job_totals where master_task_id = v_source.master_task_id;
+  insert into private.budget_shares (job_id, budget_job_id)
+  values (v_id, private.budget_job_of(v_source.master_task_id));
+  if private.calling_actor() = 'client' then
+    perform private.note_job_client(v_id, private.request_claims() ->> 'client_id', v_source.created_by);
+  end if;
 
   -- Without their usage: the first job has paid for them.
   insert into public.task_steps (
@@ -324,6 +355,6 @@ as $$
   select private.fork_task(p_task_id, p_from_seq);
 $$;
 comment on function public.fork_task(uuid, int) is
-  'Creates a new job that goes on from the steps of a task before p_from_seq, with its input, agent, owner and what is left of its job''s budget, and returns the new master''s id. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises TASK_NOT_FOUND, FORK_POINT_INVALID, AGENT_NOT_FOUND, AGENT_INACTIVE, BUDGET_EXCEEDED, QUOTA_EXCEEDED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+  'Creates a new job that goes on from the steps of a task before p_from_seq, with its input, agent and owner, spending what is left of its job''s budget together with the job and its other forks, and returns the new master''s id. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises TASK_NOT_FOUND, FORK_POINT_INVALID, AGENT_NOT_FOUND, AGENT_INACTIVE, BUDGET_EXCEEDED, QUOTA_EXCEEDED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
 grant execute on function public.fork_task(uuid, int) to authenticated;
 grant execute on function public.fork_task(uuid, int) to service_role;

@@ -128,23 +128,27 @@ grant execute on function private.granted_scopes(uuid, text) to service_role;
 
 create function public.grant_scopes(p_user_id uuid, p_scopes text[], p_client_id text default null)
 returns text[]
-language sql
+language plpgsql
 set search_path = ''
 as $$
+declare
+  v_scopes text[];
+begin
+  perform private.assert_not_agent('grant scopes');
   insert into public.mcp_grants as given (user_id, client_id, scopes)
-  select grant_scopes.p_user_id, grant_scopes.p_client_id, array(
+  select p_user_id, p_client_id, array(
     select distinct scope
-    from unnest(
-      private.granted_scopes(grant_scopes.p_user_id, grant_scopes.p_client_id) || grant_scopes.p_scopes
-    ) as scope
+    from unnest(private.granted_scopes(p_user_id, p_client_id) || p_scopes) as scope
     order by scope
   )
   on conflict (user_id, client_id) do update
-  set scopes = array(select distinct scope from unnest(given.scopes || grant_scopes.p_scopes) as scope order by scope)
-  returning scopes;
+  set scopes = array(select distinct scope from unnest(given.scopes || p_scopes) as scope order by scope)
+  returning scopes into v_scopes;
+  return v_scopes;
+end;
 $$;
 comment on function public.grant_scopes(uuid, text[], text) is
-  'Adds scopes to those that a user has, optionally for one client program, and returns them all. A user without a row keeps the default ones; without a user the default itself grows. Called by operators.';
+  'Adds scopes to those that a user has, optionally for one client program, and returns them all. A user without a row keeps the default ones; without a user the default itself grows. Called by operators. Raises AGENT_NOT_ALLOWED.';
 grant execute on function public.grant_scopes(uuid, text[], text) to service_role;
 
 create table private.tool_call_allowances (

@@ -189,11 +189,10 @@ comment on function private.renew_shared_definition(uuid, uuid) is
   'Gives the connection without a user the definition of a user''s row of the same tool, if that is newer than its own and than what the service was told; true if it was. What was learned with another schema of arguments is forgotten.';
 grant execute on function private.renew_shared_definition(uuid, uuid) to service_role;
 
-create function public.record_mcp_tool_execution(
+create function private.learn_parameters(
   p_connection_id uuid,
   p_tool_name text,
-  p_parameters jsonb,
-  p_success boolean default true
+  p_parameters jsonb
 )
 returns void
 language plpgsql
@@ -204,7 +203,7 @@ declare
   v_service_id uuid;
   v_shape jsonb;
 begin
-  if not p_success or jsonb_typeof(p_parameters) is distinct from 'object' then
+  if jsonb_typeof(p_parameters) is distinct from 'object' then
     return;
   end if;
   -- One statement, so that a concurrent success waits for the row and then appends to the
@@ -255,8 +254,29 @@ begin
   end if;
 end;
 $$;
+comment on function private.learn_parameters(uuid, text, jsonb) is
+  'Remembers the arguments of a call that worked on the caller''s own connection, and their shape on the connection without a user. Called by the gateway.';
+grant execute on function private.learn_parameters(uuid, text, jsonb) to service_role;
+
+create function public.record_mcp_tool_execution(
+  p_connection_id uuid,
+  p_tool_name text,
+  p_parameters jsonb,
+  p_success boolean default true
+)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  perform private.assert_not_agent('record the tool call');
+  if p_success then
+    perform private.learn_parameters(p_connection_id, p_tool_name, p_parameters);
+  end if;
+end;
+$$;
 comment on function public.record_mcp_tool_execution(uuid, text, jsonb, boolean) is
-  'Remembers the arguments of a call that worked on the caller''s own connection, and their shape on the connection without a user. Called by the gateway; a failed call changes nothing.';
+  'Remembers the arguments of a call that worked; a failed call changes nothing. Called by the service. Raises AGENT_NOT_ALLOWED.';
 grant execute on function public.record_mcp_tool_execution(uuid, text, jsonb, boolean) to service_role;
 
 create function private.learned_parameters(p_connection_id uuid, p_tool_name text)
@@ -353,7 +373,7 @@ $$;
 comment on function private.forget_parameters(uuid) is
   'Forgets the arguments that a call taught, for its user and as a shape for all, because they were rated badly; returns how many sets of the user''s own were removed. The next call that works with them teaches them again.';
 
-create function public.record_mcp_tool_success(p_connection_id uuid)
+create function private.note_connection_success(p_connection_id uuid)
 returns void
 language plpgsql
 set search_path = ''
@@ -369,6 +389,20 @@ begin
       or connection.last_success_at < clock_timestamp() - interval '1 second');
 end;
 $$;
-comment on function public.record_mcp_tool_success(uuid) is
+comment on function private.note_connection_success(uuid) is
   'Marks a connection healthy: its server answered. The time is written once a second at most. Called by the gateway.';
+grant execute on function private.note_connection_success(uuid) to service_role;
+
+create function public.record_mcp_tool_success(p_connection_id uuid)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  perform private.assert_not_agent('record the tool call');
+  perform private.note_connection_success(p_connection_id);
+end;
+$$;
+comment on function public.record_mcp_tool_success(uuid) is
+  'Marks a connection healthy: its server answered. Called by the service. Raises AGENT_NOT_ALLOWED.';
 grant execute on function public.record_mcp_tool_success(uuid) to service_role;

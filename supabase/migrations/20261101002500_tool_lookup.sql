@@ -199,7 +199,11 @@ as $$
 begin
   return case
     when p_user_id is null then null
-    when p_caller ->> 'task_id' is not null then private.granted_scopes(p_user_id, p_caller ->> 'client_id')
+    -- A task has its own scopes; an OAuth client whose token a tool of the task sent, no more than its grant.
+    when p_caller ->> 'task_id' is not null then private.common_scopes(
+      private.scopes_of_task((p_caller ->> 'task_id')::uuid, p_user_id),
+      case when p_caller ->> 'client_id' is null then '{admin:*}'
+        else private.granted_scopes(p_user_id, p_caller ->> 'client_id') end)
     when (p_caller ->> 'is_service')::boolean then null
     else private.granted_scopes(p_user_id, p_caller ->> 'client_id')
   end;
@@ -295,6 +299,8 @@ begin
 
   return v_server || jsonb_build_object(
     'user_id', v_user_id,
+    'client_id', coalesce(
+      v_caller ->> 'client_id', (private.client_of_task((v_caller ->> 'task_id')::uuid)).client_id),
     'scopes', private.caller_scopes(v_caller, v_user_id),
     'is_due', v_is_due,
     'is_granted', v_is_granted,
@@ -318,7 +324,7 @@ begin
 end;
 $$;
 comment on function private.load_tool_call(jsonb) is
-  'All that one call {server, tool_name, caller: {user_id, agent_id, task_id, client_id, session_id, client_name, is_service, is_agent}, is_charged, max_age_seconds} needs: tool_server() and {user_id, scopes (null: all), is_due, is_granted, is_allowed, timeout_ms, retry_after_ms (0: not limited), secrets: tool_call_secrets() unless the call is refused here, cached or null, tool_names where cached is null}; null when no such server is registered and active. Takes the call out of its rate limit, unless the server''s list is older than max_age_seconds (null: whatever its age), and makes its session. Called by the gateway.';
+  'All that one call {server, tool_name, caller: {user_id, agent_id, task_id, client_id, session_id, client_name, is_service, is_agent}, is_charged, max_age_seconds} needs: tool_server() and {user_id, client_id (of a task the one that created its job), scopes (null: all), is_due, is_granted, is_allowed, timeout_ms, retry_after_ms (0: not limited), secrets: tool_call_secrets() unless the call is refused here, cached or null, tool_names where cached is null}; null when no such server is registered and active. Takes the call out of its rate limit, unless the server''s list is older than max_age_seconds (null: whatever its age), and makes its session. Called by the gateway.';
 
 create function private.usable_servers(p_caller jsonb, p_server text default null)
 returns table (server jsonb, scopes jsonb)

@@ -95,9 +95,9 @@ begin
     if p_execution ->> 'contact' = 'failed' then
       perform private.record_connection_failure(v_execution.connection_id);
     elsif v_failure is null then
-      perform public.record_mcp_tool_success(v_execution.connection_id);
-      perform public.record_mcp_tool_execution(
-        v_execution.connection_id, v_execution.tool_name, p_execution -> 'parameters', true);
+      perform private.note_connection_success(v_execution.connection_id);
+      perform private.learn_parameters(
+        v_execution.connection_id, v_execution.tool_name, p_execution -> 'parameters');
     elsif p_execution ->> 'contact' = 'answered' then
       perform private.record_connection_answer(v_execution.connection_id);
     end if;

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { z } from "../../shared/vendor/zod.js";
-import { loadKeys } from "../../stack/keys/keys.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { knock, refused } from "../e2e/create_task_door.ts";
 import { addAgent, addTool, grantToEverybody } from "../e2e/operator.ts";
@@ -12,6 +11,7 @@ import {
   type McpPlatform,
   type McpUser,
 } from "../mcp/mcp_platform.ts";
+import { oauthClientOf } from "./oauth_client.ts";
 
 const EXECUTE = "/functions/v1/mcp-execute";
 const resultSchema = z.object({
@@ -227,7 +227,7 @@ Deno.test("a review keeps who answered it, and by which way", async () => {
   const ada = await platform.addUser("ada");
   await addAgent(sql, { slug: "helper" });
   await grantScopes(sql, ada.id, ["swarm:run"], "editor");
-  const editor = await asClient(platform, folder.path, ada, "editor");
+  const editor = await headersOfClient(platform, folder.path, ada, "editor");
   const rpc = (headers: Readonly<Record<string, string>>, taskId: string) =>
     knock(project, {
       door: "/rest/v1/rpc/respond_to_review",
@@ -286,11 +286,11 @@ Deno.test("a token of an OAuth client has its scopes everywhere", async (t) => {
   await grantScopes(sql, ada.id, ["swarm:run"], "runner");
   await grantScopes(sql, ada.id, ["credentials:write"], "keeper");
   const [reader, runner, keeper] = [
-    await asClient(platform, folder.path, ada, "reader"),
-    await asClient(platform, folder.path, ada, "runner"),
-    await asClient(platform, folder.path, ada, "keeper"),
+    await headersOfClient(platform, folder.path, ada, "reader"),
+    await headersOfClient(platform, folder.path, ada, "runner"),
+    await headersOfClient(platform, folder.path, ada, "keeper"),
   ];
-  const unknown = await asClient(platform, folder.path, ada, "never granted anything");
+  const unknown = await headersOfClient(platform, folder.path, ada, "never granted anything");
   const newTask = { agent: "helper", input: "Help", run_after: inAnHour() };
   const rest = (name: string, body: JsonObject) => ({ door: `/rest/v1/rpc/${name}`, body });
   const asked = await taskInReview(platform, ada);
@@ -503,18 +503,13 @@ async function toolToken(
   return token;
 }
 
-/** The headers of a program that the project's Auth has given a token of the user. */
-async function asClient(
+async function headersOfClient(
   { project }: McpPlatform,
   dataDir: string,
   { user }: McpUser,
   clientId: string,
 ) {
-  const keys = await loadKeys(dataDir);
-  const claims = await keys.verifyUserToken(user.accessToken);
-  assert.ok(claims);
-  const token = await keys.signUserToken({ ...claims, client_id: clientId });
-  return { apikey: project.publishableKey, authorization: `Bearer ${token}` };
+  return (await oauthClientOf(project, dataDir, user.accessToken, clientId)).headers;
 }
 
 function inAnHour(): string {

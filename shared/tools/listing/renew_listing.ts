@@ -1,4 +1,5 @@
 import { toSwarmError } from "../../db/to_swarm_error.ts";
+import { definedOnly } from "../../defined_only.ts";
 import { SwarmError } from "../../errors/swarm_error.ts";
 import { sleep } from "../../sleep.ts";
 import type { ToolServerPorts } from "../kinds/open_tool_server.ts";
@@ -82,7 +83,7 @@ function faultOf(error: SwarmError, slug: string): SwarmError {
   return new SwarmError(
     "TOOL_UNAVAILABLE",
     `Cannot list the tools of '${slug}': what it answered cannot be kept`,
-    { cause: error, ...(error.details === undefined ? {} : { details: error.details }) },
+    { cause: error, ...definedOnly({ details: error.details }) },
   );
 }
 
