@@ -1,3 +1,4 @@
+import { definedOnly } from "../defined_only.ts";
 import { REPORT_LIMITS } from "../json/json_limits.ts";
 import { parseJsonOrUndefined } from "../json/parse_json.ts";
 import { z } from "../vendor/zod.js";
@@ -76,12 +77,9 @@ export function createModelError(endpoint: ModelEndpoint, problem: ModelProblem)
   return new SwarmError(code, message, {
     details: {
       provider: endpoint.providerName,
-      ...(status === undefined ? {} : { status }),
-      ...(problem.isQuota === true ? { reason: "quota" } : {}),
+      ...definedOnly({ status, reason: problem.isQuota === true ? "quota" : undefined }),
     },
-    ...(HINTS[code] === undefined ? {} : { hint: HINTS[code] }),
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
-    ...(cause === undefined ? {} : { cause }),
+    ...definedOnly({ hint: HINTS[code], retryAfterSeconds, cause }),
   });
 }
 

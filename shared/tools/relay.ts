@@ -1,8 +1,10 @@
+import { definedOnly } from "../defined_only.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import type { JsonObject } from "../json.ts";
 import { featureOf } from "./kinds/internal/relay_internal.ts";
 import type { Redactor } from "../secrets/redact.ts";
-import { assertPolicyAllows, insufficientScope, missingScopes, scopesOf } from "./admit_call.ts";
+import { assertPolicyAllows } from "./admit_call.ts";
+import { insufficientScope, missingScopes, scopesOf } from "../tool_contracts/tool_scopes.ts";
 import { assertNotOpen } from "./assert_reachable.ts";
 import { openToolServer, type ToolServerPorts } from "./kinds/open_tool_server.ts";
 import type { RelayRequest } from "../tool_contracts/tool_gateway.ts";
@@ -61,7 +63,7 @@ function redacted(error: SwarmError, redactor: Redactor): SwarmError {
     cause,
     ...(hint === undefined ? {} : { hint: redactor.text(hint) }),
     ...(details === undefined ? {} : { details: redactor.json(details) }),
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    ...definedOnly({ retryAfterSeconds }),
   });
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { ModelMessage } from "../../shared/llm/model_port.ts";
-import { toolNamed } from "./agent_states.ts";
+import { toolNamed } from "../../shared/agent/agent_states.ts";
 import { answered, ask, Swarm } from "./swarm_fixture.ts";
 
 const continueTask = (swarm: Swarm, taskId: string, input: string) =>

@@ -1,3 +1,4 @@
+import { definedOnly } from "../../shared/defined_only.ts";
 import type { ModelAnswer } from "../../shared/llm/model_port.ts";
 import { createSql, type Sql } from "../../shared/db/sql_client.ts";
 import type { JsonObject, JsonValue } from "../../shared/json.ts";
@@ -10,10 +11,11 @@ import { isolateClock } from "../../shared/isolate/clock.ts";
 import { createLifetime } from "../../shared/isolate/lifetime.ts";
 import { createSqlTaskStore } from "../../shared/worker/sql_task_store.ts";
 import type { TaskModelCall, TaskPorts } from "../../shared/worker/task_ports.ts";
-import type { ListenForTasks } from "../../shared/worker/task_listener.ts";
+import type { ListenForWork } from "../../shared/work/work_kind.ts";
 import type { TaskStore } from "../../shared/worker/task_store.ts";
-import { Worker } from "../../shared/worker/worker.ts";
-import { openDatabase } from "../../stack/database/open_database.ts";
+import { createTaskWorker } from "../../shared/worker/task_worker.ts";
+import type { Worker } from "../../shared/work/supervisor.ts";
+import { openDatabase } from "../../stack/open_database.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 
 /** What a scripted model answers: text, calls, or a failure. */
@@ -51,7 +53,7 @@ export interface WorkerParts {
   readonly heartbeatSeconds?: number;
   readonly idleSeconds?: number;
   readonly slots?: number;
-  readonly listen?: ListenForTasks;
+  readonly listen?: ListenForWork;
 }
 
 /** A running worker and what it has put outside the database. */
@@ -241,19 +243,17 @@ export class Swarm {
       telemetry: parts.telemetry ?? NO_TELEMETRY,
       log: () => {},
     };
-    const worker = new Worker({
+    const worker = createTaskWorker({
       id: crypto.randomUUID(),
       ports,
       settings: {
         slots: parts.slots ?? 8,
         leaseSeconds,
         heartbeatSeconds: parts.heartbeatSeconds ?? 1,
-        wallClockSeconds: parts.wallClockSeconds ?? 3_600,
         idleSeconds: parts.idleSeconds ?? 60,
-        modelTimeoutSeconds: 60,
       },
       lifetime: createLifetime(parts.wallClockSeconds ?? 3_600),
-      ...(parts.listen === undefined ? {} : { listen: parts.listen }),
+      ...definedOnly({ listen: parts.listen }),
     });
     const ended = worker.run().finally(() => sql.end({ timeout: 1 }));
     return {

@@ -1,0 +1,68 @@
+import type { Config } from "../config/env.ts";
+import type { Sql } from "../db/sql_client.ts";
+import type { Logger } from "../log/logger.ts";
+import { createGuardedFetch } from "../net/guarded_fetch.ts";
+import { createEmbedderResolver } from "../quoth/embedders/resolve_embedder.ts";
+import { createGitHubClient } from "../quoth/github/github_client.ts";
+import { splitMarkdown } from "../quoth/markdown/split_markdown.ts";
+import type { EmbedPart } from "../quoth/sync/embed_part.ts";
+import { createSqlChunkStore } from "../quoth/sync/sql_chunk_store.ts";
+import { createSqlSyncStore } from "../quoth/sync/sql_sync_store.ts";
+import { createSyncWorker } from "../quoth/sync/sync_worker.ts";
+import { isolateClock } from "../isolate/clock.ts";
+import { createCpuMeter } from "../isolate/cpu_meter.ts";
+import { createLifetime } from "../isolate/lifetime.ts";
+import { runInBackground } from "../isolate/run_in_background.ts";
+import { createSupervisor, type Supervisor } from "../work/supervisor.ts";
+
+/** After this much CPU time another project has its turn. */
+const TURN_CPU_MS = 1_000;
+/** Longer than any single request of a sync. */
+const LEASE_SECONDS = 60;
+/** Wakes are debounced: of several within 150 ms only the first is sent. */
+const IDLE_SECONDS = 0.35;
+
+/** Wires the workers of syncs to GitHub, the embedders and the isolate's pool. */
+export function createQuothSupervisor(config: Config, sql: Sql, log: Logger): Supervisor {
+  const meter = config.cpu === null ? undefined : createCpuMeter();
+  const guardedFetch = createGuardedFetch({ allowLoopback: config.allowLoopback });
+  const options = { leaseSeconds: LEASE_SECONDS, clock: isolateClock };
+  const resolveEmbedder = createEmbedderResolver(sql, {
+    transport: { fetch: guardedFetch, nowMs: Date.now },
+  });
+  const ports = {
+    store: createSqlSyncStore(sql, options),
+    chunks: createSqlChunkStore(sql, options),
+    openGitHub: (token: string | null) =>
+      createGitHubClient({
+        apiUrl: config.githubApiUrl,
+        token,
+        fetch: guardedFetch,
+        nowMs: Date.now,
+      }),
+    split: splitMarkdown,
+    embedPart: async (...[embedder, texts, signal]: Parameters<EmbedPart>) =>
+      await (await resolveEmbedder(embedder)).metered.embedPart(texts, signal),
+    clock: isolateClock,
+    log,
+  };
+  const lifetime = createLifetime(
+    config.worker.wallClockSeconds,
+    config.cpu === null || meter === undefined ? undefined : { ...config.cpu, meter },
+  );
+  return createSupervisor({
+    createWorker: () =>
+      createSyncWorker({
+        id: crypto.randomUUID(),
+        ports,
+        lifetime,
+        leaseSeconds: LEASE_SECONDS,
+        idleSeconds: IDLE_SECONDS,
+        turnCpuMs: TURN_CPU_MS,
+        onCpu: (durationMs) => meter?.count(durationMs),
+      }),
+    runInBackground,
+    isOpen: () => lifetime.phaseAt(isolateClock.nowMs()) === "open",
+    log,
+  });
+}

@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { createSupervisor, type Worker } from "./supervisor.ts";
+
+/** A worker whose end is in the test's hand. */
+class ScriptedWorker implements Worker {
+  readonly id: string;
+  wakeCount = 0;
+  isClaiming = true;
+  end: () => void = () => {};
+
+  constructor(id: string) {
+    this.id = id;
+  }
+
+  wake(): boolean {
+    this.wakeCount++;
+    return this.isClaiming;
+  }
+
+  run(): Promise<void> {
+    return new Promise((resolve) => this.end = resolve);
+  }
+
+  unload(): Promise<void> {
+    this.end();
+    return Promise.resolve();
+  }
+}
+
+function supervised(isOpen = () => true) {
+  const workers: ScriptedWorker[] = [];
+  const background: Promise<void>[] = [];
+  const supervisor = createSupervisor({
+    createWorker: () => {
+      const worker = new ScriptedWorker(`worker-${workers.length + 1}`);
+      workers.push(worker);
+      return worker;
+    },
+    runInBackground: (work) => background.push(work),
+    isOpen,
+    log: () => {},
+  });
+  return { supervisor, workers, background };
+}
+
+Deno.test("the first wake starts a worker, the next only nudges it", () => {
+  const { supervisor, workers } = supervised();
+
+  assert.equal(supervisor.wake(), "worker-1");
+  assert.equal(supervisor.wake(), "worker-1");
+
+  assert.deepEqual(workers.map(({ wakeCount }) => wakeCount), [1]);
+});
+
+Deno.test("a wake after the worker has ended starts another", async () => {
+  const { supervisor, workers, background } = supervised();
+  supervisor.wake();
+  workers[0]?.end();
+  await Promise.all(background);
+
+  assert.equal(supervisor.wake(), "worker-2");
+});
+
+Deno.test("a wake that comes to a worker about to end is not lost", async () => {
+  const { supervisor, workers, background } = supervised();
+  supervisor.wake();
+  for (const worker of workers) worker.isClaiming = false;
+
+  supervisor.wake();
+  workers[0]?.end();
+  await background[0];
+
+  assert.equal(workers.length, 2);
+});
+
+Deno.test("no worker is started when the isolate's time is up", async () => {
+  const { supervisor, workers, background } = supervised(() => false);
+  supervisor.wake();
+  for (const worker of workers) worker.isClaiming = false;
+
+  supervisor.wake();
+  await supervisor.unload();
+  await Promise.all(background);
+
+  assert.equal(workers.length, 1);
+});

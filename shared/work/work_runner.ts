@@ -1,0 +1,274 @@
+import type { WorkerSettings } from "../config/env.ts";
+import { SwarmError } from "../errors/swarm_error.ts";
+import type { Clock } from "../isolate/clock.ts";
+import type { Lifetime } from "../isolate/lifetime.ts";
+import type { Logger } from "../log/logger.ts";
+import { Heartbeat } from "./heartbeat.ts";
+import { HeldWork } from "./held_work.ts";
+import { pollingPauseMs } from "./polling_pace.ts";
+import { StopReason } from "./stop_reason.ts";
+import type { Worker } from "./supervisor.ts";
+import { WakeSignal } from "./wake_signal.ts";
+import type { ClaimedWork, ListenForWork, LoneWork, WorkHint, WorkKind } from "./work_kind.ts";
+
+/** How a worker is made. */
+export interface WorkRunnerOptions<Work extends ClaimedWork> {
+  readonly id: string;
+  readonly kind: WorkKind<Work>;
+  readonly settings: Pick<
+    WorkerSettings,
+    "slots" | "leaseSeconds" | "heartbeatSeconds" | "idleSeconds"
+  >;
+  readonly lifetime: Lifetime;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Hears of new work and of cancellations between two looks. @default it polls, and is woken */
+  readonly listen?: ListenForWork;
+}
+
+/** Pause after a claim that failed, so that a database that is down is not stormed. */
+const CLAIM_RETRY_MS = 1_000;
+/** Where CPU is limited; the rest of the slots follow as soon as these have begun. */
+const MAX_CLAIMED_AT_ONCE = 3;
+
+/**
+ * Claims work of one kind and does it side by side until there is no more or its time is up.
+ *
+ * A slot that frees is refilled at once: no slow call keeps the worker from claiming, from its
+ * heartbeat or from its other work.
+ */
+export class WorkRunner<Work extends ClaimedWork> implements Worker {
+  readonly id: string;
+  readonly #options: WorkRunnerOptions<Work>;
+  readonly #held: HeldWork;
+  readonly #signal: WakeSignal;
+  readonly #heartbeat: Heartbeat;
+  #isEnding = false;
+  /** Holds work that has to be done alone. */
+  #isAlone = false;
+  readonly #unloading = new AbortController();
+  #activeAtMs: number;
+
+  constructor(options: WorkRunnerOptions<Work>) {
+    const { id, kind, settings, clock, log } = options;
+    const { leaseSeconds, heartbeatSeconds } = settings;
+    this.id = id;
+    this.#options = options;
+    this.#held = new HeldWork(clock);
+    this.#signal = new WakeSignal(clock);
+    this.#activeAtMs = clock.nowMs();
+    this.#heartbeat = new Heartbeat({
+      workerId: id,
+      held: this.#held,
+      kind,
+      clock,
+      log,
+      leaseSeconds,
+      heartbeatSeconds,
+    });
+  }
+
+  wake(): boolean {
+    if (this.#held.count > 0) this.#heartbeat.beatNow();
+    if (this.#isOpen() && !this.#isAlone) {
+      this.#look();
+      return true;
+    }
+    // The platform would have sent it to another isolate, had it retired this one.
+    if (this.#isAlone || this.#options.lifetime.isCpuSpent()) void this.#retire();
+    this.#signal.send();
+    return false;
+  }
+
+  #hear(hint: WorkHint): void {
+    switch (hint) {
+      case "work":
+        return this.#look();
+      case "cancel":
+        if (this.#held.count > 0) this.#heartbeat.beatNow();
+    }
+  }
+
+  #look(): void {
+    this.#activeAtMs = this.#now();
+    this.#signal.send();
+  }
+
+  async unload(): Promise<void> {
+    this.#unloading.abort();
+    this.#signal.send();
+    await this.#handBack();
+  }
+
+  async run(): Promise<void> {
+    const { kind, log, listen } = this.#options;
+    log("info", "worker.started", { worker_id: this.id });
+    const beating = this.#heartbeat.run();
+    const closed = new AbortController();
+    const listening = listen?.((hint) => this.#hear(hint), closed.signal);
+    await this.#claimWhileOpen();
+    // What still runs may be cancelled.
+    await Promise.all([this.#drain().finally(() => closed.abort()), this.#passOnWakes()]);
+    this.#heartbeat.stop();
+    await Promise.all([beating, listening]);
+    await kind.stopWorker?.(this.id).catch(() => {});
+    log("info", "worker.stopped", { worker_id: this.id, ...this.#cpuUsed() });
+  }
+
+  async #claimWhileOpen(): Promise<void> {
+    const { lifetime, settings } = this.#options;
+    lifetime.cpu?.onPhase("draining", () => this.#signal.send());
+    while (this.#isOpen()) {
+      const claimedCount = await this.#claim();
+      if (claimedCount === null) {
+        await this.#signal.wait(CLAIM_RETRY_MS);
+        continue;
+      }
+      if (claimedCount > 0) this.#activeAtMs = this.#now();
+      if (claimedCount === MAX_CLAIMED_AT_ONCE && this.#hasRoom()) continue;
+      const quietMs = this.#now() - this.#activeAtMs;
+      if (this.#held.count === 0 && quietMs > settings.idleSeconds * 1_000) {
+        // At once, so that no wake is taken for this worker's after its last look.
+        this.#isEnding = true;
+        return;
+      }
+      // All slots taken: work that ends sends the signal.
+      const pauseMs = this.#hasRoom() ? pollingPauseMs(quietMs) : Number.MAX_SAFE_INTEGER;
+      await this.#signal.wait(Math.min(pauseMs, lifetime.openForMs(this.#now())));
+    }
+  }
+
+  /** Claims as much as there are free slots; null when the database does not answer. */
+  async #claim(): Promise<number | null> {
+    const { kind, log } = this.#options;
+    const room = this.#room();
+    if (room <= 0) return 0;
+    try {
+      const claimed = await kind.claim(this.id, room, this.#loneWork());
+      this.#isAlone = this.#isLimited && claimed.some(({ worksAlone }) => worksAlone);
+      for (const work of claimed) void this.#start(work);
+      // Whatever else waits needs another isolate, and has it only when this one is retired.
+      if (this.#isAlone) void this.#retire();
+      // The platform may have spoken while the claim was on its way.
+      if (this.#unloading.signal.aborted) this.#held.stopAll(this.#handBackReason());
+      return claimed.length;
+    } catch (error) {
+      const code = error instanceof SwarmError ? error.code : "INTERNAL";
+      log("warn", "worker.claim_failed", { worker_id: this.id, code });
+      return null;
+    }
+  }
+
+  async #start(work: Work): Promise<void> {
+    const { kind, log } = this.#options;
+    const { id, epoch } = work;
+    const beganAtMs = this.#now();
+    await this.#held.hold({ id, epoch }, async (signal, watch) => {
+      const isClosing = () => this.#isClosing();
+      const isDraining = () => !this.#isOpen();
+      const end = await kind.run(work, { signal, isDraining, isClosing, watch }).catch(toName);
+      log("info", `${kind.noun}.run_ended`, {
+        worker_id: this.id,
+        [`${kind.noun}_id`]: id,
+        end,
+        duration_ms: Math.round(this.#now() - beganAtMs),
+        ...this.#cpuUsed(),
+      });
+    });
+    if (this.#held.count === 0) this.#isAlone = false;
+    this.#activeAtMs = this.#now();
+    this.#signal.send();
+  }
+
+  /** Lets running work go on as long as there is time, then hands it back. */
+  async #drain(): Promise<void> {
+    const { clock, lifetime } = this.#options;
+    if (this.#held.count === 0) return;
+    const drained = new AbortController();
+    const allEnded = this.#held.allEnded().finally(() => drained.abort());
+    lifetime.cpu?.onPhase("over", () => drained.abort());
+    await clock.sleep(lifetime.overInMs(this.#now()), drained.signal);
+    if (this.#held.count > 0) await this.#handBack();
+    await allEnded;
+  }
+
+  /**
+   * A wake that comes after the last claim still reaches this isolate, until the platform retires
+   * it. So the successor is woken when that is past.
+   */
+  async #passOnWakes(): Promise<void> {
+    const { clock, kind, lifetime } = this.#options;
+    if (lifetime.phaseAt(this.#now()) === "open") return;
+    if (lifetime.isCpuSpent()) return await kind.wakeSuccessor().catch(() => {});
+    await clock.sleep(lifetime.retiredInMs(this.#now()), this.#unloading.signal);
+    await kind.wakeSuccessor().catch(() => {});
+  }
+
+  /** The successor first: it starts while this worker still writes its last checkpoints. */
+  async #handBack(): Promise<void> {
+    await this.#options.kind.wakeSuccessor().catch(() => {});
+    this.#held.stopAll(this.#handBackReason());
+    await this.#held.allEnded();
+  }
+
+  /** A call that was made alone until its time was up can be finished by no other worker. */
+  #handBackReason(): StopReason {
+    const isOver = this.#options.lifetime.phaseAt(this.#now()) === "over";
+    return new StopReason("yield", { isFinal: this.#isAlone && isOver });
+  }
+
+  /** Makes the platform start another isolate for what waits; this one ends what it has. */
+  async #retire(): Promise<void> {
+    const { kind, lifetime } = this.#options;
+    await lifetime.cpu?.retire(this.#held.load);
+    await kind.wakeSuccessor().catch(() => {});
+  }
+
+  get #isLimited(): boolean {
+    return this.#options.lifetime.cpu !== null;
+  }
+
+  /** Only who does nothing else, and has most of a life left, takes what has to run alone. */
+  #loneWork(): LoneWork {
+    if (!this.#isLimited) return "any";
+    const isFree = this.#held.count === 0 && this.#options.lifetime.isYoung(this.#now());
+    return isFree ? "first" : "skip";
+  }
+
+  #room(): number {
+    if (this.#isAlone) return 0;
+    const { lifetime, settings } = this.#options;
+    const free = settings.slots - this.#held.count;
+    // Which of them are watched, and cost more, shows only when they are claimed.
+    const atOnce = this.#isLimited ? MAX_CLAIMED_AT_ONCE : free;
+    return Math.min(free, atOnce, lifetime.roomBeside(this.#held.load));
+  }
+
+  #cpuUsed(): { readonly cpu_used_ms?: number } {
+    const { cpu } = this.#options.lifetime;
+    return cpu === null ? {} : { cpu_used_ms: Math.round(cpu.usedMs()) };
+  }
+
+  #isOpen(): boolean {
+    const phase = this.#options.lifetime.phaseAt(this.#now());
+    return phase === "open" && !this.#isEnding && !this.#unloading.signal.aborted;
+  }
+
+  #isClosing(): boolean {
+    const phase = this.#options.lifetime.phaseAt(this.#now());
+    return phase === "closing" || phase === "over" || this.#unloading.signal.aborted;
+  }
+
+  #hasRoom(): boolean {
+    return this.#room() > 0;
+  }
+
+  #now(): number {
+    return this.#options.clock.nowMs();
+  }
+}
+
+/** A fault of the program: the lease runs out, and somebody goes on. */
+function toName(error: unknown): string {
+  return error instanceof Error ? error.name : "unknown";
+}

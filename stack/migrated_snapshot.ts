@@ -1,0 +1,42 @@
+import { join } from "node:path";
+import { applyMigrations } from "./migrations/apply_migrations.ts";
+import { contentHash } from "./database/content_hash.ts";
+import { copySnapshot, type SnapshotOptions } from "./database/snapshot.ts";
+import type { PgliteDatabaseOptions } from "./database/pglite_database.ts";
+import { startPgliteDatabase } from "./database/pglite_database.ts";
+
+/**
+ * The snapshot of a database in which the project's migrations and seed have been applied, made
+ * from `platform`. For stacks that keep nothing: secrets that the migrations draw at random are
+ * the same in every copy.
+ */
+export async function migratedSnapshot(
+  platform: SnapshotOptions,
+  projectRoot: string,
+  serving: Omit<PgliteDatabaseOptions, "dataDir">,
+): Promise<SnapshotOptions> {
+  return {
+    ...platform,
+    key: `${platform.key}-${await migrationsHash(projectRoot)}`,
+    build: async (dataDir) => {
+      await copySnapshot(platform, dataDir);
+      const database = await startPgliteDatabase({ ...serving, dataDir });
+      try {
+        await applyMigrations(database, projectRoot);
+      } finally {
+        await database.stop();
+      }
+    },
+  };
+}
+
+/** Names the contents of migrations and seed, 16 hex digits. */
+async function migrationsHash(projectRoot: string): Promise<string> {
+  const folder = join(projectRoot, "supabase", "migrations");
+  const paths: string[] = [];
+  for await (const entry of Deno.readDir(folder)) paths.push(join(folder, entry.name));
+  paths.sort().push(join(projectRoot, "supabase", "seed.sql"));
+  const texts = await Promise.all(paths.map((path) => Deno.readTextFile(path).catch(() => "")));
+  const names = paths.map((path) => path.slice(projectRoot.length));
+  return (await contentHash(JSON.stringify([names, texts]))).slice(0, 16);
+}

@@ -1,0 +1,117 @@
+import { fileURLToPath } from "node:url";
+import { join } from "node:path";
+import { SwarmError } from "../shared/errors/swarm_error.ts";
+import type { Logger, StackDatabase } from "./database/database_port.ts";
+import { makeEphemeralFolder } from "./database/ephemeral_folder.ts";
+import { endOrphan } from "./database/folder_lock.ts";
+import { startPgliteDatabase } from "./database/pglite_database.ts";
+import { migratedSnapshot } from "./migrated_snapshot.ts";
+import { ensurePgliteFolder, platformSnapshot, writeBundles } from "./database/pglite_folder.ts";
+import { openUrlDatabase } from "./database/url_database.ts";
+
+/** The notification channels of the platform's own parts. */
+export const PLATFORM_CHANNELS: readonly string[] = [
+  "pgrst",
+  "supaswarm_cdc",
+  "supaswarm_net",
+  "supaswarm_realtime",
+];
+
+const DEFAULT_STATEMENT_LIMIT_MS = 30_000;
+const PROJECT_CACHE = new URL("../.supaswarm/cache/", import.meta.url);
+
+/** Which database to open and where it lives. */
+export interface OpenDatabaseOptions {
+  /** `pglite`, `native`, or the URL of a prepared server. */
+  readonly db: string;
+  /** Folder of the stack's data; unused when `ephemeral`, and with a URL. */
+  readonly dataDir: string;
+  /** Data in a temporary folder that is removed at `stop()`. */
+  readonly ephemeral: boolean;
+  /** PGlite only: longest time one statement may block all others. @default 30_000 */
+  readonly statementLimitMs?: number;
+  /**
+   * Ephemeral PGlite only: starts from a cached copy of the database with this project's
+   * migrations and seed applied, in place of one without them.
+   */
+  readonly projectRoot?: string;
+  /** PGlite only: channels beside {@linkcode PLATFORM_CHANNELS} that will be subscribed to. */
+  readonly channels?: readonly string[];
+  /** Snapshots and extension bundles. @default SUPASWARM_CACHE_DIR or the project's `.supaswarm/cache` */
+  readonly cacheDir?: string;
+  readonly log: Logger;
+  /** Called once when the database ended for good. @default the error is logged */
+  readonly onFailure?: (error: SwarmError) => void;
+}
+
+/**
+ * Opens the database of a stack, prepared with the platform's SQL and ready for migrations.
+ *
+ * @throws SwarmError `DATABASE_UNAVAILABLE` when the folder is in use or damaged, when a binary
+ * is missing, or when the server is not prepared; `CONFIG_INVALID` for an unknown `db`.
+ */
+export async function openDatabase(options: OpenDatabaseOptions): Promise<StackDatabase> {
+  const { db } = options;
+  if (db !== "pglite" && db !== "native" && !/^postgres(ql)?:\/\//.test(db)) {
+    throw new SwarmError("CONFIG_INVALID", `Cannot open the database '${db}'`, {
+      hint: "Give pglite, native, or a URL that starts with postgresql://.",
+    });
+  }
+  if (db !== "pglite" && db !== "native") return await openUrlDatabase(db);
+  const folder = options.ephemeral ? await makeEphemeralFolder() : null;
+  const dataDir = folder?.path ?? options.dataDir;
+  try {
+    const database = db === "native"
+      ? await openNative(dataDir)
+      : await openPglite(join(dataDir, "pglite"), options);
+    return folder === null ? database : removeAtStop(database, folder.remove);
+  } catch (error) {
+    await folder?.remove();
+    throw error;
+  }
+}
+
+async function openNative(dataDir: string): Promise<StackDatabase> {
+  // Loaded when needed: the other kinds need nothing of it.
+  const { startNativeDatabase } = await import("./database/native_database.ts");
+  return await startNativeDatabase(dataDir);
+}
+
+async function openPglite(dataDir: string, options: OpenDatabaseOptions): Promise<StackDatabase> {
+  const { log, ephemeral, projectRoot } = options;
+  const cacheDir = options.cacheDir ?? defaultCacheDir();
+  await endOrphan(`${dataDir}.lock`);
+  const bundles = await writeBundles(cacheDir);
+  const serving = {
+    bundles,
+    log,
+    channels: [...PLATFORM_CHANNELS, ...options.channels ?? []],
+    statementLimitMs: options.statementLimitMs ?? DEFAULT_STATEMENT_LIMIT_MS,
+    onFailure: options.onFailure ??
+      ((error: SwarmError) => log("error", "database.failed", { reason: error.message })),
+  };
+  const platform = await platformSnapshot(bundles, { cacheDir, log });
+  const snapshot = ephemeral && projectRoot !== undefined
+    ? await migratedSnapshot(platform, projectRoot, serving)
+    : platform;
+  await ensurePgliteFolder(dataDir, snapshot);
+  return await startPgliteDatabase({ ...serving, dataDir });
+}
+
+function removeAtStop(database: StackDatabase, remove: () => Promise<void>): StackDatabase {
+  return {
+    kind: database.kind,
+    url: database.url,
+    adminUrl: database.adminUrl,
+    onNotification: (channel, handler) => database.onNotification(channel, handler),
+    onRestart: (handler) => database.onRestart(handler),
+    stop: async () => {
+      await database.stop();
+      await remove().catch(() => {});
+    },
+  };
+}
+
+function defaultCacheDir(): string {
+  return Deno.env.get("SUPASWARM_CACHE_DIR") ?? fileURLToPath(PROJECT_CACHE);
+}

@@ -1,0 +1,74 @@
+import type { Logger } from "../shared/log/logger.ts";
+import type { StackDatabase } from "./database/database_port.ts";
+import type { FunctionLog } from "./functions/function_log.ts";
+import { createFunctionHost, type FunctionHost } from "./functions/function_host.ts";
+import { startGateway } from "./gateway/gateway.ts";
+import type { FunctionPort, RealtimePort } from "./gateway/gateway_ports.ts";
+import type { StackKeys } from "./keys/keys.ts";
+import { startRealtime } from "./realtime/realtime.ts";
+import { functionEnvironment } from "./function_environment.ts";
+import type { Environment, FunctionLimits } from "./stack_environment.ts";
+import type { StopSequence } from "./stop_sequence.ts";
+
+/** What the endpoints serve. */
+export interface EndpointsOptions {
+  readonly database: StackDatabase;
+  readonly keys: StackKeys;
+  readonly port: number;
+  /** Where files are kept; `null` for the life of the stack only. */
+  readonly dataDir: string | null;
+  readonly projectRoot: string;
+  readonly watch: boolean;
+  /** What functions see beside the platform's variables. */
+  readonly functionSettings: Environment;
+  readonly functionLimits: FunctionLimits;
+  readonly log: Logger;
+  readonly onLog: FunctionLog;
+  readonly stops: StopSequence;
+}
+
+/** The running endpoints. */
+export interface Endpoints {
+  readonly apiUrl: string;
+  readonly functions: FunctionHost;
+  /** Starts what else starts with the first request; wants the migrations applied. */
+  warm(): Promise<void>;
+}
+
+/**
+ * Starts what clients talk to: the gateway, and behind it Realtime and the edge functions. The
+ * gateway comes first, since functions are told its address; requests wait for what they need.
+ */
+export async function startEndpoints(options: EndpointsOptions): Promise<Endpoints> {
+  const { database, keys, stops, onLog, functionSettings: settings } = options;
+  const functions = Promise.withResolvers<FunctionPort>();
+  const realtime = Promise.withResolvers<RealtimePort>();
+  const gateway = await startGateway({
+    ...options,
+    functions: { fetch: async (name, request) => (await functions.promise).fetch(name, request) },
+    realtime: { fetch: async (request) => (await realtime.promise).fetch(request) },
+  });
+  stops.add("gateway", () => gateway.stop());
+
+  const realtimeServer = await startRealtime({
+    database,
+    verifyToken: (token) => keys.verifyUserToken(token),
+    publishableKey: keys.publishableKey,
+    secretKey: keys.secretKey,
+    log: options.log,
+  });
+  stops.add("realtime", () => realtimeServer.stop());
+  realtime.resolve(realtimeServer);
+
+  const env = functionEnvironment({ apiUrl: gateway.url, dbUrl: database.url, keys, settings });
+  const host = await createFunctionHost({
+    projectRoot: options.projectRoot,
+    env,
+    ...options.functionLimits,
+    watch: options.watch,
+    onLog,
+  });
+  stops.add("functions", () => host.stop());
+  functions.resolve(host);
+  return { apiUrl: gateway.url, functions: host, warm: () => gateway.warm() };
+}
