@@ -1,6 +1,9 @@
 import { ERROR_CODES, type ErrorCode } from "../errors/codes.ts";
 import type { ToolErrorClass } from "../tool_contracts/tool_call.ts";
 
+/** Most characters of an error that are passed on; a stack trace of a server helps nobody. */
+export const MAX_ERROR_CHARACTERS = 8_000;
+
 /** What a failed call's code is about; no code: the tool itself reported the error. */
 export function errorClassOf(code: ErrorCode | undefined): ToolErrorClass {
   switch (code) {

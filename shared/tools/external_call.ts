@@ -26,8 +26,7 @@ export function externalPart(
   if (failure === undefined || !isFromServer(call, failure.code)) {
     return { external: { responseTimeMs } };
   }
-  // Redacted before it is cut: half a secret is found no more.
-  const originalError = call.redactor.text(failure.words).slice(0, MAX_ORIGINAL_CHARACTERS);
+  const originalError = call.redactor.head(failure.words, MAX_ORIGINAL_CHARACTERS);
   return { external: { responseTimeMs, originalError } };
 }
 
