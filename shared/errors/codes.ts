@@ -16,6 +16,7 @@ export const ERROR_CODES = {
   AGENT_NOT_ALLOWED: { status: 403, retryable: false },
   INTERNAL: { status: 500, retryable: true },
   CONFIG_INVALID: { status: 500, retryable: false },
+  ENDPOINT_BUSY: { status: 503, retryable: true },
   DATABASE_UNAVAILABLE: { status: 503, retryable: true },
   DATABASE_REFUSED: { status: 409, retryable: false },
 
