@@ -2,9 +2,12 @@
 import { join } from "node:path";
 import { ENV_VARIABLES } from "../shared/config/env_variables.ts";
 import { CLOSED_SETS } from "../shared/db/database.types.ts";
-import { ERROR_CODES } from "../shared/errors/codes.ts";
 import { functionPackageProblems } from "./check/function_packages.ts";
-import { effectsInCore, misdirectedImports } from "./check/import_direction.ts";
+import {
+  effectsInCore,
+  misdirectedImports,
+  misdirectedStackImports,
+} from "./check/import_direction.ts";
 import { undocumented } from "./check/documented.ts";
 import { unmeasuredJson } from "./check/unmeasured_json.ts";
 import { unknownErrorCodes } from "./check/error_codes.ts";
@@ -13,6 +16,14 @@ import { moduleGraph, type ProjectModule } from "./deploy/module_graph.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
 import { findFunctions } from "../stack/functions/find_functions.ts";
 import { green, red, writeLine } from "./terminal.ts";
+
+/** Modules of the embedded Supabase that reach all others; the rest run as processes of their own. */
+const STACK_ENTRIES = [
+  "stack/stack.ts",
+  "stack/database/pglite_child.ts",
+  "stack/functions/isolate_process.ts",
+  "stack/functions/isolate_worker.ts",
+];
 
 await runCommand(
   {
@@ -28,6 +39,7 @@ await runCommand(
       ...await importChecks(),
       await list("error codes", errorCodeProblems),
       await list("documentation", documentationProblems),
+      await deno("generated error codes", "run", "-A", "scripts/errors_generate.ts", "--check"),
       await deno("generated types", "run", "-A", "scripts/types_generate.ts", "--check"),
       await deno("generated index", "run", "-A", "scripts/generate_internal_servers.ts", "--check"),
       await deno("vendored packages", "run", "-A", "scripts/vendor.ts", "--check"),
@@ -66,6 +78,9 @@ async function importChecks(): Promise<boolean[]> {
     for (const problem of functionPackageProblems(entry, graph)) packageProblems.add(problem);
   }
   const directionProblems = misdirectedImports([...modules.values()]);
+  for (const entry of STACK_ENTRIES) {
+    directionProblems.push(...misdirectedStackImports(await moduleGraph(PROJECT_ROOT, entry)));
+  }
   const jsonProblems: string[] = [];
   for (const path of modules.keys()) {
     if (!path.endsWith(".ts")) continue;
@@ -91,7 +106,6 @@ async function errorCodeProblems(): Promise<string[]> {
 
 async function documentationProblems(): Promise<string[]> {
   const lists = [
-    { page: "docs/errors.md", names: Object.keys(ERROR_CODES) },
     { page: "docs/reference/environment.md", names: Object.keys(ENV_VARIABLES) },
     { page: "docs/reference/events.md", names: [...CLOSED_SETS.task_events.type, "model.delta"] },
     { page: "docs/state-machine.md", names: CLOSED_SETS.tasks.status },

@@ -8,7 +8,7 @@ export interface ReferenceFile {
 }
 
 /** The folder beside the checkout, or beside the folder of checkouts. */
-const PLACES = ["../shared/data/quoth", "../../shared/data/quoth"];
+const PLACES = ["../shared/data", "../../shared/data"];
 
 /** A file's bytes from the reference folder; null when this machine has none. */
 export async function readReferenceData(name: string): Promise<Uint8Array<ArrayBuffer> | null> {
@@ -24,7 +24,7 @@ export async function readReferenceData(name: string): Promise<Uint8Array<ArrayB
 
 /** The 460 Markdown files that Quoth is measured on; null when this machine has none. */
 export async function readReferenceFiles(): Promise<readonly ReferenceFile[] | null> {
-  const packed = await readReferenceData("files.jsonl.gz");
+  const packed = await readReferenceData("quoth/files.jsonl.gz");
   if (packed === null) return null;
   const text = await new Response(
     new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip")),

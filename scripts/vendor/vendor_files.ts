@@ -1,4 +1,6 @@
+import { Buffer } from "node:buffer";
 import { join } from "node:path";
+import { loadFflate } from "../deps.ts";
 import { bundleModule } from "./bundle_module.ts";
 import { installPackages } from "./install_packages.ts";
 import { type PackageLicense, readPackageLicense, renderLicenses } from "./package_licenses.ts";
@@ -33,7 +35,8 @@ export async function vendorFiles(projectRoot: string): Promise<Map<string, stri
         packageFolders.map((path) => readPackageLicense(join(folder, path))),
       );
       for (const license of bundled) licenses.set(license.name, license);
-      files.set(`${module.name}.js`, headerOf(module, bundled) + code);
+      const wasm = await wasmExportOf(module, folder);
+      files.set(`${module.name}.js`, headerOf(module, bundled) + code + wasm);
     }
     files.set("LICENSES.txt", renderLicenses([...licenses.values()]));
     return files;
@@ -46,7 +49,7 @@ export async function vendorFiles(projectRoot: string): Promise<Map<string, stri
  * Values are those that the bundle has, types all of the package's. The edge runtime's bundler does
  * not read declarations, so naming the package here does not embed it.
  */
-function declarationsOf({ entries }: VendoredModule): string {
+function declarationsOf({ entries, wasm }: VendoredModule): string {
   const lines = entries.flatMap((entry) => {
     const { values, types = "*" } = entry;
     const from = `from "${specifierOf(entry)}";`;
@@ -57,7 +60,20 @@ function declarationsOf({ entries }: VendoredModule): string {
       `export { ${values.join(", ")} } ${from}`,
     ];
   });
+  if (wasm !== undefined) lines.push("export const wasmGzipBase64: string;");
   return `// ${GENERATED}\n${lines.join("\n")}\n`;
+}
+
+/**
+ * The WebAssembly module as an export of text: neither static files nor imports of bytes reach every
+ * deployment. The compressor is plain JavaScript, so that every machine makes the same bytes.
+ */
+async function wasmExportOf({ wasm }: VendoredModule, folder: string): Promise<string> {
+  if (wasm === undefined) return "";
+  const { gzipSync } = await loadFflate();
+  const bytes = await Deno.readFile(join(folder, "node_modules", wasm));
+  const packed = gzipSync(bytes, { level: 9, mtime: 0 });
+  return `export const wasmGzipBase64="${Buffer.from(packed).toString("base64")}";\n`;
 }
 
 function headerOf(module: VendoredModule, bundled: readonly PackageLicense[]): string {

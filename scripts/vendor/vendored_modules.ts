@@ -8,6 +8,7 @@ export const VENDORED_PACKAGES = {
   "@supabase/server": "1.8.1",
   "github-slugger": "2.0.0",
   "ipaddr.js": "2.5.0",
+  "libpg-query": "17.7.4",
   "markdown-it": "15.0.3",
   minimatch: "10.2.6",
   openai: "7.57.0",
@@ -41,6 +42,8 @@ export interface VendoredModule {
   readonly patches?: readonly Patch[];
   readonly name: string;
   readonly entries: readonly VendoredEntry[];
+  /** A WebAssembly module of the package, exported as `wasmGzipBase64`: functions have no files. */
+  readonly wasm?: string;
   /** Every start of a function may load it; the others are for `import()` when they are needed. */
   readonly isLoadedAtStart?: true;
 }
@@ -125,6 +128,22 @@ export const VENDORED_MODULES: readonly VendoredModule[] = [
     name: "minimatch",
     isLoadedAtStart: true,
     entries: [{ package: "minimatch", values: ["Minimatch"] }],
+  },
+  {
+    name: "libpg_query",
+    // The glue asks Node's file system for the WebAssembly module, which is in the bundle instead.
+    patches: [{
+      file: "libpg-query/wasm/libpg-query.js",
+      from: 'globalThis.process?.versions?.node&&globalThis.process?.type!="renderer"',
+      to: "false",
+    }],
+    wasm: "libpg-query/wasm/libpg-query.wasm",
+    entries: [{
+      package: "libpg-query",
+      path: "/wasm/libpg-query.js",
+      values: ["default"],
+      types: [],
+    }],
   },
   {
     name: "openai",

@@ -85,3 +85,10 @@ export const TREE_LIMITS: JsonLimits = {
   members: 1_000_000,
   items: 200_000,
 };
+/** A syntax tree that the SQL parser prints; an operator is two levels, a sub-query about ten. */
+export const SYNTAX_TREE_LIMITS: JsonLimits = {
+  bytes: 8 * MIB,
+  depth: 1_000,
+  members: 200_000,
+  items: 50_000,
+};

@@ -1,9 +1,15 @@
 import { textBlock } from "../content_block.ts";
+import { definedOnly } from "../defined_only.ts";
+import { ERROR_TYPES, type ErrorCode, traitsOf } from "../errors/codes.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import type { Redactor } from "../secrets/redact.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
-import { errorClassOf, httpStatusOf, MAX_ERROR_CHARACTERS } from "./error_class.ts";
-import { type ExternalFailure, externalPart, originalWords } from "./external_call.ts";
+import {
+  type ExternalFailure,
+  externalPart,
+  MAX_ERROR_CHARACTERS,
+  originalWords,
+} from "./external_call.ts";
 import { type CallEnding, ledgerEntry } from "./ledger_entry.ts";
 import { remindOfKnownGood } from "./learning/remind_of_known_good.ts";
 import { hasExceededRetries } from "./learning/retry_message.ts";
@@ -21,12 +27,12 @@ export async function endAnswered(call: RunningCall, raw: Answered): Promise<Ans
       ? {
         kind: "failure",
         message: answer.text || "The tool reported an error",
-        ...(answer.errorCode === undefined ? {} : { code: answer.errorCode }),
+        ...definedOnly({ code: answer.errorCode }),
       }
       : {
         kind: "success",
         text: answer.text,
-        ...(answer.structured === undefined ? {} : { structured: answer.structured }),
+        ...definedOnly({ structured: answer.structured }),
       },
   );
   const { text, content = [textBlock(text)], structured, meta } = answer;
@@ -34,8 +40,7 @@ export async function endAnswered(call: RunningCall, raw: Answered): Promise<Ans
     kind: "answered",
     text,
     content,
-    ...(structured === undefined ? {} : { structured }),
-    ...(meta === undefined ? {} : { meta }),
+    ...definedOnly({ structured, meta }),
     isError: answer.isError,
     status: httpStatusOf(answer.errorCode),
     ...trailOf(call),
@@ -75,6 +80,12 @@ function failureOf({ errorCode, originalError, text }: Answered): ExternalFailur
   return { code: errorCode, words: originalError ?? text };
 }
 
+/** Of the gateway's refusal, or of a conflict, on which clients retry with a newer version. */
+function httpStatusOf(code: ErrorCode | undefined): number {
+  const { status, isRefusal } = traitsOf(code);
+  return isRefusal || status === 409 ? status : 200;
+}
+
 /** Adds what is known of a failure; outside tasks what worked before, and the third in a row. */
 async function withFailure(
   call: RunningCall,
@@ -87,33 +98,30 @@ async function withFailure(
     : undefined;
   const failed: AnsweredCall = {
     ...outcome,
-    errorClass: errorClassOf(errorCode),
-    ...(errorCode === undefined ? {} : { errorCode }),
-    ...(hint === undefined ? {} : { hint }),
-    ...(details === undefined ? {} : { details }),
-    ...(lastSql === undefined ? {} : { lastSql }),
+    errorClass: ERROR_TYPES[traitsOf(errorCode).type].class,
+    ...definedOnly({ errorCode, hint, details, lastSql }),
     ...(failures === 0 ? {} : { consecutiveFailures: failures }),
   };
-  const isCounted = isExceeded(call, failures) && COUNTED.has(failed.errorClass);
-  if (isCounted) return exceeded(call, failed, failures);
-  const reminder = await remindOfKnownGood(call, errorCode);
+  if (isExceeded(call, failures) && traitsOf(errorCode).countsAsFailure) {
+    return exceeded(call, failed, failures);
+  }
+  // In a task the agent loop reminds, which knows what the model was told before.
+  const reminder = isInTask(call)
+    ? undefined
+    : await remindOfKnownGood({ ...call, toolName: toolNameOf(call) }, errorCode);
   return reminder === undefined
     ? failed
     : { ...failed, content: [...failed.content, textBlock(reminder)] };
 }
 
-/** In a task the agent loop counts, which knows what the model was told before. */
-function isExceeded({ request }: RunningCall, failures: number): boolean {
-  return request.caller.taskId === null && hasExceededRetries({ attempt: failures });
+/** In a task the agent loop counts. */
+function isExceeded(call: RunningCall, failures: number): boolean {
+  return !isInTask(call) && hasExceededRetries({ attempt: failures });
 }
 
-/** What says something of the tool; a refusal by the gateway says something of the caller. */
-const COUNTED: ReadonlySet<AnsweredCall["errorClass"]> = new Set<AnsweredCall["errorClass"]>([
-  "schema",
-  "timeout",
-  "tool",
-  "transport",
-]);
+function isInTask({ request }: RunningCall): boolean {
+  return request.caller.taskId !== null;
+}
 
 function exceeded(call: RunningCall, failed: AnsweredCall, failures: number): AnsweredCall {
   const { errorCode, details, text } = failed;
@@ -211,7 +219,7 @@ export async function endAsking(
     kind: "input_required",
     inputRequests: cleanRequests,
     // Signed by its tool: a change would break it, and it is the caller's to send back alone.
-    ...(requestState === undefined ? {} : { requestState }),
+    ...definedOnly({ requestState }),
     ...(meta === undefined ? {} : { meta: await clean(meta) }),
     ...trailOf(call),
     ...externalPart(call),
@@ -231,7 +239,7 @@ export async function endInError(call: RunningCall, error: unknown): Promise<Too
   const known = toKnown(call, error);
   if (known.code === "DATABASE_UNAVAILABLE") throw known;
   const { code, hint, details, retryAfterSeconds } = known;
-  const text = hint === undefined ? known.message : `${known.message}. ${hint}`;
+  const text = `${known.message}. ${hint}`;
   if (code === "TOOL_RATE_LIMITED") {
     const message = call.redactor.head(text, MAX_ERROR_CHARACTERS);
     await recordEnding(call, { kind: "failure", message, code });
@@ -243,8 +251,7 @@ export async function endInError(call: RunningCall, error: unknown): Promise<Too
     isError: true,
     errorCode: code,
     originalError: originalWords(known),
-    ...(hint === undefined ? {} : { hint }),
-    ...(details === undefined ? {} : { details }),
+    ...definedOnly({ hint, details }),
   });
   return retryAfterSeconds === undefined
     ? outcome
@@ -291,8 +298,7 @@ function withTrail(error: SwarmError, call: RunningCall): SwarmError {
   const { external } = externalPart(call, { code, words: originalWords(error) });
   return new SwarmError(code, message, {
     cause: error,
-    ...(hint === undefined ? {} : { hint }),
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    ...definedOnly({ hint, retryAfterSeconds }),
     details: {
       ...(isJsonObject(details) ? details : {}),
       execution_id: executionId,

@@ -1,7 +1,9 @@
-import type { ErrorCode } from "../errors/codes.ts";
+import { type ErrorCode, traitsOf } from "../errors/codes.ts";
 import type { RunningCall } from "./running_call.ts";
 import type { ExternalCall } from "../tool_contracts/tool_call.ts";
 
+/** Most characters of an error that are passed on; a stack trace of a server helps nobody. */
+export const MAX_ERROR_CHARACTERS = 8_000;
 /** Most characters of a server's own words that are passed on. */
 const MAX_ORIGINAL_CHARACTERS = 1_000;
 
@@ -31,23 +33,8 @@ export function externalPart(
 }
 
 function isFromServer({ contact }: RunningCall, code: ErrorCode | undefined): boolean {
-  switch (code) {
-    case undefined:
-    case "EXCEEDED_RETRIES":
-    case "OUTPUT_TOO_LARGE":
-    case "TOOL_AUTH_FAILED":
-    case "TOOL_FAILED":
-    case "TOOL_OUTCOME_UNKNOWN":
-    case "TOOL_TIMEOUT":
-    case "TOOL_UNAVAILABLE":
-      return true;
-    case "TOOL_ARGUMENTS_INVALID":
-    case "TOOL_NOT_FOUND":
-    case "TOOL_RATE_LIMITED":
-      return contact === "answered";
-    default:
-      return false;
-  }
+  const { origin } = traitsOf(code);
+  return origin === "server" || (origin === "either" && contact === "answered");
 }
 
 /** The first words of an error: those of what caused it, where something did. */

@@ -1,10 +1,12 @@
+import { definedOnly } from "../defined_only.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import type { JsonObject } from "../json.ts";
 import { featureOf } from "./kinds/internal/relay_internal.ts";
 import type { Redactor } from "../secrets/redact.ts";
-import { assertPolicyAllows, insufficientScope, missingScopes, scopesOf } from "./admit_call.ts";
+import { assertPolicyAllows } from "./admit_call.ts";
+import { insufficientScope, missingScopes, scopesOf } from "../tool_contracts/tool_scopes.ts";
 import { assertNotOpen } from "./assert_reachable.ts";
-import { MAX_ERROR_CHARACTERS } from "./error_class.ts";
+import { MAX_ERROR_CHARACTERS } from "./external_call.ts";
 import { openToolServer, type ToolServerPorts } from "./kinds/open_tool_server.ts";
 import type { RelayRequest } from "../tool_contracts/tool_gateway.ts";
 import { inputOf } from "../tool_contracts/tool_server.ts";
@@ -62,7 +64,7 @@ async function redacted(error: SwarmError, redactor: Redactor): Promise<SwarmErr
     cause,
     ...(hint === undefined ? {} : { hint: await redactor.textInTurns(hint) }),
     ...(details === undefined ? {} : { details: await redactor.jsonInTurns(details) }),
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    ...definedOnly({ retryAfterSeconds }),
   });
 }
 

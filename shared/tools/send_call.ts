@@ -1,6 +1,6 @@
 import { sleep } from "../sleep.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
-import { MAX_ERROR_CHARACTERS } from "./error_class.ts";
+import { MAX_ERROR_CHARACTERS } from "./external_call.ts";
 import { isNoConnection } from "./kinds/http/no_connection.ts";
 import type { OpenedServer } from "./kinds/open_tool_server.ts";
 import { redactedMessages } from "./redacted_messages.ts";

@@ -27,7 +27,7 @@ export async function readReferenceQueries(): Promise<
   | null
 > {
   const files = await readReferenceFiles();
-  const packed = await readReferenceData("queries.jsonl");
+  const packed = await readReferenceData("quoth/queries.jsonl");
   if (files === null || packed === null) return null;
   const contents = new Map(files.map(({ path, content }) => [path, content]));
   const lines = new TextDecoder().decode(packed).trim().split("\n");

@@ -2,9 +2,11 @@ import { z } from "../../../vendor/zod.js";
 import { textBlock } from "../../../content_block.ts";
 import { runAsUser } from "../../../db/run_as_user.ts";
 import type { Sql } from "../../../db/sql_client.ts";
+import { definedOnly } from "../../../defined_only.ts";
 import { SwarmError } from "../../../errors/swarm_error.ts";
 import type { JsonObject, JsonValue } from "../../../json.ts";
 import type { Logger } from "../../../log/logger.ts";
+import { timeOrderedId } from "../../../time_ordered_id.ts";
 import { claimsOfCall } from "../../../tool_contracts/tool_caller.ts";
 import { withDeadline } from "../../../with_deadline.ts";
 import { contentText } from "../../../content_text.ts";
@@ -146,8 +148,7 @@ function answerOf(tool: InternalTool, result: unknown, context: ToolContext): Se
     text: contentText(content),
     content,
     isError,
-    ...(checked === undefined ? {} : { structured: checked }),
-    ...(meta === undefined ? {} : { meta }),
+    ...definedOnly({ structured: checked, meta }),
   };
 }
 
@@ -157,7 +158,7 @@ function askInput(asked: InputRequired, { inputCapabilities }: ToolContext): Ser
   return {
     kind: "input_required",
     inputRequests,
-    ...(requestState === undefined ? {} : { requestState }),
+    ...definedOnly({ requestState }),
   };
 }
 
@@ -175,8 +176,7 @@ function errorAnswer({ code, message, hint, details }: SwarmError): Answered {
     text: hint === undefined ? message : `${message}. ${hint}`,
     isError: true,
     errorCode: code,
-    ...(hint === undefined ? {} : { hint }),
-    ...(details === undefined ? {} : { details }),
+    ...definedOnly({ hint, details }),
   };
 }
 
@@ -195,7 +195,7 @@ function createContext(
   { caller, input, signal, timeoutMs, call }: ContextOptions,
 ): ToolContext {
   const endsAtMs = performance.now() + timeoutMs;
-  const executionId = call?.executionId ?? crypto.randomUUID();
+  const executionId = call?.executionId ?? timeOrderedId();
   return {
     sql,
     supabaseUrl,
@@ -215,8 +215,7 @@ function createContext(
     progress: (done, total, message) =>
       call?.onProgress?.({
         done,
-        ...(total === undefined ? {} : { total }),
-        ...(message === undefined ? {} : { message }),
+        ...definedOnly({ total, message }),
       }),
     logForCaller: (level, data) => call?.logs?.write({ level, data }),
     runAsCaller: (work, options = {}) => {
@@ -243,7 +242,7 @@ function userTransaction(
   }
   return {
     userId,
-    ...(caller.tokenClaims === undefined ? {} : { tokenClaims: caller.tokenClaims }),
+    ...definedOnly({ tokenClaims: caller.tokenClaims }),
     claims: claimsOfCall(caller),
     isReadOnly,
     signal,

@@ -1,0 +1,157 @@
+import { Buffer } from "node:buffer";
+import { blankComments } from "./blank_comments.ts";
+import { canonicalTree } from "./canonical_tree.ts";
+import type { NodeFinding } from "./check_context.ts";
+import { lexicalProblem } from "./lexical_gate.ts";
+import { nameObjects } from "./name_objects.ts";
+import { ruleOf } from "./node_rules.ts";
+import { parseSql, SqlSyntaxError, SqlTooComplexError } from "./parse_sql.ts";
+import type { SqlPolicy } from "./sql_policy.ts";
+import {
+  isNode,
+  listOf,
+  type RawStatement,
+  textOf,
+  type TreeNode,
+  type VisitedNode,
+  visitNodes,
+  wrappedNode,
+} from "./syntax_tree.ts";
+import type { Finding, SqlStatement, SqlVerdict, StatementClass } from "./verdict.ts";
+
+/** From harmless to refused; a statement is the worst of what it contains. */
+const RANKS = ["read", "write", "ddl", "forbidden"] as const;
+
+/**
+ * Judges a text by the syntax tree that PostgreSQL's own grammar gives it. The verdict depends on
+ * the text and the policy alone, and never widens what the database would refuse.
+ *
+ * Statements, parts of them, functions and relations are held against lists of what is allowed;
+ * what no list names is forbidden.
+ */
+export async function classifySql(sql: string, policy: SqlPolicy): Promise<SqlVerdict> {
+  const problem = lexicalProblem(sql);
+  if (problem !== null) return refused("invalid", problem, null);
+  const parsed = await parse(sql);
+  if (parsed instanceof SqlTooComplexError) return refused("invalid", parsed.message, null);
+  if (parsed instanceof SqlSyntaxError) return refused("invalid", parsed.message, parsed.position);
+  const { text, statements } = parsed;
+  const [statement, ...others] = statements;
+  if (statement === undefined) return refused("invalid", "The text holds no statement.", null);
+  if (others.length > 0) {
+    return refused("multi", `The text holds ${statements.length} statements: send one.`, null);
+  }
+  return judge(text, statement, policy);
+}
+
+interface ParsedText {
+  /** What was parsed, and therefore what may run. */
+  readonly text: string;
+  readonly statements: readonly RawStatement[];
+}
+
+/** Parses the text as it is, and without its comments where the parser stumbles over one. */
+async function parse(sql: string): Promise<ParsedText | SqlSyntaxError | SqlTooComplexError> {
+  const asWritten = await tryParse(sql);
+  if (!(asWritten instanceof SqlSyntaxError)) return asWritten;
+  const blanked = blankComments(sql);
+  const again = blanked === null ? asWritten : await tryParse(blanked);
+  return again instanceof Error ? asWritten : again;
+}
+
+async function tryParse(text: string): Promise<ParsedText | SqlSyntaxError | SqlTooComplexError> {
+  try {
+    return { text, statements: await parseSql(text) };
+  } catch (error) {
+    if (error instanceof SqlSyntaxError || error instanceof SqlTooComplexError) return error;
+    throw error;
+  }
+}
+
+function judge(sql: string, statement: RawStatement, policy: SqlPolicy): SqlVerdict {
+  const nodes = [...visitNodes(statement.stmt)];
+  const found = nodes.flatMap(({ type, node, parent, field }) =>
+    ruleOf(type)({ node, parent, field, policy }) ?? []
+  );
+  const statementClass = classOf(found, statement.stmt);
+  const findings = found
+    .filter((finding) => finding.statementClass === statementClass)
+    .map((finding) => inText(finding, sql))
+    .sort((a, b) => (a.position ?? 0) - (b.position ?? 0));
+  return {
+    statementClass,
+    findings: withoutRepetition(findings),
+    statement: describe(sql, statement, nodes),
+  };
+}
+
+function classOf(
+  found: readonly NodeFinding[],
+  root: TreeNode,
+): Exclude<StatementClass, "multi" | "invalid"> {
+  const worst = Math.max(0, ...found.map(({ statementClass }) => RANKS.indexOf(statementClass)));
+  const statementClass = RANKS[worst] ?? "forbidden";
+  // EXPLAIN plans a write without running it; what the planner runs itself is refused above.
+  return statementClass === "write" && isPlanOnly(root) ? "read" : statementClass;
+}
+
+function isPlanOnly(root: TreeNode): boolean {
+  const wrapped = wrappedNode(root);
+  return wrapped?.type === "ExplainStmt" && !listOf(wrapped.node.options).some(analyzes);
+}
+
+/** Repeated options override each other, so any of them that may be true counts. */
+function analyzes(option: unknown): boolean {
+  const node = wrappedNode(option as TreeNode)?.node;
+  if (node === undefined || textOf(node.defname) !== "analyze") return false;
+  const value = wrappedNode(node.arg)?.node;
+  if (value === undefined) return true;
+  const isOff = /^(off|false)$/i.test(textOf(value.sval) ?? "") ||
+    (Object.keys(value).length === 0 && wrappedNode(node.arg)?.type === "Integer") ||
+    (wrappedNode(node.arg)?.type === "Boolean" && value.boolval !== true);
+  return !isOff;
+}
+
+function describe(
+  sql: string,
+  { stmt, stmt_location = 0, stmt_len }: RawStatement,
+  nodes: readonly VisitedNode[],
+): SqlStatement {
+  const bytes = Buffer.from(sql);
+  const end = stmt_len === undefined ? bytes.length : stmt_location + stmt_len;
+  return {
+    text: bytes.subarray(stmt_location, end).toString().trim(),
+    canonicalTree: canonicalTree(stmt),
+    kind: wrappedNode(stmt)?.type ?? "",
+    isExplain: wrappedNode(stmt)?.type === "ExplainStmt",
+    lacksWhere: nodes.some(({ type, node }) =>
+      (type === "UpdateStmt" || type === "DeleteStmt") && !isNode(node.whereClause)
+    ),
+    parameterCount: nodes.reduce(
+      (most, { type, node }) => type === "ParamRef" ? Math.max(most, Number(node.number)) : most,
+      0,
+    ),
+    named: nameObjects(nodes),
+  };
+}
+
+function inText({ statementClass, reason, byteLocation }: NodeFinding, sql: string): Finding {
+  const position = byteLocation === null
+    ? null
+    : Buffer.from(sql).subarray(0, byteLocation).toString().length;
+  return { statementClass, reason, position };
+}
+
+function withoutRepetition(findings: readonly Finding[]): Finding[] {
+  return findings.filter(({ reason }, index) =>
+    findings.findIndex((other) => other.reason === reason) === index
+  );
+}
+
+function refused(
+  statementClass: "multi" | "invalid",
+  reason: string,
+  position: number | null,
+): SqlVerdict {
+  return { statementClass, findings: [{ statementClass, reason, position }], statement: null };
+}

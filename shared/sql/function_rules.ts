@@ -1,0 +1,90 @@
+import { nearestNames } from "../nearest_names.ts";
+import { allowedFunctions, CALLER_FUNCTIONS, WRITING_FUNCTIONS } from "./allowed_functions.ts";
+import { ALLOWED_SETTINGS } from "./allowed_settings.ts";
+import { finding, forbidden, type NodeFinding, type NodeInContext } from "./check_context.ts";
+import { constantSizeProblem } from "./constant_size.ts";
+import { searchPathOf, type SqlPolicy } from "./sql_policy.ts";
+import {
+  isNode,
+  listOf,
+  nameParts,
+  textOf,
+  type TreeNode,
+  type TreeValue,
+  wrappedNode,
+} from "./syntax_tree.ts";
+
+/** Calls of built-in functions without effects, and of those that the policy opts in. */
+export function functionRule({ node, policy }: NodeInContext): NodeFinding | null {
+  const { location } = node;
+  const parts = nameParts(node.funcname);
+  if (parts === null || parts.length === 0 || parts.length > 2) {
+    return forbidden("A function's name has a schema and a name at most.", location);
+  }
+  const name = parts.at(-1) ?? "";
+  const schema = parts.length === 2 ? parts[0] ?? null : null;
+  if (schema === null || schema === "pg_catalog") {
+    const known = builtInFinding(name, node);
+    if (known !== "unknown") return known;
+  }
+  return projectFunctionFinding(schema, name, policy, location);
+}
+
+function builtInFinding(name: string, node: TreeNode): NodeFinding | null | "unknown" {
+  if (name === "current_setting") return settingOfCall(node);
+  if (WRITING_FUNCTIONS.has(name)) {
+    return finding("write", `${name}() changes data.`, node.location);
+  }
+  if (!allowedFunctions().has(name)) return "unknown";
+  const problem = constantSizeProblem(name, node);
+  return problem === null ? null : forbidden(problem, node.location);
+}
+
+function projectFunctionFinding(
+  schema: string | null,
+  name: string,
+  policy: SqlPolicy,
+  location: TreeValue | undefined,
+): NodeFinding | null {
+  const candidates = schema === null
+    ? searchPathOf(policy).map((searched) => `${searched}.${name}`)
+    : [`${schema}.${name}`];
+  const isIn = (names: readonly string[]) => candidates.some((key) => names.includes(key));
+  if (isIn(policy.writeFunctions)) return finding("write", `${name}() changes data.`, location);
+  if (isIn(policy.readFunctions) || isIn([...CALLER_FUNCTIONS])) return null;
+  const shown = schema === null ? name : `${schema}.${name}`;
+  return forbidden(
+    `The function ${shown}() is not on the list of allowed functions.${suggestion(schema, name)}`,
+    location,
+  );
+}
+
+function suggestion(schema: string | null, name: string): string {
+  const near = schema === null ? nearestNames(name, allowedFunctions()) : [];
+  return near.length === 0 ? "" : ` Similar functions: ${near.join(", ")}.`;
+}
+
+/** A setting by name, as `SHOW` and `current_setting()` read it. */
+export function settingFinding(
+  name: string | null,
+  location?: TreeValue,
+): NodeFinding | null {
+  if (name !== null && ALLOWED_SETTINGS.has(name.toLowerCase())) return null;
+  return forbidden(
+    name === null
+      ? "current_setting() takes the name of a setting as a constant."
+      : `The setting "${name}" is not on the list of readable settings.`,
+    location,
+  );
+}
+
+function settingOfCall(node: TreeNode): NodeFinding | null {
+  const [first] = listOf(node.args);
+  return settingFinding(constantText(first), node.location);
+}
+
+function constantText(value: TreeValue | undefined): string | null {
+  const wrapped = wrappedNode(value);
+  const text = wrapped?.type === "A_Const" ? wrapped.node.sval : undefined;
+  return isNode(text) ? textOf(text.sval) : null;
+}

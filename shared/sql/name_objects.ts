@@ -1,0 +1,58 @@
+import { isTarget } from "./name_rules.ts";
+import { listOf, nameParts, stringNode, textOf, type VisitedNode } from "./syntax_tree.ts";
+import type { NamedObjects, NamedRelation } from "./verdict.ts";
+
+/** What a statement's nodes name: relations once each, and the names of calls and columns. */
+export function nameObjects(nodes: readonly VisitedNode[]): NamedObjects {
+  return {
+    relations: relationsOf(nodes),
+    functions: unique(nodes.flatMap(unqualifiedFunction)),
+    operators: unique(nodes.flatMap(unqualifiedOperator)),
+    columns: unique(nodes.flatMap(qualifiedColumn)),
+  };
+}
+
+function relationsOf(nodes: readonly VisitedNode[]): readonly NamedRelation[] {
+  const queryNames = new Set(
+    nodes.flatMap(({ type, node }) => type === "CommonTableExpr" ? textOf(node.ctename) ?? [] : []),
+  );
+  const relations = nodes.flatMap(({ type, node, parent, field }) => {
+    const name = type === "RangeVar" ? textOf(node.relname) : null;
+    if (name === null) return [];
+    const schema = textOf(node.schemaname);
+    if (schema === null && queryNames.has(name)) return [];
+    return [{ schema, name, isTarget: isTarget(parent, field) }];
+  });
+  return [...new Map(relations.map((relation) => [JSON.stringify(relation), relation])).values()];
+}
+
+function unqualifiedFunction({ type, node }: VisitedNode): string[] {
+  const parts = type === "FuncCall" ? nameParts(node.funcname) ?? [] : [];
+  return parts.length === 1 ? [...parts] : [];
+}
+
+function unqualifiedOperator({ type, node }: VisitedNode): string[] {
+  const name = type === "A_Expr"
+    ? node.name
+    : type === "SubLink"
+    ? node.operName
+    : type === "SortBy"
+    ? node.useOp
+    : undefined;
+  const parts = nameParts(name) ?? [];
+  return parts.length === 1 ? [...parts] : [];
+}
+
+/** `row.name` of a column reference, `(row).name` of an expression. */
+function qualifiedColumn({ type, node }: VisitedNode): string[] {
+  const fields = type === "ColumnRef"
+    ? listOf(node.fields).slice(1)
+    : type === "A_Indirection"
+    ? listOf(node.indirection)
+    : [];
+  return fields.flatMap((field) => stringNode(field) ?? []);
+}
+
+function unique(names: readonly string[]): readonly string[] {
+  return [...new Set(names)];
+}

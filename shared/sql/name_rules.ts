@@ -1,0 +1,116 @@
+import { ALLOWED_CATALOGS, FORBIDDEN_INFORMATION_VIEWS } from "./allowed_relations.ts";
+import { forbidden, type NodeFinding, type NodeInContext, schemaProblem } from "./check_context.ts";
+import { EXTENSIONS_SCHEMA, type SqlPolicy } from "./sql_policy.ts";
+import { nameParts, textOf, type TreeNode, type TreeValue } from "./syntax_tree.ts";
+
+/** Fields that read from a relation, in statements that write as well. */
+const READING_FIELDS: ReadonlySet<string> = new Set([
+  "fromClause",
+  "usingClause",
+  "sourceRelation",
+  "larg",
+  "rarg",
+]);
+
+/** Statements and parts that read from every relation they hold. */
+const READING_PARENTS: ReadonlySet<string> = new Set(["RangeTableSample", "TableLikeClause"]);
+
+/** Whether a relation in this place is written to or defined. */
+export function isTarget(parent: string, field: string): boolean {
+  return !READING_FIELDS.has(field) && !READING_PARENTS.has(parent);
+}
+
+/** Relations of exposed schemas; harmless catalogs, to read. */
+export function relationRule({ node, parent, field, policy }: NodeInContext): NodeFinding | null {
+  const { location } = node;
+  const schema = textOf(node.schemaname);
+  const name = textOf(node.relname) ?? "";
+  if (textOf(node.catalogname) !== null) {
+    return forbidden("Names with three parts reach into another database.", location);
+  }
+  const problem = isCatalog(schema, name)
+    ? catalogProblem(schema, name, isTarget(parent, field))
+    : schemaProblem(schema, policy.exposedSchemas);
+  return problem === null ? null : forbidden(problem, location);
+}
+
+function isCatalog(schema: string | null, name: string): boolean {
+  return schema === "pg_catalog" || schema === "information_schema" ||
+    (schema === null && name.startsWith("pg_"));
+}
+
+function catalogProblem(
+  schema: string | null,
+  name: string,
+  isWritten: boolean,
+): string | null {
+  if (isWritten) return `"${name}" is a system catalog, which statements only read.`;
+  const isAllowed = schema === "information_schema"
+    ? !FORBIDDEN_INFORMATION_VIEWS.has(name)
+    : ALLOWED_CATALOGS.has(name);
+  return isAllowed ? null : `The catalog "${name}" is not on the list of readable catalogs.`;
+}
+
+/** Types of PostgreSQL, of extensions and of exposed schemas. */
+export function typeRule({ node, policy }: NodeInContext): NodeFinding | null {
+  const { location } = node;
+  if (node.pct_type === true) {
+    return forbidden("%TYPE belongs to function definitions.", location);
+  }
+  return qualifiedNameFinding(node.names, [
+    "pg_catalog",
+    "information_schema",
+    EXTENSIONS_SCHEMA,
+    ...policy.exposedSchemas,
+  ], location);
+}
+
+/** Collations of PostgreSQL and of exposed schemas. */
+export function collationRule({ node, policy }: NodeInContext): NodeFinding | null {
+  return qualifiedNameFinding(
+    node.collname,
+    ["pg_catalog", EXTENSIONS_SCHEMA, ...policy.exposedSchemas],
+    node.location,
+  );
+}
+
+/** Operators: those found by the search path, or named in a schema nobody but owners writes to. */
+export function operatorFinding(name: TreeValue | undefined, node: TreeNode): NodeFinding | null {
+  const parts = nameParts(name);
+  if (parts === null) return forbidden("The operator has no readable name.", node.location);
+  const [schema] = parts;
+  if (parts.length < 2 || schema === "pg_catalog" || schema === EXTENSIONS_SCHEMA) return null;
+  return forbidden(
+    `OPERATOR(${parts.join(".")}) may run any function: use an operator of PostgreSQL itself.`,
+    node.location,
+  );
+}
+
+/** Whether a name with at most two parts names an allowed schema, or none. */
+export function qualifiedNameFinding(
+  value: TreeValue | undefined,
+  schemas: readonly string[],
+  location?: TreeValue,
+): NodeFinding | null {
+  const parts = nameParts(value);
+  if (parts === null || parts.length > 2) {
+    return forbidden("A name has more parts than a schema and a name.", location);
+  }
+  const problem = schemaProblem(parts.length === 2 ? parts[0] ?? null : null, schemas);
+  return problem === null ? null : forbidden(problem, location);
+}
+
+/** What a definition may name: nothing of the system, and only exposed schemas. */
+export function objectNameProblem(
+  parts: readonly string[],
+  { exposedSchemas }: SqlPolicy,
+): string | null {
+  if (parts.length === 0 || parts.length > 2) {
+    return "An object's name has a schema and a name at most.";
+  }
+  const schema = parts.length === 2 ? parts[0] ?? null : null;
+  const name = parts.at(-1) ?? "";
+  return schema === null && name.startsWith("pg_")
+    ? `"${name}" is a system catalog, which statements only read.`
+    : schemaProblem(schema, exposedSchemas);
+}

@@ -1,0 +1,49 @@
+import { finding, forbidden, type NodeRule } from "./check_context.ts";
+import { DEFINITION_RULES } from "./definition_rules.ts";
+import { functionRule, settingFinding } from "./function_rules.ts";
+import { collationRule, operatorFinding, relationRule, typeRule } from "./name_rules.ts";
+import { EXPLAIN_OPTIONS, PLAIN_NODES, SAMPLING_METHODS, WRITE_NODES } from "./node_types.ts";
+import { listOf, nameParts, ownValue, textOf, wrappedNode } from "./syntax_tree.ts";
+
+const RULES: Readonly<Record<string, NodeRule>> = {
+  ...DEFINITION_RULES,
+  A_Expr: ({ node }) => operatorFinding(node.name, node),
+  CollateClause: collationRule,
+  ExplainStmt: ({ node }) => {
+    const unknown = listOf(node.options).map((option) =>
+      textOf(wrappedNode(option)?.node.defname) ?? ""
+    ).find((name) => !EXPLAIN_OPTIONS.has(name));
+    return unknown === undefined ? null : forbidden(`EXPLAIN has no option "${unknown}" here.`);
+  },
+  FuncCall: functionRule,
+  LockingClause: () => forbidden("A read takes no row locks: leave out FOR UPDATE or FOR SHARE."),
+  RangeTableSample: ({ node }) => {
+    const method = nameParts(node.method);
+    return method?.length === 1 && SAMPLING_METHODS.has(method[0] ?? "")
+      ? null
+      : forbidden("TABLESAMPLE takes system or bernoulli.", node.location);
+  },
+  RangeVar: relationRule,
+  SortBy: ({ node }) => operatorFinding(node.useOp ?? [], node),
+  SubLink: ({ node }) => operatorFinding(node.operName ?? [], node),
+  TypeName: typeRule,
+  VariableShowStmt: ({ node }) => settingFinding(textOf(node.name) ?? ""),
+};
+
+/** What a node of this type makes of its statement. A type that nobody has judged is refused. */
+export function ruleOf(type: string | null): NodeRule {
+  if (type !== null) {
+    const rule = ownValue(RULES, type);
+    if (rule !== undefined) return rule;
+    if (WRITE_NODES.has(type)) return () => finding("write", "The statement writes rows.");
+    if (PLAIN_NODES.has(type)) return () => null;
+  }
+  return ({ node }) =>
+    forbidden(`This is not allowed here: ${statementName(type)}.`, node.location);
+}
+
+/** `CopyStmt` as `COPY`, as far as the type's name says it. */
+function statementName(type: string | null): string {
+  if (type === null) return "an unknown part of a statement";
+  return type.replace(/Stmt$/, "").replace(/(?<=[a-z])(?=[A-Z])/g, " ").toUpperCase();
+}
