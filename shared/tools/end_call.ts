@@ -1,8 +1,8 @@
 import { textBlock } from "../content_block.ts";
 import { definedOnly } from "../defined_only.ts";
+import { ERROR_TYPES, type ErrorCode, traitsOf } from "../errors/codes.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
-import { errorClassOf, httpStatusOf } from "./error_class.ts";
 import { type ExternalFailure, externalPart, originalWords } from "./external_call.ts";
 import { type CallEnding, ledgerEntry } from "./ledger_entry.ts";
 import { remindOfKnownGood } from "./learning/remind_of_known_good.ts";
@@ -69,6 +69,12 @@ function failureOf({ errorCode, originalError, text }: Answered): ExternalFailur
   return { code: errorCode, words: originalError ?? text };
 }
 
+/** Of the gateway's refusal, or of a conflict, on which clients retry with a newer version. */
+function httpStatusOf(code: ErrorCode | undefined): number {
+  const { status, isRefusal } = traitsOf(code);
+  return isRefusal || status === 409 ? status : 200;
+}
+
 /** Adds what is known of a failure; outside tasks what worked before, and the third in a row. */
 async function withFailure(
   call: EndedCall,
@@ -82,15 +88,16 @@ async function withFailure(
     : undefined;
   const failed: AnsweredCall = {
     ...outcome,
-    errorClass: errorClassOf(errorCode),
+    errorClass: ERROR_TYPES[traitsOf(errorCode).type].class,
     ...definedOnly({ errorCode }),
     ...(hint === undefined ? {} : { hint: call.redactor.text(hint) }),
     ...(details === undefined ? {} : { details: clean(details) }),
     ...(lastSql === undefined ? {} : { lastSql: call.redactor.text(lastSql) }),
     ...(failures === 0 ? {} : { consecutiveFailures: failures }),
   };
-  const isCounted = isExceeded(call, failures) && COUNTED.has(failed.errorClass);
-  if (isCounted) return exceeded(call, failed, failures);
+  if (isExceeded(call, failures) && traitsOf(errorCode).countsAsFailure) {
+    return exceeded(call, failed, failures);
+  }
   // In a task the agent loop reminds, which knows what the model was told before.
   const reminder = isInTask(call)
     ? undefined
@@ -108,14 +115,6 @@ function isExceeded(call: EndedCall, failures: number): boolean {
 function isInTask({ request }: EndedCall): boolean {
   return request.caller.taskId !== null;
 }
-
-/** What says something of the tool; a refusal by the gateway says something of the caller. */
-const COUNTED: ReadonlySet<AnsweredCall["errorClass"]> = new Set<AnsweredCall["errorClass"]>([
-  "schema",
-  "timeout",
-  "tool",
-  "transport",
-]);
 
 function exceeded(call: EndedCall, failed: AnsweredCall, failures: number): AnsweredCall {
   const { errorCode, details, text } = failed;
@@ -226,7 +225,7 @@ async function endInError(call: EndedCall, error: unknown): Promise<ToolCallOutc
   const known = toKnown(call, error);
   if (known.code === "DATABASE_UNAVAILABLE") throw known;
   const { code, hint, details, retryAfterSeconds } = known;
-  const text = hint === undefined ? known.message : `${known.message}. ${hint}`;
+  const text = `${known.message}. ${hint}`;
   if (code === "TOOL_RATE_LIMITED") {
     await recordEnding(call, { kind: "failure", message: text, code });
     throw withTrail(known, call);

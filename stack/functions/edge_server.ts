@@ -1,4 +1,3 @@
-import { definedOnly } from "../../shared/defined_only.ts";
 import type { IsolateActivity } from "./isolate_activity.ts";
 
 /** How long a loaded function may take to call `Deno.serve`. */
@@ -32,7 +31,9 @@ export class EdgeServer {
     const { handler, options } = readServeArguments(args);
     this.#isServing = true;
     return this.#nativeServe({
-      ...definedOnly({ onError: options.onError, signal: options.signal }),
+      // Without the helper of other modules: an isolate may read nothing but its project.
+      ...(options.onError === undefined ? {} : { onError: options.onError }),
+      ...(options.signal === undefined ? {} : { signal: options.signal }),
       hostname: "127.0.0.1",
       port: 0,
       automaticCompression: false,
