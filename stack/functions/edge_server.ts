@@ -30,10 +30,11 @@ export class EdgeServer {
     if (this.#isServing) throw new Deno.errors.AddrInUse("An edge function serves once");
     const { handler, options } = readServeArguments(args);
     this.#isServing = true;
+    const { onError, signal } = options;
     return this.#nativeServe({
-      // Without the helper of other modules: an isolate may read nothing but its project.
-      ...(options.onError === undefined ? {} : { onError: options.onError }),
-      ...(options.signal === undefined ? {} : { signal: options.signal }),
+      // Without a helper from elsewhere: isolates may read this folder and their own project alone.
+      ...(onError === undefined ? {} : { onError }),
+      ...(signal === undefined ? {} : { signal }),
       hostname: "127.0.0.1",
       port: 0,
       automaticCompression: false,
