@@ -14,7 +14,7 @@ import { createSqlTaskStore } from "../worker/sql_task_store.ts";
 import { openIsolatePool } from "../isolate/isolate_pool.ts";
 import type { App } from "./app.ts";
 import { createProjectAnnouncer } from "./announce_project.ts";
-import { createQuothDrainer } from "./quoth_drainer.ts";
+import { createQuothSupervisor } from "./quoth_supervisor.ts";
 import { runInBackground } from "../isolate/run_in_background.ts";
 import { createWakeGuard, WAKE_TOKEN_HEADER } from "./wake_guard.ts";
 
@@ -30,7 +30,7 @@ const PROJECT = /^[A-Za-z0-9_-]{1,100}$/;
 export function createQuothSyncApp(config: Config, log: Logger): App {
   const sql = openIsolatePool(config.databaseUrl, FUNCTION_NAME);
   const receiving = createSqlReceivingStore(sql);
-  const drainer = createQuothDrainer(config, sql, log);
+  const supervisor = createQuothSupervisor(config, sql, log);
   const announceProject = createProjectAnnouncer(sql, config.apiKeys.url);
   const { leaseSeconds } = config.worker;
   const guard = createWakeGuard(
@@ -38,14 +38,15 @@ export function createQuothSyncApp(config: Config, log: Logger): App {
     createSqlTaskStore(sql, { leaseSeconds, clock: isolateClock }),
   );
 
-  const handle = async (request: Request): Promise<Response> => {
+  /** Null for a wake, which asks for nothing else. */
+  const handle = async (request: Request): Promise<Response | null> => {
     const event = request.headers.get("x-github-event");
     if (event !== null) {
       return toResponse(await receiveWebhook(webhookOf(request, event), receiving));
     }
     if (request.headers.has(WAKE_TOKEN_HEADER)) {
       await guard(request);
-      return Response.json({ worker_id: drainer.workerId }, { status: 202 });
+      return null;
     }
     await authenticate(request, config.apiKeys, ["service"]);
     const body = await parseBody(request, filesRequest, FILES_LIMITS);
@@ -53,21 +54,21 @@ export function createQuothSyncApp(config: Config, log: Logger): App {
   };
 
   const fetch = createHttpHandler({ methods: ["POST"], log }, async (request) => {
-    const response = await handle(request);
+    const answer = await handle(request);
     runInBackground(
       announceProject().catch((error) => {
         const { code } = toSwarmError(error, "announce the project");
         log("warn", "quoth.project_not_announced", { code });
       }),
     );
-    drainer.wake();
-    return response;
+    const workerId = supervisor.wake();
+    return answer ?? Response.json({ worker_id: workerId }, { status: 202 });
   });
   return {
     fetch,
-    unload: drainer.unload,
+    unload: () => runInBackground(supervisor.unload()),
     async close() {
-      drainer.unload();
+      await supervisor.unload();
       await sql.end({ timeout: 1 });
     },
   };

@@ -7,7 +7,7 @@ import { type ExternalFailure, externalPart, originalWords } from "./external_ca
 import { type CallEnding, ledgerEntry } from "./ledger_entry.ts";
 import { remindOfKnownGood } from "./learning/remind_of_known_good.ts";
 import { hasExceededRetries } from "./learning/retry_message.ts";
-import { type RunningCall, toolNameOf } from "./running_call.ts";
+import { type EndedCall, toolNameOf } from "./call_stages.ts";
 import { isRepeatable } from "../tool_contracts/tool_definition.ts";
 import type { AnsweredCall, ToolCallOutcome, UnknownCall } from "../tool_contracts/tool_call.ts";
 import type { Answered, AsksInput, Lost } from "../tool_contracts/tool_server.ts";
@@ -15,8 +15,25 @@ import type { Answered, AsksInput, Lost } from "../tool_contracts/tool_server.ts
 /** Most characters of an error that are passed on; a stack trace of a server helps nobody. */
 const MAX_ERROR_CHARACTERS = 8_000;
 
-/** Records a call that was answered and gives the answer without secrets. */
-export async function endAnswered(call: RunningCall, raw: Answered): Promise<AnsweredCall> {
+/**
+ * Records a call that is over and gives what came of it, without secrets.
+ *
+ * @throws SwarmError `TOOL_RATE_LIMITED` or `DATABASE_UNAVAILABLE`; the reason of an aborted signal.
+ */
+export async function endCall(call: EndedCall): Promise<ToolCallOutcome> {
+  const { result } = call;
+  if (result.kind === "error") return await endInError(call, result.error);
+  switch (result.answer.kind) {
+    case "lost":
+      return await endLost(call, result.answer);
+    case "input_required":
+      return await endAsking(call, result.answer);
+    case "answered":
+      return await endAnswered(call, result.answer);
+  }
+}
+
+async function endAnswered(call: EndedCall, raw: Answered): Promise<AnsweredCall> {
   const answer = raw.isError ? capError(raw) : raw;
   const { redactor } = call;
   const failures = await recordEnding(
@@ -60,7 +77,7 @@ function httpStatusOf(code: ErrorCode | undefined): number {
 
 /** Adds what is known of a failure; outside tasks what worked before, and the third in a row. */
 async function withFailure(
-  call: RunningCall,
+  call: EndedCall,
   outcome: AnsweredCall,
   { errorCode, hint, details }: Answered,
   failures: number,
@@ -91,15 +108,15 @@ async function withFailure(
 }
 
 /** In a task the agent loop counts. */
-function isExceeded(call: RunningCall, failures: number): boolean {
+function isExceeded(call: EndedCall, failures: number): boolean {
   return !isInTask(call) && hasExceededRetries({ attempt: failures });
 }
 
-function isInTask({ request }: RunningCall): boolean {
+function isInTask({ request }: EndedCall): boolean {
   return request.caller.taskId !== null;
 }
 
-function exceeded(call: RunningCall, failed: AnsweredCall, failures: number): AnsweredCall {
+function exceeded(call: EndedCall, failed: AnsweredCall, failures: number): AnsweredCall {
   const { errorCode, details, text } = failed;
   if (errorCode === "EXCEEDED_RETRIES") return failed;
   const hint = exceededHint(call, failures);
@@ -118,7 +135,7 @@ function exceeded(call: RunningCall, failed: AnsweredCall, failures: number): An
   };
 }
 
-function exceededHint(call: RunningCall, failures: number): string {
+function exceededHint(call: EndedCall, failures: number): string {
   return `'${toolNameOf(call)}' has failed ${failures} times in a row: do not call it again ` +
     "in the same way.";
 }
@@ -133,8 +150,8 @@ function capError(answer: Answered): Answered {
  * Records a call whose answer was lost: an error for a tool that can be called again without harm,
  * unknown for any other.
  */
-export async function endLost(
-  call: RunningCall,
+async function endLost(
+  call: EndedCall,
   { cause, message, originalError = message }: Lost,
 ): Promise<ToolCallOutcome> {
   const isTimeout = cause === "timeout";
@@ -162,13 +179,13 @@ export async function endLost(
 }
 
 /** Whether the call can be repeated, by what was known of the tool when it was called. */
-function isHarmless({ record }: RunningCall): boolean {
+function isHarmless({ record }: EndedCall): boolean {
   const definition = record?.cached?.schema;
   return definition !== undefined && isRepeatable(definition);
 }
 
 function unknownError(
-  call: RunningCall,
+  call: EndedCall,
   failures: number,
 ): Pick<UnknownCall, "errorCode" | "hint" | "details"> {
   const errorCode = "TOOL_OUTCOME_UNKNOWN";
@@ -182,8 +199,8 @@ function unknownError(
 }
 
 /** Records a call that goes on when its caller has answered. */
-export async function endAsking(
-  call: RunningCall,
+async function endAsking(
+  call: EndedCall,
   { inputRequests, requestState, meta }: AsksInput,
 ): Promise<ToolCallOutcome> {
   const { redactor } = call;
@@ -199,12 +216,8 @@ export async function endAsking(
   };
 }
 
-/**
- * Records a call that certainly did not run, or whose caller has gone.
- *
- * @throws SwarmError `TOOL_RATE_LIMITED` or `DATABASE_UNAVAILABLE`; the reason of an aborted signal.
- */
-export async function endInError(call: RunningCall, error: unknown): Promise<ToolCallOutcome> {
+/** Records a call that certainly did not run, or whose caller has gone. */
+async function endInError(call: EndedCall, error: unknown): Promise<ToolCallOutcome> {
   if (call.signal.aborted) {
     await recordCancellation(call);
     throw call.signal.reason;
@@ -231,7 +244,7 @@ export async function endInError(call: RunningCall, error: unknown): Promise<Too
 }
 
 /** Cancelling says nothing of the tool; of a write that was sent it leaves open what came of it. */
-async function recordCancellation(call: RunningCall): Promise<void> {
+async function recordCancellation(call: EndedCall): Promise<void> {
   const isUnknown = call.isSent && !isHarmless(call);
   const message = isUnknown
     ? "The call was aborted after it was sent: nobody knows whether it took effect"
@@ -239,7 +252,7 @@ async function recordCancellation(call: RunningCall): Promise<void> {
   await recordEnding(call, { kind: "failure", message, code: "TOOL_CANCELLED", isUnknown });
 }
 
-function toKnown({ redactor, ports }: RunningCall, error: unknown): SwarmError {
+function toKnown({ redactor, ports }: EndedCall, error: unknown): SwarmError {
   if (error instanceof SwarmError) return error;
   ports.log("error", "tool.unexpected_error", { error: redactor.text(String(error)) });
   return new SwarmError("INTERNAL", "The tool gateway failed", { cause: error });
@@ -250,7 +263,7 @@ function toKnown({ redactor, ports }: RunningCall, error: unknown): SwarmError {
  *
  * @returns How often the tool has now failed in a row, as far as that could be found out.
  */
-async function recordEnding(call: RunningCall, ending: CallEnding): Promise<number> {
+async function recordEnding(call: EndedCall, ending: CallEnding): Promise<number> {
   const { ports, executionId } = call;
   const durationMs = performance.now() - call.startedAtMs;
   try {
@@ -262,7 +275,7 @@ async function recordEnding(call: RunningCall, ending: CallEnding): Promise<numb
 }
 
 /** The error with the ids of its call, by which it can be graded. */
-function withTrail(error: SwarmError, call: RunningCall): SwarmError {
+function withTrail(error: SwarmError, call: EndedCall): SwarmError {
   const { code, message, hint, details, retryAfterSeconds } = error;
   const { executionId, feedbackToken } = call;
   const { external } = externalPart(call, { code, words: originalWords(error) });
@@ -280,7 +293,7 @@ function withTrail(error: SwarmError, call: RunningCall): SwarmError {
   });
 }
 
-function trailOf({ executionId, feedbackToken, record }: RunningCall) {
+function trailOf({ executionId, feedbackToken, record }: EndedCall) {
   const version = record?.cached?.version ?? null;
   return { executionId, feedbackToken, ...(version === null ? {} : { toolVersion: version }) };
 }

@@ -1,5 +1,5 @@
 import { type ErrorCode, traitsOf } from "../errors/codes.ts";
-import type { RunningCall } from "./running_call.ts";
+import type { EndedCall } from "./call_stages.ts";
 import type { ExternalCall } from "../tool_contracts/tool_call.ts";
 
 /** Most characters of a server's own words that are passed on. */
@@ -18,7 +18,7 @@ export interface ExternalFailure {
  * A refusal by the gateway is no error of the server.
  */
 export function externalPart(
-  call: RunningCall,
+  call: EndedCall,
   failure?: ExternalFailure,
 ): { readonly external?: ExternalCall } {
   if (call.record?.tool.type !== "mcp_server") return {};
@@ -31,7 +31,7 @@ export function externalPart(
   return { external: { responseTimeMs, originalError } };
 }
 
-function isFromServer({ contact }: RunningCall, code: ErrorCode | undefined): boolean {
+function isFromServer({ contact }: EndedCall, code: ErrorCode | undefined): boolean {
   const { origin } = traitsOf(code);
   return origin === "server" || (origin === "either" && contact === "answered");
 }

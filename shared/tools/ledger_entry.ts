@@ -1,7 +1,7 @@
 import { type ErrorCode, traitsOf } from "../errors/codes.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import { toStorableJson } from "../storable_json.ts";
-import { type RunningCall, toolNameOf } from "./running_call.ts";
+import { type EndedCall, toolNameOf } from "./call_stages.ts";
 import type { ModelUse } from "../tool_contracts/tool_server.ts";
 
 /** Most characters of a request or response that the ledger keeps, as JSON. */
@@ -35,7 +35,7 @@ interface Asking {
 
 /** The call as `private.record_execution` takes it, without secrets. */
 export function ledgerEntry(
-  call: RunningCall,
+  call: EndedCall,
   ending: CallEnding,
   durationMs: number,
 ): JsonObject {
@@ -79,7 +79,7 @@ function toUsage(use: ModelUse): JsonObject {
   };
 }
 
-function mcpName({ record, request }: RunningCall): string {
+function mcpName({ record, request }: EndedCall): string {
   if (record?.tool.type === "http_api") return "http";
   if (record?.tool.type === "supabase_rpc") return "rpc";
   return record?.tool.slug ?? request.server;

@@ -3,7 +3,7 @@ import { SwarmError } from "../errors/swarm_error.ts";
 import type { JsonObject } from "../json.ts";
 import { featureOf } from "./kinds/internal/relay_internal.ts";
 import type { Redactor } from "../secrets/redact.ts";
-import { assertPolicyAllows } from "./admit_call.ts";
+import { assertPolicyAllows } from "./call_policy.ts";
 import { insufficientScope, missingScopes, scopesOf } from "../tool_contracts/tool_scopes.ts";
 import { assertNotOpen } from "./assert_reachable.ts";
 import { openToolServer, type ToolServerPorts } from "./kinds/open_tool_server.ts";
