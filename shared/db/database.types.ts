@@ -872,6 +872,14 @@ isOneToOne: false
       referencedColumns: ["id"]
     }
                   ]
+                },"oldest_snapshots": {
+                  Row: {
+                    "age_seconds": number | null,"age_transactions": number | null,"application": string | null,"holder": string | null,"name": string | null,"state": string | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
                 },"queue_health": {
                   Row: {
                     "delayed_count": number | null,"expired_lease_count": number | null,"live_worker_count": number | null,"oldest_wait_seconds": number | null,"priority": string | null,"running_count": number | null,"waiting_count": number | null,"waiting_for_review_count": number | null,"waiting_for_subtasks_count": number | null

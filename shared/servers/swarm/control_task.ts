@@ -65,15 +65,6 @@ export const continueTaskTool = defineTool({
   scopes: SWARM_SCOPES,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
   input: taskId.extend({ input: taskInput }),
-  inputSchema: {
-    type: "object",
-    properties: {
-      task_id: { type: "string", format: "uuid" },
-      input: { type: ["object", "string"], description: "The next message to the agent" },
-    },
-    required: ["task_id", "input"],
-    additionalProperties: false,
-  },
   output: z.object({ task_id: z.string(), status: z.string() }),
   async run({ task_id, input }, context) {
     try {
