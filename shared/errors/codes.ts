@@ -94,6 +94,7 @@ export const ERROR_CODES = {
     { retryable: true },
   ),
   CONFIG_INVALID: error(500, "tool_error", "Correct the setting that the message names."),
+  ENDPOINT_BUSY: error(503, "rate_limited", "Send the request again in a few seconds."),
   DATABASE_UNAVAILABLE: error(503, "transport_error", "Try again in a moment."),
   DATABASE_REFUSED: error(
     409,
