@@ -5,7 +5,7 @@ import type { JsonValue } from "../json.ts";
 import { modelAnswer } from "../llm/model_port.ts";
 import { byteLength } from "./large_values.ts";
 import type { Lease, StepRecord, StoredStep, TaskStore } from "./task_store.ts";
-import { Watch } from "./watch.ts";
+import { Watch } from "../work/watch.ts";
 
 /**
  * A task's steps as they stand, kept in step with the store.
