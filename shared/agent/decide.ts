@@ -35,6 +35,8 @@ export interface Prompt {
   readonly system: string;
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ModelTool[];
+  /** The same for all prompts of the task: each begins with the one before. */
+  readonly cacheKey: string;
   /** Where the final answer stands when it is an argument. */
   readonly streamedArgument: { readonly tool: string; readonly argument: string };
   /** The form that an answer without a tool call has to have. */
@@ -186,6 +188,7 @@ function callModel(state: AgentState, seq: number): Decision {
       )),
     ],
     streamedArgument: FINAL_ANSWER,
+    cacheKey: context.task.id,
     ...(terms.outputSchema === null || terms.mustComplete ? {} : {
       output: { schema: terms.outputSchema, isBesideTools: ownTools.length > 0 },
     }),

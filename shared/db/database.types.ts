@@ -461,14 +461,14 @@ isOneToOne: false
                   ]
                 },"model_prices": {
                   Row: {
-                    "cached_input_micro_usd_per_mtok": number,"input_micro_usd_per_mtok": number,"model": string,"output_micro_usd_per_mtok": number,"provider_id": string,"valid_from": string
+                    "cache_write_input_micro_usd_per_mtok": number | null,"cached_input_micro_usd_per_mtok": number,"input_micro_usd_per_mtok": number,"model": string,"output_micro_usd_per_mtok": number,"provider_id": string,"valid_from": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "cached_input_micro_usd_per_mtok": number,"input_micro_usd_per_mtok": number,"model": string,"output_micro_usd_per_mtok": number,"provider_id": string,"valid_from"?: string
+                    "cache_write_input_micro_usd_per_mtok"?: number | null,"cached_input_micro_usd_per_mtok": number,"input_micro_usd_per_mtok": number,"model": string,"output_micro_usd_per_mtok": number,"provider_id": string,"valid_from"?: string
                   }
                   Update: {
-                    "cached_input_micro_usd_per_mtok"?: number,"input_micro_usd_per_mtok"?: number,"model"?: string,"output_micro_usd_per_mtok"?: number,"provider_id"?: string,"valid_from"?: string
+                    "cache_write_input_micro_usd_per_mtok"?: number | null,"cached_input_micro_usd_per_mtok"?: number,"input_micro_usd_per_mtok"?: number,"model"?: string,"output_micro_usd_per_mtok"?: number,"provider_id"?: string,"valid_from"?: string
                   }
                   Relationships: [
                     {
@@ -731,14 +731,14 @@ isOneToOne: false
                   ]
                 },"usage_events": {
                   Row: {
-                    "agent_slug": string | null,"cached_input_tokens": number,"cost_micro_usd": number | null,"created_at": string,"execution_id": string | null,"id": number,"input_tokens": number,"is_estimate": boolean,"key_source": string,"model": string,"output_tokens": number,"provider_id": string | null,"step_seq": number | null,"task_id": string | null,"user_id": string | null
+                    "agent_slug": string | null,"cache_write_input_tokens": number,"cached_input_tokens": number,"cost_micro_usd": number | null,"created_at": string,"execution_id": string | null,"id": number,"input_tokens": number,"is_estimate": boolean,"key_source": string,"model": string,"output_tokens": number,"provider_id": string | null,"step_seq": number | null,"task_id": string | null,"user_id": string | null
                   }
                   ComputedFields: never
                   Insert: {
-                    "agent_slug"?: string | null,"cached_input_tokens"?: number,"cost_micro_usd"?: number | null,"created_at"?: string,"execution_id"?: string | null,"id"?: never,"input_tokens": number,"is_estimate"?: boolean,"key_source": string,"model": string,"output_tokens": number,"provider_id"?: string | null,"step_seq"?: number | null,"task_id"?: string | null,"user_id"?: string | null
+                    "agent_slug"?: string | null,"cache_write_input_tokens"?: number,"cached_input_tokens"?: number,"cost_micro_usd"?: number | null,"created_at"?: string,"execution_id"?: string | null,"id"?: never,"input_tokens": number,"is_estimate"?: boolean,"key_source": string,"model": string,"output_tokens": number,"provider_id"?: string | null,"step_seq"?: number | null,"task_id"?: string | null,"user_id"?: string | null
                   }
                   Update: {
-                    "agent_slug"?: string | null,"cached_input_tokens"?: number,"cost_micro_usd"?: number | null,"created_at"?: string,"execution_id"?: string | null,"id"?: never,"input_tokens"?: number,"is_estimate"?: boolean,"key_source"?: string,"model"?: string,"output_tokens"?: number,"provider_id"?: string | null,"step_seq"?: number | null,"task_id"?: string | null,"user_id"?: string | null
+                    "agent_slug"?: string | null,"cache_write_input_tokens"?: number,"cached_input_tokens"?: number,"cost_micro_usd"?: number | null,"created_at"?: string,"execution_id"?: string | null,"id"?: never,"input_tokens"?: number,"is_estimate"?: boolean,"key_source"?: string,"model"?: string,"output_tokens"?: number,"provider_id"?: string | null,"step_seq"?: number | null,"task_id"?: string | null,"user_id"?: string | null
                   }
                   Relationships: [
                     {

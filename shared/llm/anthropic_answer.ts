@@ -171,6 +171,7 @@ function toUsage(usage: Usage): ModelUsage {
   return {
     input_tokens: (usage.input_tokens ?? 0) + cachedInputTokens + written,
     cached_input_tokens: cachedInputTokens,
+    ...(written === 0 ? {} : { cache_write_input_tokens: written }),
     output_tokens: usage.output_tokens ?? 0,
   };
 }

@@ -53,8 +53,10 @@ export function toMessagesRequest(
   return {
     model,
     max_tokens: maxOutputTokens ?? DEFAULT_MAX_TOKENS,
-    messages: mergeTurns(messages, functions),
-    ...(system === "" ? {} : { system }),
+    messages: request.isUncached === true
+      ? mergeTurns(messages, functions)
+      : withBreakpoints(mergeTurns(messages, functions)),
+    ...(system === "" ? {} : { system: toSystem(request) }),
     ...(tools.length === 0 ? {} : {
       tools: tools.map(({ input_schema, ...named }) => ({
         ...named,
@@ -66,6 +68,29 @@ export function toMessagesRequest(
       : { output_config: { format: { type: "json_schema", schema: output.parameters } } }),
     ...definedOnly({ temperature }),
   };
+}
+
+const CACHED = { cache_control: { type: "ephemeral" } } as const;
+
+/** Tools come before the system prompt in the API's cache, so one breakpoint covers both. */
+function toSystem({ system, isUncached }: ModelRequest): string | Anthropic.TextBlockParam[] {
+  return isUncached === true ? system : [{ type: "text", text: system, ...CACHED }];
+}
+
+/**
+ * Marks the end of the conversation, which the next request begins with, and the end of what the
+ * request before this one held, where its own mark stood.
+ */
+function withBreakpoints(turns: readonly Message[]): Message[] {
+  const ends = turns.flatMap(({ role }, index) => role === "user" ? [index] : []).slice(-2);
+  return turns.map((turn, index) =>
+    ends.includes(index) ? { ...turn, content: turn.content.map(markLast) } : turn
+  );
+}
+
+function markLast(block: Block, index: number, content: readonly Block[]): Block {
+  const canBeMarked = block.type === "text" || block.type === "tool_result";
+  return canBeMarked && index === content.length - 1 ? { ...block, ...CACHED } : block;
 }
 
 /** Roles must alternate, and all results of a turn's tool calls must stand in one user message. */

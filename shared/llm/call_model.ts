@@ -58,7 +58,7 @@ export interface ModelCall {
   readonly userId: string | null;
   readonly prompt: Pick<
     ModelRequest,
-    "system" | "messages" | "tools" | "output" | "streamedArgument"
+    "system" | "messages" | "tools" | "output" | "streamedArgument" | "cacheKey"
   >;
   readonly signal: AbortSignal;
   /** Receives text as it streams in. Given, the call streams; absent, it does not. */
@@ -217,6 +217,10 @@ function withoutRefused(request: ModelRequest, refusal: string): ModelRequest | 
   if (/temperature/i.test(refusal) && request.temperature !== undefined) {
     const { temperature: _, ...atItsOwn } = request;
     return atItsOwn;
+  }
+  if (/cache/i.test(refusal) && request.isUncached !== true) {
+    const { cacheKey: _, ...uncached } = request;
+    return { ...uncached, isUncached: true };
   }
   const isAboutForm = /response_?format|output_config|json_?schema|structured|guided/i;
   if (isAboutForm.test(refusal) && request.output !== undefined) {

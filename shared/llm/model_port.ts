@@ -63,6 +63,8 @@ export interface ModelUsage {
   readonly input_tokens: number;
   /** The part of `input_tokens` that the provider read from its cache. */
   readonly cached_input_tokens: number;
+  /** The part of `input_tokens` that the provider wrote to its cache, where it charges for that. */
+  readonly cache_write_input_tokens?: number;
   readonly output_tokens: number;
 }
 
@@ -88,6 +90,10 @@ export interface ModelRequest {
   readonly output?: AnswerForm;
   readonly temperature?: number;
   readonly maxOutputTokens?: number;
+  /** Requests with the same key begin alike, so a provider that spreads them may keep them together. */
+  readonly cacheKey?: string;
+  /** Marks nothing for the provider's cache. @default false */
+  readonly isUncached?: boolean;
   /** Offers tools without strict mode, which not every server knows. @default false */
   readonly hasBasicTools?: boolean;
 }

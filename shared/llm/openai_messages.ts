@@ -36,6 +36,9 @@ export function toChatRequest(
       ...messages.map((message) => toChatMessage(message, functions)),
     ],
     ...(tools.length === 0 ? {} : { tools }),
+    ...(request.cacheKey === undefined || !isOpenAiItself(endpoint)
+      ? {}
+      : { prompt_cache_key: request.cacheKey }),
     ...(output === null ? {} : {
       response_format: {
         type: "json_schema",

@@ -53,6 +53,7 @@ create table public.model_prices (
   model text not null,
   input_micro_usd_per_mtok bigint not null check (input_micro_usd_per_mtok >= 0),
   cached_input_micro_usd_per_mtok bigint not null check (cached_input_micro_usd_per_mtok >= 0),
+  cache_write_input_micro_usd_per_mtok bigint check (cache_write_input_micro_usd_per_mtok >= 0),
   output_micro_usd_per_mtok bigint not null check (output_micro_usd_per_mtok >= 0),
   valid_from timestamptz not null default now(),
   primary key (provider_id, model, valid_from)
@@ -60,6 +61,8 @@ create table public.model_prices (
 comment on table public.model_prices is
   'What a million tokens cost, in millionths of a US dollar. A model without a row costs null, never 0.';
 
+comment on column public.model_prices.cache_write_input_micro_usd_per_mtok is
+  'Of input that the provider writes to its cache; null: as other input.';
 alter table public.model_prices enable row level security;
 create policy "signed-in users read prices" on public.model_prices
   for select to authenticated using (true);

@@ -262,6 +262,7 @@ create table public.usage_events (
   key_source text not null check (key_source in ('user', 'organisation', 'none')),
   input_tokens bigint not null check (input_tokens >= 0),
   cached_input_tokens bigint not null default 0 check (cached_input_tokens >= 0),
+  cache_write_input_tokens bigint not null default 0 check (cache_write_input_tokens >= 0),
   output_tokens bigint not null check (output_tokens >= 0),
   cost_micro_usd bigint,
   is_estimate boolean not null default false,
@@ -275,6 +276,8 @@ comment on column public.usage_events.step_seq is 'Of the task''s transcript: th
 comment on column public.usage_events.execution_id is 'The tool call inside which the model was called; null for the agent''s own calls. Stays when the call is forgotten.';
 comment on column public.usage_events.agent_slug is 'Who called; stays when the task is deleted.';
 comment on column public.usage_events.key_source is 'Whose key paid: the user''s own, the organisation''s, or none was needed.';
+comment on column public.usage_events.cached_input_tokens is 'The part of input_tokens that the provider read from its cache.';
+comment on column public.usage_events.cache_write_input_tokens is 'The part of input_tokens that the provider wrote to its cache, where it charges for that.';
 comment on column public.usage_events.is_estimate is 'The call''s answer was lost, so its tokens are estimated: from the length of what it was sent, and from how long it ran or how much of it had come.';
 comment on column public.usage_events.cost_micro_usd is 'Millionths of a US dollar; null when the model has no price.';
 

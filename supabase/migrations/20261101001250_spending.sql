@@ -105,21 +105,26 @@ declare
 begin
   v_used.input_tokens := coalesce(v_used.input_tokens, 0);
   v_used.cached_input_tokens := coalesce(v_used.cached_input_tokens, 0);
+  v_used.cache_write_input_tokens := coalesce(v_used.cache_write_input_tokens, 0);
   v_used.output_tokens := coalesce(v_used.output_tokens, 0);
   v_used.cost_micro_usd := round((
-    (v_used.input_tokens - v_used.cached_input_tokens) * v_price.input_micro_usd_per_mtok::numeric
+    (v_used.input_tokens - v_used.cached_input_tokens - v_used.cache_write_input_tokens)
+      * v_price.input_micro_usd_per_mtok::numeric
+    + v_used.cache_write_input_tokens
+      * coalesce(v_price.cache_write_input_micro_usd_per_mtok, v_price.input_micro_usd_per_mtok)
     + v_used.cached_input_tokens * v_price.cached_input_micro_usd_per_mtok
     + v_used.output_tokens * v_price.output_micro_usd_per_mtok
   ) / 1000000);
 
   insert into public.usage_events (
     user_id, task_id, step_seq, agent_slug, execution_id, provider_id, model, key_source,
-    input_tokens, cached_input_tokens, output_tokens, cost_micro_usd, is_estimate
+    input_tokens, cached_input_tokens, cache_write_input_tokens, output_tokens, cost_micro_usd, is_estimate
   )
   values (
     v_used.user_id, v_used.task_id, v_used.step_seq, v_used.agent_slug, v_used.execution_id,
     v_used.provider_id, v_used.model, v_used.key_source,
-    v_used.input_tokens, v_used.cached_input_tokens, v_used.output_tokens, v_used.cost_micro_usd,
+    v_used.input_tokens, v_used.cached_input_tokens, v_used.cache_write_input_tokens,
+    v_used.output_tokens, v_used.cost_micro_usd,
     coalesce(v_used.is_estimate, false)
   );
   if v_used.task_id is null then

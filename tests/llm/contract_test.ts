@@ -160,6 +160,7 @@ forEachMode(
     assert.deepEqual(response.usage, {
       input_tokens: 1000,
       cached_input_tokens: 600,
+      ...(format.api === "anthropic" ? { cache_write_input_tokens: 200 } : {}),
       output_tokens: 50,
     });
   },
