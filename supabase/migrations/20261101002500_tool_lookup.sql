@@ -138,7 +138,7 @@ begin
 end;
 $$;
 comment on function private.is_listing_due(jsonb, int) is
-  'Whether a server (as of tool_server()) should be asked for its tools: its list is missing or old, and it did not just fail.';
+  'Whether a server (as of connect_tool_server()) should be asked for its tools: its list is missing or old, and it did not just fail.';
 
 create function private.agent_tool_servers(p_agent_id uuid, p_user_id uuid, p_max_age_seconds int)
 returns table (server jsonb, is_due boolean)
@@ -396,7 +396,7 @@ begin
 end;
 $$;
 comment on function private.begin_relay(uuid, uuid) is
-  'A server as of tool_server() for a request that names no tool (of resources or prompts) with {is_allowed, timeout_ms, retry_after_ms (0: not limited)} of the server''s own policy, out of whose rate limit it takes the request. Called by the gateway.';
+  'A server as of connect_tool_server() for a request that names no tool (of resources or prompts) with {is_allowed, timeout_ms, retry_after_ms (0: not limited)} of the server''s own policy, out of whose rate limit it takes the request. Called by the gateway.';
 
 create function private.server_listing(p_tool_id uuid, p_user_id uuid, p_max_age_seconds int)
 returns jsonb
@@ -460,4 +460,4 @@ begin
 end;
 $$;
 comment on function private.server_listing(uuid, uuid, int) is
-  'A server as of tool_server() with {is_due, dropped, tools}: the cached tools, each with is_allowed by its policy and with what worked before, the user''s own arguments or else (is_shape) the shape of anyone''s. Of a quarantined tool also what was approved before, which with is_approved_anothers is not this user''s to read. Called by the gateway.';
+  'A server as of connect_tool_server() with {is_due, dropped, tools}: the cached tools, each with is_allowed by its policy and with what worked before, the user''s own arguments or else (is_shape) the shape of anyone''s. Of a quarantined tool also what was approved before, which with is_approved_anothers is not this user''s to read. Called by the gateway.';
