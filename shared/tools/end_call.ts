@@ -2,8 +2,14 @@ import { textBlock } from "../content_block.ts";
 import { definedOnly } from "../defined_only.ts";
 import { ERROR_TYPES, type ErrorCode, traitsOf } from "../errors/codes.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
+import type { Redactor } from "../secrets/redact.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
-import { type ExternalFailure, externalPart, originalWords } from "./external_call.ts";
+import {
+  type ExternalFailure,
+  externalPart,
+  MAX_ERROR_CHARACTERS,
+  originalWords,
+} from "./external_call.ts";
 import { type CallEnding, ledgerEntry } from "./ledger_entry.ts";
 import { remindOfKnownGood } from "./learning/remind_of_known_good.ts";
 import { hasExceededRetries } from "./learning/retry_message.ts";
@@ -11,9 +17,6 @@ import { type EndedCall, toolNameOf } from "./call_stages.ts";
 import { isRepeatable } from "../tool_contracts/tool_definition.ts";
 import type { AnsweredCall, ToolCallOutcome, UnknownCall } from "../tool_contracts/tool_call.ts";
 import type { Answered, AsksInput, Lost } from "../tool_contracts/tool_server.ts";
-
-/** Most characters of an error that are passed on; a stack trace of a server helps nobody. */
-const MAX_ERROR_CHARACTERS = 8_000;
 
 /**
  * Records a call that is over and gives what came of it, without secrets.
@@ -34,8 +37,7 @@ export async function endCall(call: EndedCall): Promise<ToolCallOutcome> {
 }
 
 async function endAnswered(call: EndedCall, raw: Answered): Promise<AnsweredCall> {
-  const answer = raw.isError ? capError(raw) : raw;
-  const { redactor } = call;
+  const answer = await withoutSecrets(raw, call.redactor);
   const failures = await recordEnding(
     call,
     answer.isError
@@ -50,19 +52,45 @@ async function endAnswered(call: EndedCall, raw: Answered): Promise<AnsweredCall
         ...definedOnly({ structured: answer.structured }),
       },
   );
-  const { content = [textBlock(answer.text)], structured, meta } = answer;
+  const { text, content = [textBlock(text)], structured, meta } = answer;
   const outcome: AnsweredCall = {
     kind: "answered",
-    text: redactor.text(answer.text),
-    content: redactor.json(content as unknown as JsonValue) as unknown as typeof content,
-    ...(structured === undefined ? {} : { structured: redactor.json(structured) }),
-    ...(meta === undefined ? {} : { meta: redactor.json(meta) as JsonObject }),
+    text,
+    content,
+    ...definedOnly({ structured, meta }),
     isError: answer.isError,
     status: httpStatusOf(answer.errorCode),
     ...trailOf(call),
     ...externalPart(call, answer.isError ? failureOf(answer) : undefined),
   };
   return answer.isError ? await withFailure(call, outcome, answer, failures) : outcome;
+}
+
+/**
+ * The answer as it is passed on and stored. An error is redacted before it is cut: half a secret
+ * would not be found.
+ */
+async function withoutSecrets(answer: Answered, redactor: Redactor): Promise<Answered> {
+  const { text, content, structured, meta, details, hint, originalError } = answer;
+  const clean = (value: JsonValue) => redactor.jsonInTurns(value);
+  const isCut = answer.isError && text.length > MAX_ERROR_CHARACTERS;
+  const cleanText = isCut
+    ? `${redactor.head(text, MAX_ERROR_CHARACTERS)}\n(cut: the error is longer)`
+    : await redactor.textInTurns(text);
+  return {
+    ...answer,
+    text: cleanText,
+    content: content === undefined || isCut
+      ? [textBlock(cleanText)]
+      : await clean(content as unknown as JsonValue) as unknown as typeof content,
+    ...(structured === undefined ? {} : { structured: await clean(structured) }),
+    ...(meta === undefined ? {} : { meta: await clean(meta) as JsonObject }),
+    ...(details === undefined ? {} : { details: await clean(details) }),
+    ...(hint === undefined ? {} : { hint: await redactor.textInTurns(hint) }),
+    ...(originalError === undefined
+      ? {}
+      : { originalError: redactor.head(originalError, MAX_ERROR_CHARACTERS) }),
+  };
 }
 
 function failureOf({ errorCode, originalError, text }: Answered): ExternalFailure {
@@ -82,17 +110,13 @@ async function withFailure(
   { errorCode, hint, details }: Answered,
   failures: number,
 ): Promise<AnsweredCall> {
-  const clean = (value: JsonValue) => call.redactor.json(value);
   const lastSql = isJsonObject(details) && typeof details.last_sql === "string"
     ? details.last_sql
     : undefined;
   const failed: AnsweredCall = {
     ...outcome,
     errorClass: ERROR_TYPES[traitsOf(errorCode).type].class,
-    ...definedOnly({ errorCode }),
-    ...(hint === undefined ? {} : { hint: call.redactor.text(hint) }),
-    ...(details === undefined ? {} : { details: clean(details) }),
-    ...(lastSql === undefined ? {} : { lastSql: call.redactor.text(lastSql) }),
+    ...definedOnly({ errorCode, hint, details, lastSql }),
     ...(failures === 0 ? {} : { consecutiveFailures: failures }),
   };
   if (isExceeded(call, failures) && traitsOf(errorCode).countsAsFailure) {
@@ -140,12 +164,6 @@ function exceededHint(call: EndedCall, failures: number): string {
     "in the same way.";
 }
 
-function capError(answer: Answered): Answered {
-  if (answer.text.length <= MAX_ERROR_CHARACTERS) return answer;
-  const text = `${answer.text.slice(0, MAX_ERROR_CHARACTERS)}\n(cut: the error is longer)`;
-  return { ...answer, text, content: [textBlock(text)] };
-}
-
 /**
  * Records a call whose answer was lost: an error for a tool that can be called again without harm,
  * unknown for any other.
@@ -166,11 +184,18 @@ async function endLost(
     });
   }
   const code = "TOOL_OUTCOME_UNKNOWN";
-  const ending = { kind: "failure", message, code, isTimeout, isUnknown: true } as const;
+  const cleanMessage = call.redactor.head(message, MAX_ERROR_CHARACTERS);
+  const ending = {
+    kind: "failure",
+    message: cleanMessage,
+    code,
+    isTimeout,
+    isUnknown: true,
+  } as const;
   const failures = await recordEnding(call, ending);
   return {
     kind: "unknown",
-    message: call.redactor.text(message),
+    message: cleanMessage,
     ...unknownError(call, failures),
     ...(failures === 0 ? {} : { consecutiveFailures: failures }),
     ...trailOf(call),
@@ -204,13 +229,15 @@ async function endAsking(
   { inputRequests, requestState, meta }: AsksInput,
 ): Promise<ToolCallOutcome> {
   const { redactor } = call;
-  await recordEnding(call, { kind: "asking", inputRequests });
+  const clean = async (value: JsonObject) => await redactor.jsonInTurns(value) as JsonObject;
+  const cleanRequests = await clean(inputRequests);
+  await recordEnding(call, { kind: "asking", inputRequests: cleanRequests });
   return {
     kind: "input_required",
-    inputRequests: redactor.json(inputRequests) as JsonObject,
+    inputRequests: cleanRequests,
     // Signed by its tool: a change would break it, and it is the caller's to send back alone.
     ...definedOnly({ requestState }),
-    ...(meta === undefined ? {} : { meta: redactor.json(meta) as JsonObject }),
+    ...(meta === undefined ? {} : { meta: await clean(meta) }),
     ...trailOf(call),
     ...externalPart(call),
   };
@@ -227,7 +254,8 @@ async function endInError(call: EndedCall, error: unknown): Promise<ToolCallOutc
   const { code, hint, details, retryAfterSeconds } = known;
   const text = `${known.message}. ${hint}`;
   if (code === "TOOL_RATE_LIMITED") {
-    await recordEnding(call, { kind: "failure", message: text, code });
+    const message = call.redactor.head(text, MAX_ERROR_CHARACTERS);
+    await recordEnding(call, { kind: "failure", message, code });
     throw withTrail(known, call);
   }
   const outcome = await endAnswered(call, {
@@ -254,7 +282,9 @@ async function recordCancellation(call: EndedCall): Promise<void> {
 
 function toKnown({ redactor, ports }: EndedCall, error: unknown): SwarmError {
   if (error instanceof SwarmError) return error;
-  ports.log("error", "tool.unexpected_error", { error: redactor.text(String(error)) });
+  ports.log("error", "tool.unexpected_error", {
+    error: redactor.head(String(error), MAX_ERROR_CHARACTERS),
+  });
   return new SwarmError("INTERNAL", "The tool gateway failed", { cause: error });
 }
 
@@ -267,7 +297,7 @@ async function recordEnding(call: EndedCall, ending: CallEnding): Promise<number
   const { ports, executionId } = call;
   const durationMs = performance.now() - call.startedAtMs;
   try {
-    return await ports.store.recordExecution(ledgerEntry(call, ending, durationMs));
+    return await ports.store.recordExecution(await ledgerEntry(call, ending, durationMs));
   } catch (error) {
     ports.log("error", "tool.recording_failed", { executionId, error: String(error) });
     return ending.kind === "failure" ? 1 : 0;

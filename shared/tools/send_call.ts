@@ -1,5 +1,6 @@
 import { sleep } from "../sleep.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
+import { MAX_ERROR_CHARACTERS } from "./external_call.ts";
 import { isNoConnection } from "./kinds/http/no_connection.ts";
 import { type OpenedServer, openToolServer } from "./kinds/open_tool_server.ts";
 import { redactedMessages } from "./redacted_messages.ts";
@@ -120,7 +121,7 @@ async function tryOnce(
     if (signal.aborted) return { kind: "aborted", error };
     if (error instanceof SwarmError) return { kind: "error", error };
     // Past this point the call may run, so an error that nobody foresaw counts as a lost answer.
-    const reason = opened.redactor().text(String(error));
+    const reason = opened.redactor().head(String(error), MAX_ERROR_CHARACTERS);
     ports.log("error", "tool.unexpected_error", { tool: definition.name, error: reason });
     const message = `The call of '${definition.name}' broke off`;
     return { kind: "answer", answer: { kind: "lost", cause: "connection", message } };

@@ -159,8 +159,8 @@ function callMethods(sql: Sql) {
     learnedParameters: (connectionId: string, toolName: string) =>
       attempt("read what worked before", async () => {
         const [row] = await sql`
-          select private.learned_parameters(${connectionId}, ${toolName}) as learned`;
-        return learnedSchema.nullable().parse(row?.learned ?? null);
+          select * from private.learned_parameters(${connectionId}, ${toolName})`;
+        return learnedSchema.nullable().parse(row ?? null);
       }),
     recordExecution: (execution: JsonObject) =>
       attempt("record the tool call", async () => {

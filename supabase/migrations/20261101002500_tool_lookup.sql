@@ -45,23 +45,8 @@ as $$
   join public.tools tool on tool.id = granted.tool_id and tool.is_active
   join public.agent_mcp_connections connection
     on connection.id = (private.connection_of(tool.id, p_user_id)).id
-  join public.mcp_tools_cache cached on cached.connection_id = connection.id and cached.state = 'approved'
-  left join public.agent_mcp_connections service
-    on service.tool_id = tool.id and service.user_id is null
-  left join public.mcp_tools_cache shared
-    on shared.connection_id = service.id and shared.tool_name = cached.tool_name
-    and shared.tool_schema -> 'inputSchema' = cached.tool_schema -> 'inputSchema'
-  -- A user's own sets if there are any, else the shape of what worked for anyone.
-  cross join lateral (
-    select
-      own.id is null as is_shape,
-      coalesce(own.successful_parameters, shared.successful_parameters, '[]') as successful_parameters,
-      coalesce(own.last_successful_call, shared.last_successful_call) as last_successful_call,
-      coalesce(own.success_count, shared.success_count, 0) as success_count
-    from (select 1) as one
-    left join public.mcp_tools_cache own
-      on own.id = cached.id and connection.user_id is not null and own.successful_parameters <> '[]'
-  ) as learned
+  cross join lateral private.learned_parameters(connection.id) as learned
+  join public.mcp_tools_cache cached on cached.id = learned.cached_id and cached.state = 'approved'
   where granted.agent_id = p_agent_id
     and (granted.allowed_tools is null or cached.tool_name = any (granted.allowed_tools))
     and coalesce((private.find_mcp_policy(tool.slug, cached.tool_name, p_user_id)).is_allowed, true)
@@ -425,21 +410,15 @@ begin
         'held', cached.held_definition -> 'schema',
         'approved', approved.tool_schema,
         'is_approved_anothers', coalesce(approved.is_anothers, false),
-        'successful_parameters', coalesce(own.successful_parameters, shared.successful_parameters, '[]'),
-        'is_shape', own.id is null,
-        'success_count', coalesce(own.success_count, shared.success_count, 0),
-        'last_successful_call', coalesce(own.last_successful_call, shared.last_successful_call),
+        'successful_parameters', learned.successful_parameters,
+        'is_shape', learned.is_shape,
+        'success_count', learned.success_count,
+        'last_successful_call', learned.last_successful_call,
         'last_updated', cached.last_updated
       ) order by cached.tool_name), '[]')
       from public.mcp_tools_cache cached
-      left join public.mcp_tools_cache own
-        on own.id = cached.id and p_user_id is not null and own.successful_parameters <> '[]'
-      left join public.mcp_tools_cache shared
-        on shared.tool_name = cached.tool_name
-        and shared.connection_id = (
-          select service.id from public.agent_mcp_connections service
-          where service.tool_id = p_tool_id and service.user_id is null)
-        and shared.tool_schema -> 'inputSchema' = cached.tool_schema -> 'inputSchema'
+      join private.learned_parameters((v_server #>> '{connection,id}')::uuid) as learned
+        on learned.cached_id = cached.id
       -- What was approved may stand with another user, where this one never had it.
       left join lateral (
         select other.tool_schema, secrecy.is_anothers

@@ -250,7 +250,7 @@ Deno.test("traces of jobs that go wrong, or that nobody samples", async (t) => {
     status = "completed",
   ) => {
     const worker = swarm.startWorker({ telemetry, ...parts });
-    await swarm.until(taskId, status, 15_000);
+    await swarm.until(taskId, status);
     await worker.stop();
     await telemetry.close();
     return collector.spans().filter((span) => span.traceId === traceId);
