@@ -98,6 +98,16 @@ export const ERROR_CODES = {
   FEEDBACK_TOKEN_NOT_FOUND: { status: 404, retryable: false },
   FEEDBACK_CLOSED: { status: 409, retryable: false },
 
+  // SQL
+  SQL_INVALID: { status: 422, retryable: false },
+  SQL_FORBIDDEN: { status: 422, retryable: false },
+  SQL_FAILED: { status: 422, retryable: false },
+  SQL_ROW_LIMIT_EXCEEDED: { status: 422, retryable: false },
+  CONFIRMATION_REQUIRED: { status: 422, retryable: false },
+  CONFIRMATION_INVALID: { status: 422, retryable: false },
+  APPROVAL_REQUIRED: { status: 422, retryable: false },
+  CONFIRMATION_NOT_FOUND: { status: 404, retryable: false },
+
   // Documents
   PROJECT_NOT_FOUND: { status: 404, retryable: false },
   PROJECT_LANGUAGE_UNKNOWN: { status: 400, retryable: false },

@@ -54,6 +54,7 @@ export async function callTool(
     contact: "none",
     isSent: false,
     modelUses: [],
+    unrecordedValues: [],
   };
   let answer: ServerAnswer;
   try {

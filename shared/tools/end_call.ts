@@ -40,6 +40,7 @@ export async function endAnswered(call: RunningCall, raw: Answered): Promise<Ans
     ...(structured === undefined ? {} : { structured: redactor.json(structured) }),
     ...(meta === undefined ? {} : { meta: redactor.json(meta) as JsonObject }),
     isError: answer.isError,
+    ...(call.unrecordedValues.length === 0 ? {} : { unrecordedValues: call.unrecordedValues }),
     status: httpStatusOf(answer.errorCode),
     ...trailOf(call),
     ...externalPart(call, answer.isError ? failureOf(answer) : undefined),

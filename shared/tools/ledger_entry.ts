@@ -1,6 +1,7 @@
 import type { CLOSED_SETS } from "../db/database.types.ts";
 import { ERROR_CODES, type ErrorCode } from "../errors/codes.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
+import { createRedactor } from "../secrets/redact.ts";
 import { toStorableJson } from "../storable_json.ts";
 import { type RunningCall, toolNameOf } from "./running_call.ts";
 import type { ModelUse } from "../tool_contracts/tool_server.ts";
@@ -40,9 +41,10 @@ export function ledgerEntry(
   ending: CallEnding,
   durationMs: number,
 ): JsonObject {
-  const { request, record, caller, redactor } = call;
-  // Redacted before it is cut: half a secret is found no more.
-  const clean = (value: JsonValue) => toStorableJson(redactor.json(value));
+  const { request, record, caller, redactor, unrecordedValues } = call;
+  const unrecorded = createRedactor(unrecordedValues);
+  // Redacted before it is cut: a truncated secret would escape redaction.
+  const clean = (value: JsonValue) => toStorableJson(unrecorded.json(redactor.json(value)));
   const parameters = clean(request.arguments);
   return {
     id: call.executionId,
@@ -131,6 +133,14 @@ function errorType(code: ErrorCode | undefined): FailureType {
     case "SECRET_NOT_FOUND":
     case "SECRET_INVALID":
       return "auth_error";
+    case "SQL_FORBIDDEN":
+    case "SQL_INVALID":
+    case "SQL_FAILED":
+    case "SQL_ROW_LIMIT_EXCEEDED":
+    case "CONFIRMATION_INVALID":
+      return "sql_error";
+    case "MODEL_TIMEOUT":
+      return "llm_timeout";
     case "TOOL_RATE_LIMITED":
       return "rate_limited";
     case "TOOL_CANCELLED":

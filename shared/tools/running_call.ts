@@ -26,6 +26,8 @@ export interface RunningCall {
   isSent: boolean;
   /** Models that the tool used, in all its tries. */
   readonly modelUses: ModelUse[];
+  /** Values that the caller gets and that nothing stores, such as tokens for one use. */
+  readonly unrecordedValues: string[];
 }
 
 /** The tool's own name, whichever of its names was called. */

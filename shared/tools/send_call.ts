@@ -67,6 +67,8 @@ async function tryOnce(
       ...redactedMessages(request, opened),
       input: inputOf(request),
       onModelUse: (use) => call.modelUses.push(use),
+      grantedScopes: call.record?.scopes ?? [],
+      onUnrecordedValue: (value) => call.unrecordedValues.push(value),
     }, signal);
     return { kind: "answer", answer };
   } catch (error) {

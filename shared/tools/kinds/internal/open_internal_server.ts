@@ -26,6 +26,7 @@ import {
   type ToolContext,
   ToolReply,
 } from "../../../tool_contracts/internal_server.ts";
+import { insufficientScope, missingScopes } from "../../admit_call.ts";
 import { relayInternal } from "./relay_internal.ts";
 
 /** What an internal server is opened with. */
@@ -71,7 +72,8 @@ export function internalFeatures(server: InternalServer): ServerFeatures {
     hasCompletions: server.complete !== undefined,
     hasLogging: server.logsForCallers === true,
     instructions: server.instructions ?? null,
-    version: null,
+    version: server.version ?? null,
+    metadata: server.metadata ?? {},
   };
 }
 
@@ -137,7 +139,8 @@ function answerOf(tool: InternalTool, result: unknown, context: ToolContext): Se
     const text = JSON.stringify(structured);
     return { kind: "answered", text, content: [textBlock(text)], structured, isError: false };
   }
-  const { content, options: { structured, isError = false, meta } } = result;
+  const { content, options: { structured, isError = false, meta, ...failure } } = result;
+  const { errorCode, hint, details } = failure;
   const checked = structured === undefined || isError || tool.output === null
     ? structured
     : checkedOutput(tool, structured);
@@ -148,6 +151,9 @@ function answerOf(tool: InternalTool, result: unknown, context: ToolContext): Se
     isError,
     ...(checked === undefined ? {} : { structured: checked }),
     ...(meta === undefined ? {} : { meta }),
+    ...(errorCode === undefined ? {} : { errorCode }),
+    ...(hint === undefined ? {} : { hint }),
+    ...(details === undefined ? {} : { details }),
   };
 }
 
@@ -223,6 +229,11 @@ function createContext(
       const leftMs = Math.max(1, endsAtMs - performance.now() - STATEMENT_GRACE_MS);
       return runAsUser(sql, userTransaction(caller, signal, leftMs, options), work);
     },
+    requireScopes: (scopes) => {
+      const missing = missingScopes(scopes, call === undefined ? [] : call.grantedScopes);
+      if (missing.length > 0) throw insufficientScope("do this", missing);
+    },
+    keepFromLedger: (value) => call?.onUnrecordedValue(value),
     usedModel: (use) => call?.onModelUse(use),
   };
 }
