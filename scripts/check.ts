@@ -4,7 +4,11 @@ import { ENV_VARIABLES } from "../shared/config/env_variables.ts";
 import { CLOSED_SETS } from "../shared/db/database.types.ts";
 import { ERROR_CODES } from "../shared/errors/codes.ts";
 import { functionPackageProblems } from "./check/function_packages.ts";
-import { effectsInCore, misdirectedImports } from "./check/import_direction.ts";
+import {
+  effectsInCore,
+  misdirectedImports,
+  misdirectedStackImports,
+} from "./check/import_direction.ts";
 import { undocumented } from "./check/documented.ts";
 import { unmeasuredJson } from "./check/unmeasured_json.ts";
 import { unknownErrorCodes } from "./check/error_codes.ts";
@@ -13,6 +17,14 @@ import { moduleGraph, type ProjectModule } from "./deploy/module_graph.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
 import { findFunctions } from "../stack/functions/find_functions.ts";
 import { green, red, writeLine } from "./terminal.ts";
+
+/** Modules of the embedded Supabase that reach all others; the rest run as processes of their own. */
+const STACK_ENTRIES = [
+  "stack/stack.ts",
+  "stack/database/pglite_child.ts",
+  "stack/functions/isolate_process.ts",
+  "stack/functions/isolate_worker.ts",
+];
 
 await runCommand(
   {
@@ -66,6 +78,9 @@ async function importChecks(): Promise<boolean[]> {
     for (const problem of functionPackageProblems(entry, graph)) packageProblems.add(problem);
   }
   const directionProblems = misdirectedImports([...modules.values()]);
+  for (const entry of STACK_ENTRIES) {
+    directionProblems.push(...misdirectedStackImports(await moduleGraph(PROJECT_ROOT, entry)));
+  }
   const jsonProblems: string[] = [];
   for (const path of modules.keys()) {
     if (!path.endsWith(".ts")) continue;

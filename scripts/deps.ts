@@ -6,24 +6,11 @@
 
 export const loadAimock = () => import("npm:@copilotkit/aimock@1.43.0");
 export const loadEsbuild = () => import("npm:esbuild@0.28.2");
+export const loadFastXmlParser = () => import("npm:fast-xml-parser@5.12.1");
 export const loadFflate = () => import("npm:fflate@0.8.2");
-export const loadJose = () => import("npm:jose@6.2.17");
-export const loadKysely = () => import("npm:kysely@0.28.18");
-export const loadPglite = () => import("npm:@electric-sql/pglite@0.5.14");
-export const loadPgliteSocket = () => import("npm:@electric-sql/pglite-socket@0.2.17");
-export const loadPglitePgcrypto = () => import("npm:@electric-sql/pglite@0.5.14/contrib/pgcrypto");
-export const loadPglitePgtap = () => import("npm:@electric-sql/pglite-pgtap@0.0.15");
-export const loadPglitePgvector = () => import("npm:@electric-sql/pglite-pgvector@0.0.15");
-export const loadPgliteUuidOssp = () => import("npm:@electric-sql/pglite@0.5.14/contrib/uuid_ossp");
 export const loadSupabaseJs = () => import("npm:@supabase/supabase-js@2.119.1");
-export const loadSupabaseLite = () => import("npm:@supabase/lite@0.10.0");
-export const loadSupabaseLitePostgres = () => import("npm:@supabase/lite@0.10.0/postgres");
 export const loadYaml = () => import("npm:yaml@2.9.1");
 
-export type {
-  Extension as PgliteExtension,
-  PGlite as Pglite,
-} from "npm:@electric-sql/pglite@0.5.14";
 export type {
   ChatCompletionRequest as AimockRequest,
   Fixture as AimockFixture,

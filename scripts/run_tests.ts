@@ -1,12 +1,14 @@
 /**
  * `deno task test` and `deno task test:postgres`: all tests that need nothing but this checkout,
- * or those on native Postgres. The last line is `N passed, N failed`.
+ * or those on native Postgres, as many processes at a time as the machine has cores. Ends with the
+ * slowest files, every failure, and the line `N passed, N failed`.
  */
-import { runCommand } from "./cli/run_command.ts";
+import { CommandError, runCommand } from "./cli/run_command.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
 import { findNativePrefix } from "../stack/native/native_prefix.ts";
-import { writeLine } from "./terminal.ts";
+import { writeLine, writeText } from "./terminal.ts";
 import { runSuite } from "./test/run_suite.ts";
+import { countTests, failureLines, slowestFiles } from "./test/summarize.ts";
 
 const NATIVE_TESTS = ["tests/faults", "tests/postgres"];
 /** They need programs of other people, which only runs that name them fetch. */
@@ -19,6 +21,16 @@ await runCommand(
     options: {
       postgres: { type: "boolean", help: "Runs the tests on native Postgres." },
       filter: { type: "string", placeholder: "TEXT", help: "Only tests whose name has this text." },
+      jobs: {
+        type: "string",
+        placeholder: "N",
+        help: "Processes at a time. Default: the number of cores.",
+      },
+      repeat: {
+        type: "string",
+        placeholder: "N",
+        help: "Runs each file N times, to find tests that fail now and then.",
+      },
     },
     positionals: "[file or folder …]",
   },
@@ -28,17 +40,38 @@ await runCommand(
     const paths = values.postgres
       ? NATIVE_TESTS
       : ["scripts", "shared", "stack", ...await embeddedTestFolders()];
-    const { passed, failed } = await runSuite({
+    const reports = await runSuite({
       projectRoot: PROJECT_ROOT,
       paths: positionals.length > 0 ? positionals : paths,
-      ...values.filter === undefined ? {} : { filter: values.filter },
+      jobs: readCount("jobs", values.jobs) ?? navigator.hardwareConcurrency,
+      repetitions: readCount("repeat", values.repeat),
+      filter: values.filter,
+      write: writeText,
     });
+    if (reports.length > 1) writeSection("slowest files", slowestFiles(reports));
+    writeSection("failures", failureLines(reports));
+    const { passed, failed } = countTests(reports);
     writeLine(`${passed} passed, ${failed} failed`);
     if (failed > 0 || passed === 0) Deno.exit(1);
   },
 );
 
-/** Named one by one: with several paths, Deno's `--ignore` leaves in what it should leave out. */
+function writeSection(title: string, lines: readonly string[]): void {
+  if (lines.length === 0) return;
+  writeLine(`\n${title}`);
+  for (const line of lines) writeLine(`  ${line}`);
+  writeLine();
+}
+
+function readCount(name: string, value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  const count = Number(value);
+  if (Number.isInteger(count) && count > 0) return count;
+  throw new CommandError(
+    `Cannot run the tests: --${name} is "${value}", give a whole number above 0`,
+  );
+}
+
 async function embeddedTestFolders(): Promise<string[]> {
   const folders: string[] = [];
   for await (const entry of Deno.readDir(`${PROJECT_ROOT}/tests`)) {

@@ -1,7 +1,7 @@
 /** `deno task sql:functions`: writes the list of built-in functions that statements may call. */
 import { join } from "node:path";
 import { runCommand } from "./cli/run_command.ts";
-import { loadPglite } from "./deps.ts";
+import { loadPglite } from "../stack/deps.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
 import { writeLine } from "./terminal.ts";
 

@@ -3,7 +3,7 @@ import { CommandError, runCommand } from "./cli/run_command.ts";
 import { endOfRun } from "./cli/end_of_run.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
 import { readEnvironment } from "../stack/stack_environment.ts";
-import { type Stack, startStack } from "../stack/stack.ts";
+import { type LocalPlatform, startPlatform } from "./platform/start_platform.ts";
 import { bold, dim, writeError, writeLine, writeProgress } from "./terminal.ts";
 
 /** Supabase's port for a local API. */
@@ -27,7 +27,7 @@ await runCommand({
   const end = endOfRun();
   const environment = await readEnvironment(PROJECT_ROOT);
   writeProgress("Starting the stack …");
-  const stack = await startStack({
+  const stack = await startPlatform({
     db: values.db ?? "pglite",
     port: readPort(values.port),
     ephemeral: values.ephemeral,
@@ -54,7 +54,7 @@ function readPort(text: string | undefined): number {
   throw new CommandError(`Cannot use --port ${text}: give a number from 0 (any) to 65535`);
 }
 
-function readyJson(stack: Stack): string {
+function readyJson(stack: LocalPlatform): string {
   const { cpu, isCpuEnforced, wallClockMs } = stack.functionLimits;
   return JSON.stringify({
     ready: true,
@@ -74,7 +74,7 @@ function readyJson(stack: Stack): string {
   });
 }
 
-function readyText(stack: Stack): string {
+function readyText(stack: LocalPlatform): string {
   const rows = [
     ["API", stack.apiUrl],
     ["Database", stack.dbUrl],
@@ -91,7 +91,9 @@ function readyText(stack: Stack): string {
 }
 
 /** What one instance of a function may use, as a sentence. */
-function describeLimits({ cpu, isCpuEnforced, wallClockMs }: Stack["functionLimits"]): string {
+function describeLimits(
+  { cpu, isCpuEnforced, wallClockMs }: LocalPlatform["functionLimits"],
+): string {
   const wallClock = `${wallClockMs / 1_000} s of wall clock`;
   if (cpu === null) return `${wallClock} an isolate; CPU time is unlimited`;
   const { softMs, hardMs } = cpu;

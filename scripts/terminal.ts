@@ -9,6 +9,11 @@ export function writeLine(text = ""): void {
   writeAll(Deno.stdout, `${text}\n`);
 }
 
+/** Writes text to stdout as it is, such as the output of another program. */
+export function writeText(text: string): void {
+  writeAll(Deno.stdout, text);
+}
+
 /** Writes one line to stderr: an error, a warning, or a log line. */
 export function writeError(text: string): void {
   writeAll(Deno.stderr, `${text}\n`);

@@ -1,16 +1,12 @@
 import type { JsonValue } from "../shared/json.ts";
 import type { Logger } from "../shared/log/logger.ts";
 import type { SwarmError } from "../shared/errors/swarm_error.ts";
-import { DEMO_AGENTS } from "../scripts/models/demo_agents.ts";
-import { type ModelServer, startModelServer } from "../scripts/models/model_server.ts";
-import { loadSupabaseLite, loadSupabaseLitePostgres } from "../scripts/deps.ts";
-import { startEmbeddingServer } from "../scripts/embedding/embedding_server.ts";
-import { openDatabase } from "./database/open_database.ts";
+import { loadSupabaseLite, loadSupabaseLitePostgres } from "./deps.ts";
+import { openDatabase } from "./open_database.ts";
 import type { StackDatabase } from "./database/database_port.ts";
 import { loadKeys } from "./keys/keys.ts";
 import { protectProcess } from "./database/protect_process.ts";
 import { applyMigrations } from "./migrations/apply_migrations.ts";
-import { configureProject } from "../scripts/platform/configure_project.ts";
 import { startCron } from "./scheduler/cron.ts";
 import { startNet } from "./scheduler/net.ts";
 import { assertPortFree } from "./assert_port_free.ts";
@@ -22,7 +18,7 @@ import {
 } from "./stack_environment.ts";
 import type { FunctionUsage } from "./functions/isolate_pool.ts";
 import { canReadThreadCpu } from "./functions/thread_cpu.ts";
-import { startDoors } from "./start_doors.ts";
+import { startEndpoints } from "./start_endpoints.ts";
 import { StopSequence } from "./stop_sequence.ts";
 
 /** Takes one log line, ready for `JSON.stringify`. */
@@ -47,6 +43,16 @@ export interface StackOptions {
   readonly onFailure?: (error: SwarmError) => void;
   /** @default the process's variables, and those of the project's `.env` */
   readonly env?: Environment;
+  /** Variables that functions see beside the platform's own. @default none */
+  readonly functionSettings?: (environment: Environment, limits: FunctionLimits) => Environment;
+  /** Starts what the project runs beside the stack, while the database boots. @default nothing */
+  readonly startCompanion?: (stops: StopSequence) => Promise<StackCompanion>;
+}
+
+/** What a project runs beside the stack. */
+export interface StackCompanion {
+  /** Prepares the migrated database, before scheduled jobs run and functions are called. */
+  prepare(stack: { readonly dbUrl: string; readonly apiUrl: string }): Promise<void>;
 }
 
 /** A running stack. */
@@ -65,8 +71,6 @@ export interface Stack {
   };
   /** What the isolates of a function have used since the start. */
   functionUsage(name: string): FunctionUsage;
-  /** Plays the seeded demo agents; its journal tells what a model was shown. */
-  readonly models: ModelServer;
   /** From the call to readiness. */
   readonly bootMs: number;
   /** Ends everything, within seconds; safe to repeat. */
@@ -74,7 +78,7 @@ export interface Stack {
 }
 
 /**
- * Starts the whole platform and resolves when it serves.
+ * Starts Supabase on this machine and resolves when it serves.
  *
  * @throws SwarmError CONFIG_INVALID for a busy port or a bad setting, DATABASE_UNAVAILABLE for a
  * data folder that is in use or damaged, or a missing binary. Nothing is left running then.
@@ -112,35 +116,36 @@ async function startParts(
   assertPortFree(options.port);
   preloadGateway();
   stops.add("error handlers", surviveLostConnections(log));
-  const [keys, models, database] = await inParallel(
+  const [keys, companion, database] = await inParallel(
     loadKeys(dataDir),
-    startScriptedModels(stops),
+    Promise.resolve(options.startCompanion?.(stops)),
     open(options, { log, stops }),
   );
-  const [doors] = await inParallel(
-    startDoors({ ...options, dataDir, database, keys, environment, log, stops }),
+  const limits = functionLimits(environment);
+  const [endpoints] = await inParallel(
+    startEndpoints({
+      ...options,
+      dataDir,
+      database,
+      keys,
+      functionSettings: options.functionSettings?.(environment, limits) ?? {},
+      functionLimits: limits,
+      log,
+      stops,
+    }),
     migrate(database, { projectRoot, log }),
   );
-  const { apiUrl } = doors;
-  const embeddings = startEmbeddingServer();
-  stops.add("embeddings", () => embeddings.stop());
-  await configureProject({
-    dbUrl: database.url,
-    apiUrl,
-    scriptedModelUrl: models.url,
-    embeddingUrl: embeddings.url,
-    environment,
-  });
-  await inParallel(startSchedulers(database, { log, stops }), doors.warm());
+  const { apiUrl, functions } = endpoints;
+  await companion?.prepare({ dbUrl: database.url, apiUrl });
+  await inParallel(startSchedulers(database, { log, stops }), endpoints.warm());
   return {
     apiUrl,
     dbUrl: database.url,
     publishableKey: keys.publishableKey,
     secretKey: keys.secretKey,
-    functions: doors.functions.names,
-    functionLimits: { ...functionLimits(environment), isCpuEnforced: canReadThreadCpu() },
-    models,
-    functionUsage: (name) => doors.functions.usageOf(name),
+    functions: functions.names,
+    functionLimits: { ...limits, isCpuEnforced: canReadThreadCpu() },
+    functionUsage: (name) => functions.usageOf(name),
   };
 }
 
@@ -150,12 +155,6 @@ async function inParallel<const Works extends readonly Promise<unknown>[]>(
 ): Promise<{ -readonly [Index in keyof Works]: Awaited<Works[Index]> }> {
   await Promise.allSettled(works);
   return await Promise.all(works);
-}
-
-async function startScriptedModels(stops: StopSequence): Promise<ModelServer> {
-  const server = await startModelServer({ agents: DEMO_AGENTS });
-  stops.add("scripted models", () => server.stop());
-  return server;
 }
 
 /** Loads the gateway's large packages while the database boots; it reports itself what fails. */

@@ -1,15 +1,10 @@
 import { parseEnv } from "node:util";
 import { join } from "node:path";
-import { ENV_VARIABLES } from "../shared/config/env_variables.ts";
 import { SwarmError } from "../shared/errors/swarm_error.ts";
 import type { CpuLimits } from "./functions/cpu_watch.ts";
-import type { StackKeys } from "./keys/keys.ts";
 
 /** Variables by name. */
 export type Environment = Readonly<Record<string, string>>;
-
-/** Prefix of the product's own settings, which functions may read. */
-const SETTING_PREFIX = "SUPASWARM_";
 
 const WALL_CLOCK_VARIABLE = "SUPASWARM_FUNCTION_WALL_CLOCK_SECONDS";
 const CPU_SOFT_VARIABLE = "SUPASWARM_CPU_SOFT_MS";
@@ -37,44 +32,6 @@ export async function readEnvironment(projectRoot: string): Promise<Environment>
     value === undefined ? [] : [[name, value]]
   );
   return { ...Object.fromEntries(fromFile), ...Deno.env.toObject() };
-}
-
-/** What a function's environment is made from. */
-export interface FunctionEnvironmentParts {
-  readonly apiUrl: string;
-  readonly dbUrl: string;
-  readonly keys: StackKeys;
-  readonly environment: Environment;
-}
-
-/**
- * What edge functions see: the platform's default variables and the product's settings. Keys of
- * model providers and tools are not among them; code reads those from Vault.
- */
-export function functionEnvironment(parts: FunctionEnvironmentParts): Environment {
-  const { apiUrl, dbUrl, keys, environment } = parts;
-  const { wallClockMs, cpu } = functionLimits(environment);
-  const settings = Object.entries(environment).filter(([name]) => isSetting(name));
-  return {
-    SUPASWARM_ALLOW_LOOPBACK: "true",
-    ...Object.fromEntries(settings),
-    // The worker paces itself by the life that its isolate really has.
-    SUPASWARM_WALL_CLOCK_SECONDS: String(Math.max(1, Math.floor(wallClockMs / 1_000))),
-    [CPU_SOFT_VARIABLE]: String(cpu?.softMs ?? 0),
-    [CPU_HARD_VARIABLE]: String(cpu?.hardMs ?? 0),
-    SUPABASE_URL: apiUrl,
-    SUPABASE_DB_URL: dbUrl,
-    SUPABASE_PUBLISHABLE_KEYS: JSON.stringify({ default: keys.publishableKey }),
-    SUPABASE_SECRET_KEYS: JSON.stringify({ default: keys.secretKey }),
-    SUPABASE_JWKS: JSON.stringify(keys.jwks),
-    SUPABASE_ANON_KEY: keys.publishableKey,
-    SUPABASE_SERVICE_ROLE_KEY: keys.secretKey,
-    SB_REGION: "local",
-  };
-}
-
-function isSetting(name: string): boolean {
-  return name.startsWith(SETTING_PREFIX) || name.startsWith("OTEL_") && name in ENV_VARIABLES;
 }
 
 /**

@@ -1,28 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { loadKeys } from "./keys/keys.ts";
-import { functionEnvironment, functionLimits, readEnvironment } from "./stack_environment.ts";
-
-Deno.test("functionEnvironment() passes settings on and no key of a provider", async () => {
-  const env = functionEnvironment({
-    apiUrl: "http://127.0.0.1:54321",
-    dbUrl: "postgresql://postgres@127.0.0.1:1/postgres",
-    keys: await loadKeys(null),
-    environment: {
-      OPENAI_API_KEY: "hidden",
-      OTEL_DENO: "hidden",
-      OTEL_SERVICE_NAME: "swarm",
-      SUPASWARM_X: "1",
-      SUPABASE_URL: "http://elsewhere",
-    },
-  });
-
-  assert.equal(env["SUPASWARM_X"], "1");
-  assert.equal(env["OTEL_SERVICE_NAME"], "swarm");
-  assert.equal(env["SUPABASE_URL"], "http://127.0.0.1:54321");
-  assert.match(env["SUPABASE_SECRET_KEYS"] ?? "", /^\{"default":"sb_secret_/);
-  assert.ok(!JSON.stringify(env).includes("hidden"));
-});
+import { functionLimits, readEnvironment } from "./stack_environment.ts";
 
 Deno.test("readEnvironment() reads .env, and the process's variables win", async () => {
   const projectRoot = await Deno.makeTempDir();

@@ -2,13 +2,13 @@ import { createSql, type Sql } from "../../shared/db/sql_client.ts";
 import type { JsonValue } from "../../shared/json.ts";
 import { type ScriptedAgent, scriptModel } from "../models/scripted_agent.ts";
 import { PROJECT_ROOT } from "../project_root.ts";
-import { type Stack, startStack } from "../../stack/stack.ts";
+import { type LocalPlatform, startPlatform } from "../platform/start_platform.ts";
 import { readEnvironment } from "../../stack/stack_environment.ts";
 import { waitFor } from "../wait_for.ts";
 
 /** A whole platform with nothing in it, gone at the end of its scope. */
 export interface MeasuredStack extends AsyncDisposable {
-  readonly stack: Stack;
+  readonly stack: LocalPlatform;
   /** As role `postgres`. */
   readonly sql: Sql;
   /** Makes an agent whose model is a script. */
@@ -36,7 +36,7 @@ export async function startMeasuredStack(
   db: string,
   env: Readonly<Record<string, string>> = {},
 ): Promise<MeasuredStack> {
-  const stack = await startStack({
+  const stack = await startPlatform({
     db,
     port: 0,
     ephemeral: true,

@@ -1,6 +1,6 @@
 import { createSql, type Sql } from "../../shared/db/sql_client.ts";
 import { PROJECT_ROOT } from "../project_root.ts";
-import { openDatabase } from "../../stack/database/open_database.ts";
+import { openDatabase } from "../../stack/open_database.ts";
 import { applyMigrations } from "../../stack/migrations/apply_migrations.ts";
 
 /** A database with the product's migrations and nothing of the platform running beside it. */

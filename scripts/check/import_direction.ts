@@ -35,6 +35,14 @@ const PORTS: readonly RegExp[] = [/_port\.ts$/];
 /** The database's closed sets, generated: names without code, for everybody to use. */
 const GENERATED_NAMES = "shared/db/database.types.ts";
 
+const STACK_FOLDER = "stack/";
+
+/** Of the adapters: how anything connects to Postgres. */
+const STACK_MAY_IMPORT: ReadonlySet<string> = new Set([
+  "shared/db/sql_client.ts",
+  "shared/db/tls_socket.ts",
+]);
+
 /** What the core may not touch: effects reach it as parameters. */
 const EFFECTS: readonly RegExp[] = [
   /\bDeno\./,
@@ -44,7 +52,10 @@ const EFFECTS: readonly RegExp[] = [
   /\bset(Timeout|Interval)\(/,
 ];
 
-/** Every import that goes up a layer, every cycle between modules, every unknown folder. */
+/**
+ * Every import that goes up a layer, every cycle between modules or between folders, every unknown
+ * folder.
+ */
 export function misdirectedImports(modules: readonly ImportingModule[]): string[] {
   const problems: string[] = [];
   for (const { path, imports } of modules) {
@@ -57,9 +68,25 @@ export function misdirectedImports(modules: readonly ImportingModule[]): string[
       }
     }
   }
-  const cycle = findCycle(modules);
-  if (cycle !== null) problems.push(`Imports go round: ${cycle.join(" → ")}`);
-  return problems;
+  return [...problems, ...cyclesIn(modules)];
+}
+
+/**
+ * What the embedded Supabase imports beside itself and the foundation: it is a product of its own,
+ * which knows nothing of what runs on it. With its cycles.
+ */
+export function misdirectedStackImports(modules: readonly ImportingModule[]): string[] {
+  const own = modules.filter(({ path }) => path.startsWith(STACK_FOLDER));
+  const problems = own.flatMap(({ path, imports }) =>
+    imports.filter((target) => !isOpenToStack(target))
+      .map((target) => `${path} (embedded Supabase) imports ${target}`)
+  );
+  return [...problems, ...cyclesIn(own)];
+}
+
+function isOpenToStack(target: string): boolean {
+  return target.startsWith(STACK_FOLDER) || layerOf(target) === layerNamed("foundation") ||
+    STACK_MAY_IMPORT.has(target);
 }
 
 /** The effects that a module of the core has, as they stand in its source. */
@@ -83,6 +110,32 @@ function layerNamed(name: string): number {
 
 function nameOf(layer: number): string {
   return LAYERS[layer]?.name ?? "no layer";
+}
+
+function cyclesIn(modules: readonly ImportingModule[]): string[] {
+  const graphs = [modules, foldersOf(modules)];
+  return graphs.flatMap((graph) => {
+    const cycle = findCycle(graph);
+    return cycle === null ? [] : [`Imports go round: ${cycle.join(" → ")}`];
+  });
+}
+
+/** The folders that import each other. A file at the root of a product stands for itself. */
+function foldersOf(modules: readonly ImportingModule[]): ImportingModule[] {
+  const importsOf = new Map<string, Set<string>>();
+  for (const { path, imports } of modules) {
+    const folder = folderOf(path);
+    const targets = importsOf.get(folder) ?? new Set();
+    for (const target of imports) {
+      if (folderOf(target) !== folder) targets.add(folderOf(target));
+    }
+    importsOf.set(folder, targets);
+  }
+  return [...importsOf].map(([path, targets]) => ({ path, imports: [...targets] }));
+}
+
+function folderOf(path: string): string {
+  return path.split("/").length > 2 ? path.slice(0, path.lastIndexOf("/")) : path;
 }
 
 function findCycle(modules: readonly ImportingModule[]): string[] | null {

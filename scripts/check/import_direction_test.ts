@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { effectsInCore, misdirectedImports } from "./import_direction.ts";
+import { effectsInCore, misdirectedImports, misdirectedStackImports } from "./import_direction.ts";
 
 Deno.test("misdirectedImports() accepts imports that go down", () => {
   const problems = misdirectedImports([
@@ -43,4 +43,53 @@ Deno.test("effectsInCore() finds a clock in the core, but not in its comments or
   assert.equal(effectsInCore("shared/agent/x.ts", "const now = Date.now();").length, 1);
   assert.equal(effectsInCore("shared/agent/x.ts", "// Date.now() is a port").length, 0);
   assert.equal(effectsInCore("shared/worker/x.ts", "const now = Date.now();").length, 0);
+});
+
+Deno.test("misdirectedImports() names two folders that import each other", () => {
+  const problems = misdirectedImports([
+    { path: "shared/db/a.ts", imports: ["shared/http/b.ts"] },
+    { path: "shared/http/b.ts", imports: [] },
+    { path: "shared/http/c.ts", imports: ["shared/db/d.ts"] },
+    { path: "shared/db/d.ts", imports: [] },
+  ]);
+
+  assert.deepEqual(problems, ["Imports go round: shared/db → shared/http → shared/db"]);
+});
+
+Deno.test("misdirectedImports() keeps tools from knowing who serves them", () => {
+  const problems = misdirectedImports([
+    { path: "shared/tools/relay.ts", imports: ["shared/mcp/public_url.ts"] },
+    { path: "shared/tools/listing/list_servers.ts", imports: ["shared/servers/quoth/server.ts"] },
+    { path: "shared/mcp/public_url.ts", imports: [] },
+    { path: "shared/servers/quoth/server.ts", imports: [] },
+  ]);
+
+  assert.deepEqual(problems, [
+    "shared/tools/relay.ts (adapters) imports shared/mcp/public_url.ts (use cases)",
+    "shared/tools/listing/list_servers.ts (adapters) imports shared/servers/quoth/server.ts " +
+    "(use cases)",
+  ]);
+});
+
+Deno.test("misdirectedStackImports() keeps agents out of the embedded Supabase", () => {
+  const problems = misdirectedStackImports([
+    { path: "stack/stack.ts", imports: ["stack/keys/keys.ts", "shared/agent/decide.ts"] },
+    { path: "stack/keys/keys.ts", imports: ["shared/json.ts", "scripts/demo/run_demo.ts"] },
+    { path: "shared/json.ts", imports: [] },
+  ]);
+
+  assert.deepEqual(problems, [
+    "stack/stack.ts (embedded Supabase) imports shared/agent/decide.ts",
+    "stack/keys/keys.ts (embedded Supabase) imports scripts/demo/run_demo.ts",
+  ]);
+});
+
+Deno.test("misdirectedStackImports() names a cycle between its folders", () => {
+  const problems = misdirectedStackImports([
+    { path: "stack/keys/a.ts", imports: ["stack/gateway/b.ts"] },
+    { path: "stack/gateway/b.ts", imports: ["stack/keys/c.ts"] },
+    { path: "stack/keys/c.ts", imports: [] },
+  ]);
+
+  assert.deepEqual(problems, ["Imports go round: stack/keys → stack/gateway → stack/keys"]);
 });

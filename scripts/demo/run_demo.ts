@@ -1,6 +1,6 @@
 import { createSql, type Sql } from "../../shared/db/sql_client.ts";
 import { PROJECT_ROOT } from "../project_root.ts";
-import { type Stack, startStack } from "../../stack/stack.ts";
+import { type LocalPlatform, startPlatform } from "../platform/start_platform.ts";
 import { type Environment, readEnvironment } from "../../stack/stack_environment.ts";
 import { chooseModel, type DemoModel, modelKeys } from "./choose_model.ts";
 import * as evidence from "./evidence.ts";
@@ -40,7 +40,7 @@ export interface DemoResult extends evidence.DemoFigures {
 
 /** What both jobs leave behind for the evidence. */
 interface DemoRun {
-  readonly stack: Stack;
+  readonly stack: LocalPlatform;
   readonly sql: Sql;
   readonly files: FileServer;
   readonly user: DemoUser;
@@ -65,7 +65,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   await using cleanUp = new AsyncDisposableStack();
 
   view?.say("Booting Postgres, REST, Auth, Storage, Realtime and the edge functions …");
-  const starting = startStack({
+  const starting = startPlatform({
     db,
     port: 0,
     ephemeral: true,

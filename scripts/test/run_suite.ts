@@ -1,10 +1,11 @@
-import { join } from "node:path";
+import { findTestFiles } from "./find_test_files.ts";
+import { fileDurations, readFileDurations, writeFileDurations } from "./file_durations.ts";
+import { planBatches, planRepetitions, type TestBatch } from "./plan_batches.ts";
+import { type BatchReport, runBatch } from "./run_batch.ts";
+import { batchLine } from "./summarize.ts";
 
-/** How many tests passed and failed. */
-export interface TestCounts {
-  readonly passed: number;
-  readonly failed: number;
-}
+/** Beyond it a file is taken to hang; the longest one takes a minute on a busy machine. */
+const BATCH_TIMEOUT_MS = 900_000;
 
 /** What to run. */
 export interface TestSuite {
@@ -12,45 +13,46 @@ export interface TestSuite {
   /** Files and folders, from the root. */
   readonly paths: readonly string[];
   /** Only tests whose name has this text. */
-  readonly filter?: string;
+  readonly filter: string | undefined;
+  /** How many processes run at a time. */
+  readonly jobs: number;
+  /** How often each file runs; undefined: once. */
+  readonly repetitions: number | undefined;
+  readonly write: (text: string) => void;
 }
 
-/** Runs a suite with `deno test`, showing its output as it comes. */
-export async function runSuite(suite: TestSuite): Promise<TestCounts> {
-  const folder = await Deno.makeTempDir({ prefix: "supaswarm-tests-" });
-  const reportPath = join(folder, "junit.xml");
-  try {
-    const { success } = await new Deno.Command(Deno.execPath(), {
-      args: [
-        "test",
-        "-A",
-        "--no-check",
-        `--junit-path=${reportPath}`,
-        ...suite.filter === undefined ? [] : [`--filter=${suite.filter}`],
-        ...suite.paths,
-      ],
-      cwd: suite.projectRoot,
-      stdin: "null",
-      stdout: "inherit",
-      stderr: "inherit",
-    }).spawn().status;
-    const counts = countTests(await Deno.readTextFile(reportPath).catch(() => ""));
-    // A run that died, or that failed outside of any test, has failed.
-    return success || counts.failed > 0 ? counts : { ...counts, failed: 1 };
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+/**
+ * Runs a suite, the files that take longest first. A file alone shows its output as it comes; of
+ * several, only the output of those that fail is shown, each in one piece.
+ */
+export async function runSuite(suite: TestSuite): Promise<readonly BatchReport[]> {
+  const { projectRoot, jobs, repetitions } = suite;
+  const files = await findTestFiles(projectRoot, suite.paths);
+  const batches = repetitions === undefined
+    ? planBatches(files, await readFileDurations(projectRoot))
+    : planRepetitions(files, repetitions);
+  const reports: BatchReport[] = [];
+  const queue = batches.values();
+  const lanes = Array.from({ length: Math.min(jobs, batches.length) }, async () => {
+    for (const batch of queue) reports.push(await runShown(batch, suite, batches.length === 1));
+  });
+  await Promise.all(lanes);
+  if (suite.filter === undefined) await writeFileDurations(projectRoot, fileDurations(reports));
+  return reports;
 }
 
-/** Adds up the suites of a JUnit report. */
-export function countTests(report: string): TestCounts {
-  let passed = 0;
-  let failed = 0;
-  for (const [, attributes = ""] of report.matchAll(/<testsuite ([^>]*)>/g)) {
-    const count = (name: string) => Number(attributes.match(`${name}="(\\d+)"`)?.[1] ?? 0);
-    const failures = count("failures") + count("errors");
-    failed += failures;
-    passed += count("tests") - failures - count("disabled");
-  }
-  return { passed, failed };
+async function runShown(
+  batch: TestBatch,
+  { projectRoot, filter, write }: TestSuite,
+  isLive: boolean,
+): Promise<BatchReport> {
+  const report = await runBatch(batch, {
+    projectRoot,
+    timeoutMs: BATCH_TIMEOUT_MS,
+    filter,
+    ...isLive ? { onOutput: write } : {},
+  });
+  const hasFailed = report.cases.some(({ failure }) => failure !== null);
+  write(`${hasFailed && !isLive ? `${report.output}\n` : ""}${batchLine(report)}\n`);
+  return report;
 }

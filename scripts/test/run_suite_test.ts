@@ -1,14 +1,69 @@
 import assert from "node:assert/strict";
-import { countTests } from "./run_suite.ts";
+import { join } from "node:path";
+import { planBatches } from "./plan_batches.ts";
+import { runBatch } from "./run_batch.ts";
+import { runSuite } from "./run_suite.ts";
+import { countTests, failureLines } from "./summarize.ts";
 
-Deno.test("countTests() adds up suites and leaves out what was skipped", () => {
-  const report = `<testsuites name="deno test" tests="5" failures="1" errors="0">
-    <testsuite name="a" tests="3" disabled="1" errors="0" failures="1"></testsuite>
-    <testsuite name="b" tests="2" disabled="0" errors="0" failures="0"></testsuite></testsuites>`;
+const PASSES = `Deno.test("passes", () => {});`;
+const FAILS = `Deno.test("outer", async (t) => {
+  await t.step("inner", () => { throw new Error("boom\\nmore"); });
+});`;
 
-  assert.deepEqual(countTests(report), { passed: 3, failed: 1 });
+Deno.test("runSuite() counts and names what failed, a file that cannot be loaded included", async () => {
+  await using folder = await folderWith({
+    "a_test.ts": PASSES,
+    "b/inner_test.ts": FAILS,
+    "c_test.ts": `throw new TypeError("no such thing");`,
+    "not_a_test_file.ts": FAILS,
+  });
+
+  const reports = await runSuite({ ...suiteIn(folder.path), repetitions: undefined });
+
+  assert.deepEqual(countTests(reports), { passed: 1, failed: 3 });
+  assert.deepEqual(failureLines(reports), [
+    "tests/b/inner_test.ts: outer > inner",
+    "  Error: boom",
+    "tests/c_test.ts: (outside of its tests)",
+    "  error: (in promise) TypeError: no such thing",
+  ]);
 });
 
-Deno.test("countTests() finds nothing in a report that was never written", () => {
-  assert.deepEqual(countTests(""), { passed: 0, failed: 0 });
+Deno.test("runSuite() repeats a file and says how often it failed", async () => {
+  await using folder = await folderWith({ "b_test.ts": FAILS });
+
+  const reports = await runSuite({ ...suiteIn(folder.path), repetitions: 3 });
+
+  assert.equal(reports.length, 3);
+  assert.equal(failureLines(reports)[0], "tests/b_test.ts: outer > inner (3 times)");
 });
+
+Deno.test("runBatch() ends a file that hangs, and says so", async () => {
+  await using folder = await folderWith({
+    "hangs_test.ts": `Deno.test("hangs", () => { while (true); });`,
+  });
+  const [batch] = planBatches(["tests/hangs_test.ts"], {});
+  assert.ok(batch !== undefined);
+
+  const { cases } = await runBatch(batch, {
+    projectRoot: folder.path,
+    filter: undefined,
+    timeoutMs: 500,
+  });
+
+  assert.deepEqual(cases.map(({ failure }) => failure), ["The run was ended after 0.5 s"]);
+});
+
+function suiteIn(projectRoot: string) {
+  return { projectRoot, paths: ["tests"], filter: undefined, jobs: 1, write: () => {} };
+}
+
+/** A project whose folder `tests` has these files. */
+async function folderWith(files: Readonly<Record<string, string>>) {
+  const path = await Deno.makeTempDir({ prefix: "supaswarm-suite-" });
+  for (const [name, text] of Object.entries(files)) {
+    await Deno.mkdir(join(path, "tests", name, ".."), { recursive: true });
+    await Deno.writeTextFile(join(path, "tests", name), text);
+  }
+  return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
+}

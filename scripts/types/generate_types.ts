@@ -1,6 +1,6 @@
 import { createSql } from "../../shared/db/sql_client.ts";
 import { remoteFlag, runSupabaseCli } from "../deploy/supabase_cli.ts";
-import { openDatabase } from "../../stack/database/open_database.ts";
+import { openDatabase } from "../../stack/open_database.ts";
 import { CLOSED_SET_QUERY, type ClosedSetRow, closedSetsSource } from "./closed_sets.ts";
 
 /**

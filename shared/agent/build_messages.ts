@@ -1,27 +1,32 @@
 import type { JsonValue } from "../json.ts";
 import type { ModelAnswer, ModelMessage } from "../llm/model_port.ts";
+import { type CompletionTerms, judgePlainAnswer } from "./completion.ts";
 import { isErrorResult, resultText } from "./result_text.ts";
 import type { Step } from "./task_context.ts";
 import { isPlainAnswer, readTurns, type TurnCall } from "./turns.ts";
-
-/** What the model is told, once, when it answers without calling a tool. */
-export const REMINDER =
-  "You answered without calling a tool. If the task is done, call complete_task with the whole " +
-  "result; if not, go on with the next tool call.";
 
 /**
  * Rebuilds the conversation from the transcript: the task, then each turn's answer and the
  * results of its calls in call order. Turns that have not ended are left out.
  */
-export function buildMessages(input: JsonValue, steps: readonly Step[]): readonly ModelMessage[] {
+export function buildMessages(
+  input: JsonValue,
+  steps: readonly Step[],
+  terms: CompletionTerms,
+): readonly ModelMessage[] {
   const messages: ModelMessage[] = [{ role: "user", text: inputText(input) }];
   for (const turn of readTurns(steps)) {
     if (turn.output === null) continue;
     messages.push(assistantMessage(turn.output));
     messages.push(...turn.calls.flatMap(toolMessages));
-    if (isPlainAnswer(turn)) messages.push({ role: "user", text: REMINDER });
+    if (isPlainAnswer(turn)) messages.push(...returnedAnswer(turn.output.text, terms));
   }
   return messages;
+}
+
+function returnedAnswer(text: string, terms: CompletionTerms): readonly ModelMessage[] {
+  const verdict = judgePlainAnswer(text, terms);
+  return verdict.kind === "returned" ? [{ role: "user", text: verdict.message }] : [];
 }
 
 function inputText(input: JsonValue): string {

@@ -1,8 +1,16 @@
 import type { ErrorBody } from "../errors/swarm_error.ts";
-import type { JsonValue } from "../json.ts";
-import type { ModelMessage, ModelTool } from "../llm/model_port.ts";
+import { isJsonObject, type JsonValue } from "../json.ts";
+import type { AnswerForm, ModelMessage, ModelTool } from "../llm/model_port.ts";
 import type { AgentState } from "./agent_state.ts";
 import { buildMessages } from "./build_messages.ts";
+import {
+  type CompletionTerms,
+  completionTerms,
+  judgePlainAnswer,
+  MAX_CORRECTIONS,
+  returnedResults,
+} from "./completion.ts";
+import { fitOutput } from "./fit_output.ts";
 import { planTurn } from "./plan_turn.ts";
 import type {
   CallIntent,
@@ -19,11 +27,18 @@ import { isPlainAnswer, nextModelSeq, readTurns, type Turn } from "./turns.ts";
 /** Turns in a row of nothing but calls that cannot be made; then the model is given up. */
 const MAX_UNUSABLE_TURNS = 3;
 
+/** The result of a task as `complete_task` takes it. */
+const FINAL_ANSWER = { tool: "complete_task", argument: "output" } as const;
+
 /** What a model is asked, free of provider and settings. */
 export interface Prompt {
   readonly system: string;
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ModelTool[];
+  /** Where the final answer stands when it is an argument. */
+  readonly streamedArgument: { readonly tool: string; readonly argument: string };
+  /** The form that an answer without a tool call has to have. */
+  readonly output?: AnswerForm;
 }
 
 /** What a task does next. */
@@ -66,13 +81,35 @@ export function decide(state: AgentState): Decision {
 
 function afterPlainAnswer(state: AgentState, turns: readonly Turn[], turn: Turn): Decision {
   if (turn.output?.finish_reason === "refused") return fail("MODEL_REFUSED", REFUSED);
+  const terms = completionTerms(state.context);
+  const text = turn.output?.text.trim() ?? "";
+  const verdict = judgePlainAnswer(text, terms);
+  if (verdict.kind === "accepted") {
+    return { kind: "finish", output: verdict.output, completion: null };
+  }
+  if (verdict.kind === "undecided") {
+    return fail("OUTPUT_SCHEMA_INVALID", unusableSchema(verdict.reason));
+  }
+  if (terms.outputSchema !== null) return afterReturnedResult(state, turns, turn, verdict.message);
   const previous = turns.at(-2);
   if (previous === undefined || !isPlainAnswer(previous)) {
     return callModel(state, nextModelSeq(turn));
   }
-  const text = turn.output?.text.trim() ?? "";
   if (text === "") return fail("MODEL_OUTPUT_INVALID", EMPTY_ANSWERS);
   return { kind: "finish", output: text, completion: null };
+}
+
+/** A result that does not fit its schema goes back to the model a few times, then the task fails. */
+function afterReturnedResult(
+  state: AgentState,
+  turns: readonly Turn[],
+  turn: Turn,
+  reason: string,
+): Decision {
+  const returned = returnedResults(turns, completionTerms(state.context));
+  return returned > MAX_CORRECTIONS
+    ? fail("OUTPUT_SCHEMA_MISMATCH", unfitResult(reason))
+    : callModel(state, nextModelSeq(turn));
 }
 
 function afterCalls(state: AgentState, turns: readonly Turn[], turn: Turn): Decision {
@@ -86,9 +123,19 @@ function afterCalls(state: AgentState, turns: readonly Turn[], turn: Turn): Deci
   if (question !== undefined) return { kind: "review", call: question };
   if (subtasks.length > 0) return { kind: "park", awaited: subtasks.map(({ intent }) => intent) };
 
-  const completion = open.find((call) => call.kind === "completion") ?? recordedCompletion(turn);
+  const completion = open.find((call) => call.kind === "completion") ??
+    recordedCompletion(turn, completionTerms(state.context));
   if (completion !== undefined) {
     return { kind: "finish", output: completion.output, completion: completion.intent };
+  }
+  const refusal =
+    turn.calls.find(({ call, step }) => call.name === "complete_task" && step?.state === "failed")
+      ?.step?.output ?? null;
+  switch (errorCodeOf(refusal)) {
+    case "OUTPUT_SCHEMA_INVALID":
+      return fail("OUTPUT_SCHEMA_INVALID", unusableSchema(textOf(refusal)));
+    case "OUTPUT_SCHEMA_MISMATCH":
+      return afterReturnedResult(state, turns, turn, textOf(refusal));
   }
   if (unusableTurnsInARow(turns) >= MAX_UNUSABLE_TURNS) {
     return fail("MODEL_OUTPUT_INVALID", UNUSABLE_CALLS);
@@ -104,12 +151,16 @@ function isRunnable(call: PlannedCall): call is RunnableCall {
 /** The accepted `complete_task` of a turn whose worker died between recording it and finishing. */
 function recordedCompletion(
   turn: Turn,
+  { outputSchema }: CompletionTerms,
 ): { readonly output: JsonValue; readonly intent: null } | undefined {
   const entry = turn.calls.find(({ call, step }) =>
     call.name === "complete_task" && step?.state === "done"
   );
   if (entry === undefined) return undefined;
-  return { output: entry.call.arguments?.output ?? null, intent: null };
+  const output = entry.call.arguments?.output ?? null;
+  if (outputSchema === null) return { output, intent: null };
+  const fit = fitOutput(output, outputSchema);
+  return { output: fit.kind === "fits" ? fit.output : output, intent: null };
 }
 
 function unusableTurnsInARow(turns: readonly Turn[]): number {
@@ -122,17 +173,21 @@ function unusableTurnsInARow(turns: readonly Turn[]): number {
 function callModel(state: AgentState, seq: number): Decision {
   const { context, toolset, steps } = state;
   if (context.agent === null) return fail("AGENT_NOT_FOUND", AGENT_GONE);
+  const terms = completionTerms(context);
+  const ownTools = toolset.tools.filter(({ modelName }) => !isSystemTool(modelName));
   const prompt: Prompt = {
-    system: systemPrompt(context.agent, context, toolset.unavailable),
-    messages: buildMessages(context.task.input, steps),
+    system: systemPrompt(context.agent, context, toolset.unavailable, terms),
+    messages: buildMessages(context.task.input, steps, terms),
     tools: [
-      ...systemModelTools(),
-      ...toolset.tools
-        .filter(({ modelName }) => !isSystemTool(modelName))
-        .map(({ modelName, description, inputSchema }) => (
-          { name: modelName, description, inputSchema }
-        )),
+      ...systemModelTools(terms.outputSchema),
+      ...ownTools.map(({ modelName, description, inputSchema }) => (
+        { name: modelName, description, inputSchema }
+      )),
     ],
+    streamedArgument: FINAL_ANSWER,
+    ...(terms.outputSchema === null || terms.mustComplete ? {} : {
+      output: { schema: terms.outputSchema, isBesideTools: ownTools.length > 0 },
+    }),
   };
   return { kind: "call_model", seq, prompt };
 }
@@ -159,6 +214,26 @@ const UNUSABLE_CALLS: Reason = {
     "calls that cannot be made",
   hint: "Give the agent a model that can call tools; the steps show what it tried.",
 };
+
+const unusableSchema = (reason: string): Reason => ({
+  message: `Cannot check the result against the output schema: ${reason}`,
+  hint: "Correct output_schema of the agent or the task, then retry the task.",
+});
+const unfitResult = (reason: string): Reason => ({
+  message: `Cannot complete the task: after ${MAX_CORRECTIONS} corrections its result still does ` +
+    `not fit. ${reason.slice(0, 1_000)}`,
+  hint: "Simplify output_schema, describe its fields, or give the agent another model.",
+});
+
+function errorCodeOf(output: JsonValue): string | null {
+  const code = isJsonObject(output) ? output.error_code : null;
+  return typeof code === "string" ? code : null;
+}
+
+function textOf(output: JsonValue): string {
+  const text = isJsonObject(output) ? output.text : null;
+  return typeof text === "string" ? text : "";
+}
 
 function fail(code: ErrorBody["code"], reason: Reason): Decision {
   return { kind: "fail", error: { code, ...reason } };

@@ -8,10 +8,13 @@ import {
   systemStep,
   toolNamed,
 } from "../../tests/worker/agent_states.ts";
+import type { JsonValue } from "../json.ts";
+import { validateValue } from "../tool_schemas/validate_value.ts";
 import type { AgentState } from "./agent_state.ts";
 import { decide, type Decision } from "./decide.ts";
 import type { RunnableCall } from "./planned_call.ts";
 import { rejectedResult } from "./step_result.ts";
+import type { Step } from "./task_context.ts";
 
 type Kind = Decision["kind"];
 
@@ -62,28 +65,31 @@ Deno.test("a task whose agent was deleted fails", () => {
   assert.equal(decision.kind, "fail");
 });
 
-Deno.test("a first plain answer gets a reminder and another model call", () => {
-  const { prompt, seq } = decideKind(
-    stateOf({ steps: [modelDone(1, [], "Roses")] }),
-    "call_model",
-  );
+Deno.test("a plain answer is the output", () => {
+  const state = stateOf({ steps: [modelDone(1, [], " Roses ")] });
+
+  const { output, completion } = decideKind(state, "finish");
+
+  assert.equal(output, "Roses");
+  assert.equal(completion, null);
+});
+
+Deno.test("an agent that must complete its tasks is reminded of it, once in a row", () => {
+  const parts = { mustComplete: true };
+  const first = stateOf({ ...parts, steps: [modelDone(1, [], "Roses")] });
+  const second = stateOf({ ...parts, steps: [...first.steps, modelDone(2, [], "Violets")] });
+
+  const { prompt, seq } = decideKind(first, "call_model");
 
   assert.equal(seq, 2);
   const last = prompt.messages.at(-1);
   assert.ok(last?.role === "user" && last.text.includes("complete_task"));
-});
-
-Deno.test("a second plain answer in a row is the output", () => {
-  const state = stateOf({ steps: [modelDone(1, [], "Roses"), modelDone(2, [], " Violets ")] });
-
-  const { output, completion } = decideKind(state, "finish");
-
-  assert.equal(output, "Violets");
-  assert.equal(completion, null);
+  assert.equal(decideKind(second, "finish").output, "Violets");
 });
 
 Deno.test("a turn with a call between two plain answers starts the count anew", () => {
   const state = stateOf({
+    mustComplete: true,
     steps: [
       modelDone(1, [], "Roses"),
       modelDone(2, [call("a")]),
@@ -96,9 +102,102 @@ Deno.test("a turn with a call between two plain answers starts the count anew", 
 });
 
 Deno.test("two empty answers in a row fail the task instead of completing it with nothing", () => {
-  const state = stateOf({ steps: [modelDone(1), modelDone(2)] });
+  const once = stateOf({ steps: [modelDone(1)] });
+  const twice = stateOf({ steps: [modelDone(1), modelDone(2)] });
 
-  assert.equal(decideKind(state, "fail").error.code, "MODEL_OUTPUT_INVALID");
+  assert.equal(decideKind(once, "call_model").seq, 2);
+  assert.equal(decideKind(twice, "fail").error.code, "MODEL_OUTPUT_INVALID");
+});
+
+const CITY = {
+  type: "object",
+  properties: { name: { type: "string" }, people: { type: "integer" } },
+  required: ["name", "people"],
+};
+const complete = (output: JsonValue) => call("complete_task", { output });
+
+Deno.test("a plain answer that fits the output schema is the typed output", () => {
+  for (
+    const text of ['{"name":"Bern","people":1}', '```json\n{"name":"Bern","people":1}\n```']
+  ) {
+    const state = stateOf({ outputSchema: CITY, steps: [modelDone(1, [], text)] });
+
+    assert.deepEqual(decideKind(state, "finish").output, { name: "Bern", people: 1 });
+  }
+});
+
+Deno.test("a completion is checked against the output schema, also one written as text", () => {
+  const outputs: JsonValue[] = [{ name: "Bern", people: 1 }, '{"name":"Bern","people":1}'];
+  for (const output of outputs) {
+    const state = stateOf({ outputSchema: CITY, steps: [modelDone(1, [complete(output)])] });
+
+    assert.deepEqual(decideKind(state, "finish").output, { name: "Bern", people: 1 });
+  }
+});
+
+Deno.test("a completion stored before the task ended keeps its typed output", () => {
+  const steps = [
+    modelDone(1, [complete('{"name":"Bern","people":1}')]),
+    systemStep(2, "complete_task"),
+  ];
+
+  const { output } = decideKind(stateOf({ outputSchema: CITY, steps }), "finish");
+
+  assert.deepEqual(output, { name: "Bern", people: 1 });
+});
+
+Deno.test("an output that does not fit goes back with what is wrong, at most twice", () => {
+  let steps: Step[] = [];
+  const answers = [[complete({ name: "Bern" })], [], [complete({ name: 1, people: 1 })]];
+  for (const [index, calls] of answers.entries()) {
+    const seq = steps.length + 1;
+    steps = [...steps, modelDone(seq, calls, calls.length === 0 ? "It is Bern." : "")];
+    if (calls.length > 0) {
+      const { result } = onlyCall(stateOf({ outputSchema: CITY, steps }), "settled");
+      assert.match(String(result.output.text), index === 0 ? /people/ : /name/);
+      steps = [...steps, systemStep(seq + 1, "complete_task", { ...result })];
+    }
+    const next = decide(stateOf({ outputSchema: CITY, steps }));
+
+    assert.equal(next.kind, index < 2 ? "call_model" : "fail");
+    if (next.kind === "fail") {
+      assert.equal(next.error.code, "OUTPUT_SCHEMA_MISMATCH");
+      assert.match(next.error.message, /name/);
+    }
+  }
+});
+
+Deno.test("complete_task takes the output schema, with its references", () => {
+  const schema = {
+    $defs: { city: CITY },
+    type: "object",
+    properties: { cities: { type: "array", items: { $ref: "#/$defs/city" } } },
+  };
+
+  const { prompt } = decideKind(stateOf({ outputSchema: schema }), "call_model");
+
+  const { inputSchema } = prompt.tools.find(({ name }) => name === "complete_task") ?? {};
+  assert.ok(inputSchema !== undefined);
+  const fitting = { output: { cities: [{ name: "Bern", people: 1 }] } };
+  const unfit = { output: { cities: [{ name: "Bern" }] } };
+  assert.equal(validateValue(fitting, inputSchema).kind, "valid");
+  assert.equal(validateValue(unfit, inputSchema).kind, "invalid");
+  assert.deepEqual(prompt.output, { schema, isBesideTools: false });
+});
+
+Deno.test("an output schema that cannot be used fails the task and says so", () => {
+  const outputSchema = { $ref: "#/$defs/nowhere" };
+  const answer = stateOf({ outputSchema, steps: [modelDone(1, [], "{}")] });
+  const completion = stateOf({ outputSchema, steps: [modelDone(1, [complete({})])] });
+  const { intent, result } = onlyCall(completion, "settled");
+  const settled = stateOf({
+    outputSchema,
+    steps: [...completion.steps, systemStep(intent.seq, "complete_task", { ...result })],
+  });
+
+  for (const state of [answer, settled]) {
+    assert.equal(decideKind(state, "fail").error.code, "OUTPUT_SCHEMA_INVALID");
+  }
 });
 
 Deno.test("a refusal fails the task", () => {

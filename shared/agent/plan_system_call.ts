@@ -1,5 +1,7 @@
 import { describeIssues } from "../describe_issues.ts";
 import type { AgentState } from "./agent_state.ts";
+import { completionTerms, misfitResult } from "./completion.ts";
+import { fitOutput } from "./fit_output.ts";
 import { malformedArgumentsResult, unfitArgumentsResult } from "./malformed_call.ts";
 import { nearestNames } from "../nearest_names.ts";
 import type { CallIntent, PlannedCall } from "./planned_call.ts";
@@ -50,7 +52,18 @@ export function planSystemCall(request: SystemCallInTurn): PlannedCall {
     case "complete_task":
       return withArguments(name, entry, settle, ({ output }) => {
         const conflict = completionConflict(request);
-        return conflict !== null ? settle(conflict) : { kind: "completion", intent, output };
+        if (conflict !== null) return settle(conflict);
+        const { outputSchema } = completionTerms(request.state.context);
+        if (outputSchema === null) return { kind: "completion", intent, output };
+        const fit = fitOutput(output, outputSchema);
+        switch (fit.kind) {
+          case "fits":
+            return { kind: "completion", intent, output: fit.output };
+          case "misfits":
+            return settle(misfitResult(fit.issues));
+          case "undecided":
+            return settle(errorResult("OUTPUT_SCHEMA_INVALID", fit.reason));
+        }
       });
   }
 }

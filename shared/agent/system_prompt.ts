@@ -1,24 +1,37 @@
 import type { UnavailableTool } from "../tool_contracts/agent_tool.ts";
+import type { CompletionTerms } from "./completion.ts";
 import { FENCE_RULE } from "./fence_data.ts";
 import type { Agent, TaskContext } from "./task_context.ts";
 
 const RULES = [
   "Work by calling tools. Calls of one turn run in parallel.",
-  "When everything is done, call complete_task once, alone, with the whole result.",
   "When a call fails, read why and correct it; after repeated failures go another way or ask a " +
   "person with request_human_review.",
   FENCE_RULE,
 ];
+
+/** How a task of this agent ends, as its model is told. */
+function completionRule({ outputSchema, mustComplete }: CompletionTerms): string {
+  if (mustComplete) {
+    return "When everything is done, call complete_task once, alone, with the whole result.";
+  }
+  return outputSchema === null
+    ? "When everything is done, answer with the whole result as text, without a tool call. Call " +
+      "complete_task instead, once and alone, when the result is not text."
+    : "When everything is done, call complete_task once, alone, with the whole result. An answer " +
+      "without a tool call has to be the result itself, as JSON that fits the output schema.";
+}
 
 /** The system prompt: the agent's own, then the rules, its skills and whom it may hand work to. */
 export function systemPrompt(
   agent: Agent,
   context: Pick<TaskContext, "skills" | "handoffs">,
   unavailable: readonly UnavailableTool[],
+  terms: CompletionTerms,
 ): string {
   return [
     agent.system_prompt.trim(),
-    section("How you work here", RULES),
+    section("How you work here", [...RULES, completionRule(terms)]),
     section(
       "Your skills (read one with load_skill before you do what it is for)",
       context.skills.map((skill) =>

@@ -2,6 +2,7 @@ import { z } from "../vendor/zod.js";
 import type { JsonObject } from "../json.ts";
 import { jsonObject, jsonValue } from "../json_schema.ts";
 import type { ModelTool } from "../llm/model_port.ts";
+import { schemaOfProperty } from "./fit_output.ts";
 
 const KEY = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 
@@ -59,12 +60,18 @@ export function isSystemTool(name: string): name is SystemToolName {
   return Object.hasOwn(SYSTEM_TOOL_ARGUMENTS, name);
 }
 
-/** The five system tools as a model is offered them. */
-export function systemModelTools(): ModelTool[] {
+/**
+ * The five system tools as a model is offered them.
+ *
+ * @param outputSchema Schema of the result that `complete_task` takes; null for any JSON value.
+ */
+export function systemModelTools(outputSchema: JsonObject | null): ModelTool[] {
   return Object.entries(SYSTEM_TOOL_ARGUMENTS).map(([name, schema]) => ({
     name,
     description: DESCRIPTIONS[name as SystemToolName],
-    inputSchema: toInputSchema(schema),
+    inputSchema: name === "complete_task" && outputSchema !== null
+      ? schemaOfProperty("output", outputSchema)
+      : toInputSchema(schema),
   }));
 }
 

@@ -58,6 +58,8 @@ export const taskContext = z.object({
     tracestate: z.string().nullable(),
     /** What the owner may still store, as of the claim; null where there is no limit. */
     stored_bytes_left: z.number().nullable(),
+    /** JSON Schema of this task's result; null: its agent's. */
+    output_schema: jsonObject.nullable(),
     /** What the master task was asked for. */
     master_input: jsonValue,
   }),
@@ -70,6 +72,10 @@ export const taskContext = z.object({
     model: z.string().nullable(),
     temperature: z.number().nullable(),
     max_tokens: z.int().nullable(),
+    /** JSON Schema of the results of its tasks; null: any text or value. */
+    output_schema: jsonObject.nullable(),
+    /** Its tasks end with `complete_task`, not with a plain answer. */
+    must_complete: z.boolean(),
   }).nullable(),
   /** Null when the agent names none or the one it names is not active. */
   provider: z.object({

@@ -46,6 +46,8 @@ export const ERROR_CODES = {
   BUDGET_EXCEEDED: { status: 422, retryable: false },
   PRICE_UNKNOWN: { status: 422, retryable: false },
   OUTPUT_TOO_LARGE: { status: 422, retryable: false },
+  OUTPUT_SCHEMA_INVALID: { status: 422, retryable: false },
+  OUTPUT_SCHEMA_MISMATCH: { status: 422, retryable: false },
 
   // Reviews
   REVIEW_NOT_FOUND: { status: 404, retryable: false },

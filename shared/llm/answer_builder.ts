@@ -2,6 +2,7 @@ import { SwarmError } from "../errors/swarm_error.ts";
 import { isJsonObject, type JsonValue } from "../json.ts";
 import { ARGUMENTS_LIMITS } from "../json/json_limits.ts";
 import { parseJsonOrUndefined } from "../json/parse_json.ts";
+import type { AnswerDeltas } from "./answer_deltas.ts";
 import { createModelError } from "./model_error.ts";
 import type { ModelEndpoint, ModelResponse, ModelToolCall, ModelUsage } from "./model_port.ts";
 
@@ -31,14 +32,14 @@ interface OpenCall {
 /** Puts an answer together from its pieces, in the order in which they arrive. */
 export class AnswerBuilder {
   readonly #endpoint: ModelEndpoint;
-  readonly #onDelta: ((text: string) => void) | undefined;
+  readonly #deltas: AnswerDeltas;
   readonly #calls = new Map<number, OpenCall>();
   #text = "";
   #size = 0;
 
-  constructor(endpoint: ModelEndpoint, onDelta?: (text: string) => void) {
+  constructor(endpoint: ModelEndpoint, deltas: AnswerDeltas) {
     this.#endpoint = endpoint;
-    this.#onDelta = onDelta;
+    this.#deltas = deltas;
   }
 
   /** @throws SwarmError MODEL_OUTPUT_INVALID when the answer grows too long. */
@@ -46,7 +47,7 @@ export class AnswerBuilder {
     if (text === "") return;
     this.#grow(text);
     this.#text += text;
-    this.#onDelta?.(text);
+    this.#deltas.text(text);
   }
 
   /**
@@ -60,11 +61,13 @@ export class AnswerBuilder {
       throw this.#invalid(`it asks for more than ${MAX_CALLS} tool calls at once`);
     }
     this.#grow(piece.argumentsText ?? "");
+    const name = call.name || (piece.name ?? "");
     this.#calls.set(number, {
       call_id: call.call_id || (piece.call_id ?? ""),
-      name: call.name || (piece.name ?? ""),
+      name,
       argumentsText: call.argumentsText + (piece.argumentsText ?? ""),
     });
+    this.#deltas.callArguments(number, name, piece.argumentsText ?? "");
   }
 
   /** The calls so far, with an id each that no other call of the turn has. */

@@ -2,6 +2,8 @@ import { BaseAnthropic, Messages } from "../vendor/anthropic.js";
 import { AnthropicAnswerReader } from "./anthropic_answer.ts";
 import { toMessagesRequest } from "./anthropic_messages.ts";
 import type { ModelAdapter, ModelEndpoint } from "./model_port.ts";
+import { AnswerDeltas } from "./answer_deltas.ts";
+import { fromNativeOutput, nativeOutput } from "./native_output.ts";
 import { callOverTransport, type ModelFetch, type TransportOptions } from "./model_transport.ts";
 import { OfferedFunctions } from "./offered_functions.ts";
 import { SDK_TIMEOUT_MS } from "./sdk_timeout.ts";
@@ -17,15 +19,17 @@ export function createAnthropicAdapter(
         const { signal, onDelta } = asked;
         const messages = new Messages(createClient(endpoint, fetch));
         const functions = new OfferedFunctions(request, "anthropic");
-        const body = toMessagesRequest(request, functions);
-        const reader = new AnthropicAnswerReader(endpoint, onDelta);
+        const output = nativeOutput(request);
+        const body = toMessagesRequest(request, functions, output);
+        const deltas = new AnswerDeltas({ request, onDelta, isDocument: output !== null });
+        const reader = new AnthropicAnswerReader(endpoint, deltas);
         if (!isStreamed) {
           reader.readMessage(await messages.create(body, { signal }));
         } else {
           const events = await messages.create({ ...body, stream: true }, { signal });
           for await (const event of events) reader.readEvent(event);
         }
-        return functions.toOriginal(reader.finish());
+        return fromNativeOutput(functions.toOriginal(reader.finish()), output);
       }),
   };
 }

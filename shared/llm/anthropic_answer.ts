@@ -1,5 +1,6 @@
 import { z } from "../vendor/zod.js";
 import { AnswerBuilder } from "./answer_builder.ts";
+import type { AnswerDeltas } from "./answer_deltas.ts";
 import { type AnswerBlock, toProviderData } from "./anthropic_messages.ts";
 import { createCutError } from "./model_error.ts";
 import type { ModelEndpoint, ModelResponse, ModelUsage } from "./model_port.ts";
@@ -74,9 +75,9 @@ export class AnthropicAnswerReader {
   #usage: Usage = {};
   #stopReason: string | undefined;
 
-  constructor(endpoint: ModelEndpoint, onDelta?: (text: string) => void) {
+  constructor(endpoint: ModelEndpoint, deltas: AnswerDeltas) {
     this.#endpoint = endpoint;
-    this.#answer = new AnswerBuilder(endpoint, onDelta);
+    this.#answer = new AnswerBuilder(endpoint, deltas);
   }
 
   readMessage(raw: unknown): void {

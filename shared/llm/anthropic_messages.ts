@@ -1,5 +1,6 @@
 import { z } from "../vendor/zod.js";
 import type { JsonObject, JsonValue } from "../json.ts";
+import type { FunctionDefinition } from "../tool_schemas/function_definition.ts";
 import { toAnthropicTool } from "../tool_schemas/wire_function.ts";
 import type { Anthropic } from "../vendor/anthropic.js";
 import type { ModelMessage, ModelRequest } from "./model_port.ts";
@@ -44,6 +45,7 @@ export function toProviderData(content: readonly AnswerBlock[]): JsonValue | und
 export function toMessagesRequest(
   request: ModelRequest,
   functions: OfferedFunctions,
+  output: FunctionDefinition | null,
 ): MessagesRequest {
   const { model, system, messages, temperature, maxOutputTokens } = request;
   const tools = functions.definitions.map(toAnthropicTool);
@@ -58,6 +60,9 @@ export function toMessagesRequest(
         input_schema: { ...input_schema, type: "object" },
       })),
     }),
+    ...(output === null
+      ? {}
+      : { output_config: { format: { type: "json_schema", schema: output.parameters } } }),
     ...(temperature === undefined ? {} : { temperature }),
   };
 }

@@ -35,7 +35,10 @@ export interface ModelCall {
   readonly settings: ModelSettings;
   /** Whose key may pay and whose policies count; null is the service itself. */
   readonly userId: string | null;
-  readonly prompt: Pick<ModelRequest, "system" | "messages" | "tools">;
+  readonly prompt: Pick<
+    ModelRequest,
+    "system" | "messages" | "tools" | "output" | "streamedArgument"
+  >;
   readonly signal: AbortSignal;
   /** Receives text as it streams in. Given, the call streams; absent, it does not. */
   readonly onDelta?: (text: string) => void;
@@ -131,6 +134,11 @@ function withoutRefused(request: ModelRequest, refusal: string): ModelRequest | 
   if (/temperature/i.test(refusal) && request.temperature !== undefined) {
     const { temperature: _, ...atItsOwn } = request;
     return atItsOwn;
+  }
+  const isAboutForm = /response_?format|output_config|json_?schema|structured|guided/i;
+  if (isAboutForm.test(refusal) && request.output !== undefined) {
+    const { output: _, ...inAnyForm } = request;
+    return inAnyForm;
   }
   // Compatible servers need not know strict tools, and strict mode has more rules
   // than its documentation says.

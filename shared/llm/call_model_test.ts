@@ -143,6 +143,30 @@ Deno.test("a model that refuses the temperature is asked again without it", asyn
   assert.deepEqual(requests.map(({ temperature }) => temperature), [0.7, undefined]);
 });
 
+Deno.test("a model that refuses the form of its answer is asked again in any form", async () => {
+  const { ports, requests } = fakePorts(response());
+  const refusing: ModelCallPorts = {
+    ...ports,
+    createAdapter: async (endpoint) => {
+      const adapter = await ports.createAdapter(endpoint);
+      return {
+        generate: async (request, options) => {
+          const answer = await adapter.generate(request, options);
+          if (request.output === undefined) return answer;
+          throw new SwarmError("MODEL_REQUEST_INVALID", "Unknown parameter: 'response_format'");
+        },
+      };
+    },
+  };
+  const output = { schema: { type: "object" }, isBesideTools: false };
+  const prompt = { system: "", messages: [], tools: [], output };
+
+  const { answer } = await createModelCaller(refusing)(call({ prompt }));
+
+  assert.equal(answer.text, "Hi");
+  assert.deepEqual(requests.map((asked) => asked.output), [output, undefined]);
+});
+
 Deno.test("an agent without an active provider is told so", async () => {
   const { ports, queries } = fakePorts(response());
 

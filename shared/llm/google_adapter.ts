@@ -2,6 +2,8 @@ import { GoogleGenAI } from "../vendor/google_genai.js";
 import { GoogleAnswerReader } from "./google_answer.ts";
 import { toContentRequest } from "./google_contents.ts";
 import type { ModelAdapter, ModelEndpoint } from "./model_port.ts";
+import { AnswerDeltas } from "./answer_deltas.ts";
+import { fromNativeOutput, nativeOutput } from "./native_output.ts";
 import { callOverTransport, type ModelFetch, type TransportOptions } from "./model_transport.ts";
 import { OfferedFunctions } from "./offered_functions.ts";
 
@@ -16,14 +18,17 @@ export function createGoogleAdapter(
         const { signal, onDelta } = asked;
         const { models } = createClient(endpoint, fetch);
         const functions = new OfferedFunctions(request, "gemini");
-        const body = toContentRequest(request, functions, signal);
-        const reader = new GoogleAnswerReader(endpoint, onDelta);
+        // Gemini takes no schema of the answer beside functions.
+        const output = functions.definitions.length === 0 ? nativeOutput(request) : null;
+        const body = toContentRequest(request, { functions, output, signal });
+        const deltas = new AnswerDeltas({ request, onDelta, isDocument: output !== null });
+        const reader = new GoogleAnswerReader(endpoint, deltas);
         if (!isStreamed) {
           reader.read(await models.generateContent(body));
         } else {
           for await (const chunk of await models.generateContentStream(body)) reader.read(chunk);
         }
-        return functions.toOriginal(reader.finish());
+        return fromNativeOutput(functions.toOriginal(reader.finish()), output);
       }),
   };
 }

@@ -1,5 +1,6 @@
 import { z } from "../vendor/zod.js";
 import { AnswerBuilder } from "./answer_builder.ts";
+import type { AnswerDeltas } from "./answer_deltas.ts";
 import { type AnswerPart, partSchema, toProviderData } from "./google_contents.ts";
 import { createCutError, createModelError } from "./model_error.ts";
 import type { ModelEndpoint, ModelResponse, ModelUsage } from "./model_port.ts";
@@ -50,9 +51,9 @@ export class GoogleAnswerReader {
   #usage: Usage;
   #finishReason: string | undefined;
 
-  constructor(endpoint: ModelEndpoint, onDelta?: (text: string) => void) {
+  constructor(endpoint: ModelEndpoint, deltas: AnswerDeltas) {
     this.#endpoint = endpoint;
-    this.#answer = new AnswerBuilder(endpoint, onDelta);
+    this.#answer = new AnswerBuilder(endpoint, deltas);
   }
 
   read(raw: unknown): void {

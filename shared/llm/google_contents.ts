@@ -1,6 +1,7 @@
 import { z } from "../vendor/zod.js";
 import type { JsonValue } from "../json.ts";
 import { jsonObject } from "../json_schema.ts";
+import type { FunctionDefinition } from "../tool_schemas/function_definition.ts";
 import { toGeminiFunction } from "../tool_schemas/wire_function.ts";
 import type { Content, GenerateContentParameters, Part } from "../vendor/google_genai.js";
 import type { ModelMessage, ModelRequest, ModelToolCall } from "./model_port.ts";
@@ -34,11 +35,18 @@ export function toProviderData(parts: readonly AnswerPart[]): JsonValue | undefi
   return JSON.parse(JSON.stringify(data));
 }
 
+/** What a request is written with. */
+export interface ContentRequestParts {
+  readonly functions: OfferedFunctions;
+  /** The form of the answer; null asks for none. */
+  readonly output: FunctionDefinition | null;
+  readonly signal: AbortSignal;
+}
+
 /** Writes a request in the generateContent format. */
 export function toContentRequest(
   request: ModelRequest,
-  functions: OfferedFunctions,
-  signal: AbortSignal,
+  { functions, output, signal }: ContentRequestParts,
 ): GenerateContentParameters {
   const { model, system, messages, temperature, maxOutputTokens } = request;
   const functionDeclarations = functions.definitions.map(toGeminiFunction);
@@ -49,6 +57,10 @@ export function toContentRequest(
       abortSignal: signal,
       ...(system === "" ? {} : { systemInstruction: system }),
       ...(functionDeclarations.length === 0 ? {} : { tools: [{ functionDeclarations }] }),
+      ...(output === null ? {} : {
+        responseMimeType: "application/json",
+        responseJsonSchema: output.parameters,
+      }),
       ...(temperature === undefined ? {} : { temperature }),
       ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     },

@@ -1,5 +1,5 @@
 import type { CLOSED_SETS } from "../db/database.types.ts";
-import type { JsonObject, JsonValue } from "../json.ts";
+import type { JsonObject } from "../json.ts";
 import { jsonObject, jsonValue } from "../json_schema.ts";
 import { z } from "../vendor/zod.js";
 
@@ -66,12 +66,26 @@ export interface ModelUsage {
   readonly output_tokens: number;
 }
 
+/** The form that an answer has to have. */
+export interface AnswerForm {
+  readonly schema: JsonObject;
+  /** The tools on offer include others than those that every agent has. */
+  readonly isBesideTools: boolean;
+}
+
 /** A whole request to one model. */
 export interface ModelRequest {
   readonly model: string;
   readonly system: string;
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ModelTool[];
+  /** A text argument that is passed on as it streams in, like the answer's own text. */
+  readonly streamedArgument?: { readonly tool: string; readonly argument: string };
+  /**
+   * Asks for answers of this form in the provider's own way. An adapter whose provider has none
+   * beside these tools ignores it: whoever asks checks the answer.
+   */
+  readonly output?: AnswerForm;
   readonly temperature?: number;
   readonly maxOutputTokens?: number;
   /** Offers tools without strict mode, which not every server knows. @default false */

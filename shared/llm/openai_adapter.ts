@@ -1,9 +1,11 @@
 import { OpenAI } from "../vendor/openai.js";
 import type { ModelAdapter, ModelEndpoint } from "./model_port.ts";
+import { AnswerDeltas } from "./answer_deltas.ts";
+import { fromNativeOutput, nativeOutput } from "./native_output.ts";
 import { callOverTransport, type ModelFetch, type TransportOptions } from "./model_transport.ts";
 import { OfferedFunctions } from "./offered_functions.ts";
 import { OpenAiAnswerReader } from "./openai_answer.ts";
-import { toChatRequest } from "./openai_messages.ts";
+import { isOpenAiItself, toChatRequest } from "./openai_messages.ts";
 import { SDK_TIMEOUT_MS } from "./sdk_timeout.ts";
 
 /** Speaks chat completions: OpenAI itself, or any compatible server at the endpoint's base URL. */
@@ -17,8 +19,12 @@ export function createOpenAiAdapter(
         const { signal, onDelta } = asked;
         const { chat: { completions } } = createClient(endpoint, fetch);
         const functions = new OfferedFunctions(request, "openai");
-        const body = toChatRequest(request, functions, endpoint);
-        const reader = new OpenAiAnswerReader(endpoint, onDelta);
+        // Servers that hold every answer to the form would not let the model call its tools.
+        const takesForm = isOpenAiItself(endpoint) || request.output?.isBesideTools === false;
+        const output = takesForm ? nativeOutput(request) : null;
+        const body = toChatRequest(request, { functions, output, endpoint });
+        const deltas = new AnswerDeltas({ request, onDelta, isDocument: output !== null });
+        const reader = new OpenAiAnswerReader(endpoint, deltas);
         if (!isStreamed) {
           reader.readCompletion(await completions.create({ ...body, stream: false }, { signal }));
         } else {
@@ -27,7 +33,7 @@ export function createOpenAiAdapter(
           const chunks = await completions.create(streamed, { signal });
           for await (const chunk of chunks) reader.readChunk(chunk);
         }
-        return functions.toOriginal(reader.finish());
+        return fromNativeOutput(functions.toOriginal(reader.finish()), output);
       }),
   };
 }

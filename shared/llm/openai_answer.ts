@@ -1,5 +1,6 @@
 import { z } from "../vendor/zod.js";
 import { AnswerBuilder } from "./answer_builder.ts";
+import type { AnswerDeltas } from "./answer_deltas.ts";
 import { createCutError } from "./model_error.ts";
 import type { ModelEndpoint, ModelResponse, ModelUsage } from "./model_port.ts";
 
@@ -51,9 +52,9 @@ export class OpenAiAnswerReader {
   #finishReason: string | null | undefined;
   #isRefused = false;
 
-  constructor(endpoint: ModelEndpoint, onDelta?: (text: string) => void) {
+  constructor(endpoint: ModelEndpoint, deltas: AnswerDeltas) {
     this.#endpoint = endpoint;
-    this.#answer = new AnswerBuilder(endpoint, onDelta);
+    this.#answer = new AnswerBuilder(endpoint, deltas);
   }
 
   readCompletion(raw: unknown): void {

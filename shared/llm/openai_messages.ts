@@ -1,3 +1,4 @@
+import type { FunctionDefinition } from "../tool_schemas/function_definition.ts";
 import { toOpenAiFunction } from "../tool_schemas/wire_function.ts";
 import type { OpenAI } from "../vendor/openai.js";
 import type { ModelEndpoint, ModelMessage, ModelRequest } from "./model_port.ts";
@@ -6,11 +7,18 @@ import type { OfferedFunctions } from "./offered_functions.ts";
 type ChatMessage = OpenAI.ChatCompletionMessageParam;
 type ChatRequest = Omit<OpenAI.ChatCompletionCreateParamsNonStreaming, "stream">;
 
+/** What a request is written with. */
+export interface ChatRequestParts {
+  readonly functions: OfferedFunctions;
+  /** The form of the answer; null asks for none. */
+  readonly output: FunctionDefinition | null;
+  readonly endpoint: ModelEndpoint;
+}
+
 /** Writes a request in the chat-completions format. */
 export function toChatRequest(
   request: ModelRequest,
-  functions: OfferedFunctions,
-  endpoint: ModelEndpoint,
+  { functions, output, endpoint }: ChatRequestParts,
 ): ChatRequest {
   const { model, system, messages, temperature, maxOutputTokens } = request;
   const tools = functions.definitions.map((definition) => {
@@ -27,6 +35,12 @@ export function toChatRequest(
       ...messages.map((message) => toChatMessage(message, functions)),
     ],
     ...(tools.length === 0 ? {} : { tools }),
+    ...(output === null ? {} : {
+      response_format: {
+        type: "json_schema",
+        json_schema: { name: output.name, schema: output.parameters, strict: true },
+      },
+    }),
     ...(temperature === undefined ? {} : { temperature }),
     ...(maxOutputTokens === undefined ? {} : {
       [isOpenAiItself(endpoint) ? "max_completion_tokens" : "max_tokens"]: maxOutputTokens,
@@ -38,7 +52,7 @@ export function toChatRequest(
  * OpenAI's and Azure's reasoning models refuse `max_tokens`; compatible servers often know
  * nothing else.
  */
-function isOpenAiItself(endpoint: ModelEndpoint): boolean {
+export function isOpenAiItself(endpoint: ModelEndpoint): boolean {
   if (endpoint.baseUrl === null) return true;
   const { hostname } = new URL(endpoint.baseUrl);
   return hostname === "api.openai.com" || hostname.endsWith(".openai.azure.com");

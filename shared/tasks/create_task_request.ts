@@ -1,6 +1,7 @@
 import { z } from "../vendor/zod.js";
 import type { JsonObject, JsonValue } from "../json.ts";
 import { jsonObject } from "../json_schema.ts";
+import { isUsableSchema } from "../tool_schemas/is_usable_schema.ts";
 
 const input = z.custom<string | JsonObject>(
   (value) => typeof value === "string" ? value !== "" : jsonObject.safeParse(value).success,
@@ -29,6 +30,9 @@ export const createTaskRequest = z.strictObject({
   metadata: jsonObject.optional(),
   /** Caps of the whole job; null lifts a cap. */
   budget: z.record(z.string(), z.number().nullable()).optional(),
+  /** JSON Schema that the task's output fits, instead of the agent's. */
+  output_schema: jsonObject.refine(isUsableSchema, "is not a JSON Schema that can be used")
+    .optional(),
   /** The caller watches the job from its first model call on, as `watch_task()` has it. */
   watch: z.boolean().optional(),
 });

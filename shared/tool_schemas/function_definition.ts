@@ -54,7 +54,7 @@ export interface ConversionOptions {
 }
 
 /** A schema of more characters than this costs more than a tool can be worth. */
-const MAX_SCHEMA_CHARACTERS = 100_000;
+export const MAX_SCHEMA_CHARACTERS = 100_000;
 
 /**
  * Makes a function definition out of a tool. Its arguments still have to be validated against the

@@ -1,8 +1,10 @@
 import { textBlock } from "../content_block.ts";
 import type { ErrorCode } from "../errors/codes.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
+import { timeOrderedId } from "../time_ordered_id.ts";
 import { onlyDeclared } from "../tool_schemas/only_declared.ts";
-import { admitCall, scopesOf } from "./admit_call.ts";
+import { admitCall } from "./admit_call.ts";
+import { scopesOf } from "../tool_contracts/tool_scopes.ts";
 import { assertReachable } from "./assert_reachable.ts";
 import { describeProblems, findArgumentProblems } from "./learning/argument_problems.ts";
 import { endAnswered, endAsking, endInError, endLost } from "./end_call.ts";
@@ -45,7 +47,7 @@ export async function callTool(
     request,
     ports,
     signal,
-    executionId: crypto.randomUUID(),
+    executionId: timeOrderedId(),
     feedbackToken: crypto.randomUUID(),
     startedAtMs: lookedUp?.startedAtMs ?? performance.now(),
     caller: request.caller,

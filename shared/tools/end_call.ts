@@ -74,15 +74,22 @@ async function withFailure(
   };
   const isCounted = isExceeded(call, failures) && COUNTED.has(failed.errorClass);
   if (isCounted) return exceeded(call, failed, failures);
-  const reminder = await remindOfKnownGood(call, errorCode);
+  // In a task the agent loop reminds, which knows what the model was told before.
+  const reminder = isInTask(call)
+    ? undefined
+    : await remindOfKnownGood({ ...call, toolName: toolNameOf(call) }, errorCode);
   return reminder === undefined
     ? failed
     : { ...failed, content: [...failed.content, textBlock(reminder)] };
 }
 
-/** In a task the agent loop counts, which knows what the model was told before. */
-function isExceeded({ request }: RunningCall, failures: number): boolean {
-  return request.caller.taskId === null && hasExceededRetries({ attempt: failures });
+/** In a task the agent loop counts. */
+function isExceeded(call: RunningCall, failures: number): boolean {
+  return !isInTask(call) && hasExceededRetries({ attempt: failures });
+}
+
+function isInTask({ request }: RunningCall): boolean {
+  return request.caller.taskId !== null;
 }
 
 /** What says something of the tool; a refusal by the gateway says something of the caller. */

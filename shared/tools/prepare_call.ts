@@ -1,5 +1,5 @@
 import { SwarmError } from "../errors/swarm_error.ts";
-import { missingScopes, scopesOf } from "./admit_call.ts";
+import { missingScopes, scopesOf } from "../tool_contracts/tool_scopes.ts";
 import { callTool } from "./call_tool.ts";
 import { externalServerOf } from "./listing/external_server.ts";
 import { findTool } from "./find_definition.ts";

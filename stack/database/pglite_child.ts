@@ -12,7 +12,7 @@ import {
   loadPgliteUuidOssp,
   type Pglite,
   type PgliteExtension,
-} from "../../scripts/deps.ts";
+} from "../deps.ts";
 import {
   type ChildOptions,
   type PrepareTask,

@@ -7,7 +7,7 @@ import type { Logger } from "./database_port.ts";
 import { preparePgliteFolder } from "./pglite_process.ts";
 import { copySnapshot, type SnapshotOptions } from "./snapshot.ts";
 
-const DEPENDENCIES = new URL("../../scripts/deps.ts", import.meta.url);
+const DEPENDENCIES = new URL("../deps.ts", import.meta.url);
 
 /** What a PGlite data folder is made from. */
 export interface PgliteFolderOptions {

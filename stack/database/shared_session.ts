@@ -1,4 +1,4 @@
-import type { Pglite } from "../../scripts/deps.ts";
+import type { Pglite } from "../deps.ts";
 import { FrameSplitter, type Notification, type TransactionStatus } from "./wire_frames.ts";
 
 const TERMINATE = "X".charCodeAt(0);

@@ -1,4 +1,4 @@
-import { loadJose } from "../../scripts/deps.ts";
+import { loadJose } from "../deps.ts";
 import type { StackKeys, UserClaims } from "../keys/keys.ts";
 import { parseUserClaims } from "../keys/user_claims.ts";
 

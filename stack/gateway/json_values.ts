@@ -1,7 +1,4 @@
-import type { LiteConnection } from "./lite_connection.ts";
-
-type RestPlan = Parameters<LiteConnection["onPostgrestAST"]>[0];
-type Schema = Awaited<ReturnType<LiteConnection["introspect"]>>;
+import type { LiteSchema, RestPlan } from "./lite_contract.ts";
 
 const JSON_TYPES = new Set(["json", "jsonb"]);
 
@@ -25,7 +22,7 @@ class BoxedJson {
  * Left alone, the service reads strings in rows as JSON, sends booleans as booleans, and hands
  * the arguments of functions on as JSON text, which the driver stores as a JSON string.
  */
-export function boxJsonValues(plan: RestPlan, schema: Schema): RestPlan {
+export function boxJsonValues(plan: RestPlan, schema: LiteSchema): RestPlan {
   if (plan.values !== undefined && plan.from !== undefined) {
     const names = jsonColumns(plan, schema);
     const values = Array.isArray(plan.values)
@@ -42,7 +39,7 @@ export function boxJsonValues(plan: RestPlan, schema: Schema): RestPlan {
   return plan;
 }
 
-function jsonColumns({ from, schema = "public" }: RestPlan, { columns }: Schema): Set<string> {
+function jsonColumns({ from, schema = "public" }: RestPlan, { columns }: LiteSchema): Set<string> {
   return new Set(
     columns.filter((column) =>
       column.table === from && column.schema === schema && JSON_TYPES.has(column.pg_type ?? "")
@@ -50,7 +47,7 @@ function jsonColumns({ from, schema = "public" }: RestPlan, { columns }: Schema)
   );
 }
 
-function jsonArguments(plan: RestPlan, { functions = [] }: Schema): Set<string> {
+function jsonArguments(plan: RestPlan, { functions = [] }: LiteSchema): Set<string> {
   const { schema = "public" } = plan;
   return new Set(
     functions.filter((each) => each.schema === schema && each.name === plan.function)

@@ -1,15 +1,12 @@
-import { loadKysely, loadSupabaseLitePostgres } from "../../scripts/deps.ts";
+import { loadKysely, loadSupabaseLitePostgres } from "../deps.ts";
+import type { LiteConnection } from "./lite_contract.ts";
 import { withPostgrestStatus } from "./postgrest_errors.ts";
 import { currentHeaders } from "./request_headers.ts";
 import { adaptRestPlan } from "./rest_plan.ts";
 import { allowStorageDeletes } from "./storage_deletes.ts";
 import { keepToOneKeys } from "./to_one_keys.ts";
 
-type LitePostgres = Awaited<ReturnType<typeof loadSupabaseLitePostgres>>;
 type Kysely = Awaited<ReturnType<typeof loadKysely>>;
-
-/** A connection of the REST, Auth and Storage service to Postgres. */
-export type LiteConnection = InstanceType<LitePostgres["PostgresConnection"]>;
 
 /** What the service tells its connection about a request. */
 interface RequestVars {

@@ -1,6 +1,7 @@
-import { loadSupabaseLite } from "../../scripts/deps.ts";
+import { loadSupabaseLite } from "../deps.ts";
 import type { StackKeys } from "../keys/keys.ts";
-import { type LiteConnection, openLiteConnection } from "./lite_connection.ts";
+import { openLiteConnection } from "./lite_connection.ts";
+import type { LiteConnection } from "./lite_contract.ts";
 import { quoteTextFilters } from "./text_filters.ts";
 
 type Lite = Awaited<ReturnType<typeof loadSupabaseLite>>;

@@ -1,8 +1,5 @@
 import { boxJsonValues } from "./json_values.ts";
-import type { LiteConnection } from "./lite_connection.ts";
-
-type RestPlan = Parameters<LiteConnection["onPostgrestAST"]>[0];
-type Schema = Awaited<ReturnType<LiteConnection["introspect"]>>;
+import type { LiteSchema, RestPlan } from "./lite_contract.ts";
 
 /**
  * Bends the service's plan of a REST request to a hosted project's ways before it is run.
@@ -10,7 +7,7 @@ type Schema = Awaited<ReturnType<LiteConnection["introspect"]>>;
  * @throws Error with SQLSTATE 21000 for an update or delete of a whole table, which hosted
  * projects refuse (extension `safeupdate`).
  */
-export function adaptRestPlan(plan: RestPlan, schema: Schema): RestPlan {
+export function adaptRestPlan(plan: RestPlan, schema: LiteSchema): RestPlan {
   const isWhole = plan.where === undefined || Object.keys(plan.where).length === 0;
   if (isWhole && plan.schema !== "storage" && (plan.type === "update" || plan.type === "delete")) {
     const message = `${plan.type.toUpperCase()} requires a WHERE clause`;

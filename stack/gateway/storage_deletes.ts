@@ -1,4 +1,4 @@
-import type { LiteConnection } from "./lite_connection.ts";
+import type { LiteConnection } from "./lite_contract.ts";
 
 type Driver = LiteConnection["driver"];
 type Reserved = Awaited<ReturnType<Driver["reserve"]>>;

@@ -1,6 +1,4 @@
-import type { LiteConnection } from "./lite_connection.ts";
-
-type Schema = Awaited<ReturnType<LiteConnection["introspect"]>>;
+import type { LiteSchema } from "./lite_contract.ts";
 
 const TEXT_TYPES = new Set(["text", "varchar", "bpchar", "citext", "name"]);
 const COMPARISON = /^((?:not\.)?(?:eq|neq|gt|gte|lt|lte)\.)(.*)$/s;
@@ -18,7 +16,7 @@ const MISREAD = /^(true|false|null|[+-]?(0x[0-9a-f]+|[\d.]+(e[+-]?\d+)?))$/i;
  *
  * @returns the same URL when nothing has to change.
  */
-export function quoteTextFilters(url: URL, { columns }: Schema): URL {
+export function quoteTextFilters(url: URL, { columns }: LiteSchema): URL {
   const table = /^\/rest\/v1\/([^/]+)$/.exec(url.pathname)?.[1];
   if (table === undefined) return url;
   const isText = (filtered: string) =>

@@ -1,6 +1,4 @@
-import type { LiteConnection } from "./lite_connection.ts";
-
-type Schema = Awaited<ReturnType<LiteConnection["introspect"]>>;
+import type { LiteSchema } from "./lite_contract.ts";
 
 /**
  * The database's schema with only those keys that make a relationship to-one for PostgREST: primary
@@ -9,7 +7,7 @@ type Schema = Awaited<ReturnType<LiteConnection["introspect"]>>;
  * The service also takes a unique index for such a key, even a partial one, and a unique column of
  * a foreign key of several columns; related rows would come as one object, or as an error.
  */
-export function keepToOneKeys(schema: Schema): Schema {
+export function keepToOneKeys(schema: LiteSchema): LiteSchema {
   const constraints = (schema.unique_constraints ?? []).filter(({ table, columns }) =>
     columns.length > 1 || !isPartOfLongerKey(schema, table, columns[0] ?? "")
   );
@@ -25,7 +23,7 @@ export function keepToOneKeys(schema: Schema): Schema {
 }
 
 /** Whether foreign keys use the column, and all of them together with others. */
-function isPartOfLongerKey({ foreign_keys }: Schema, table: string, column: string): boolean {
+function isPartOfLongerKey({ foreign_keys }: LiteSchema, table: string, column: string): boolean {
   const keys = foreign_keys.filter((key) => key.table === table);
   const own = keys.filter((key) => key.column === column);
   return own.length > 0 &&

@@ -1,5 +1,5 @@
 import { z } from "../../shared/vendor/zod.js";
-import { loadJose } from "../../scripts/deps.ts";
+import { loadJose } from "../deps.ts";
 
 const API_KEY_RANDOM_BYTES = 16;
 const JWT_SECRET_BYTES = 48;

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../shared/json.ts";
-import { loadJose } from "../../scripts/deps.ts";
+import { loadJose } from "../deps.ts";
 import { loadKeyFile } from "./key_file.ts";
 import { createKeyMaterial, type KeyMaterial } from "./key_material.ts";
 import { parseUserClaims, type UserClaims } from "./user_claims.ts";

@@ -10,6 +10,8 @@ create table public.agents (
   model text,
   temperature decimal default 0.7,
   max_tokens int check (max_tokens > 0),
+  output_schema jsonb check (jsonb_typeof(output_schema) = 'object'),
+  must_complete boolean not null default false,
   is_active boolean not null default true,
   audience text not null default 'everyone' check (audience in ('everyone', 'named')),
   created_at timestamptz not null default now(),
@@ -21,6 +23,8 @@ comment on table public.agents is 'Reusable agents. Written by the service role;
 comment on column public.agents.system_prompt is 'Not readable to users.';
 comment on column public.agents.audience is 'everyone: every user may give it tasks and be handed to it; named: those of agent_audience alone.';
 comment on column public.agents.model is 'Null: the provider''s default model.';
+comment on column public.agents.output_schema is 'JSON Schema that the results of its tasks fit; a task may have its own. Null: any text or value.';
+comment on column public.agents.must_complete is 'Its tasks end with complete_task alone: an answer without a tool call gets a reminder first.';
 comment on column public.agents.max_tokens is 'Most output tokens of one model call; null leaves it to the provider.';
 
 create trigger agents_touch_updated_at before update on public.agents
@@ -56,7 +60,8 @@ create policy "users read the agents that they may use" on public.agents
 comment on policy "users read the agents that they may use" on public.agents is
   'Whoever may create tasks chooses an agent. What it is told is not granted.';
 grant select (
-  id, name, slug, description, provider_id, model, temperature, max_tokens, is_active, audience,
+  id, name, slug, description, provider_id, model, temperature, max_tokens, output_schema,
+  must_complete, is_active, audience,
   created_at, updated_at
 ) on public.agents to authenticated;
 grant select, insert, update, delete on public.agents to service_role;

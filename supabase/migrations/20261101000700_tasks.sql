@@ -1,7 +1,7 @@
 -- A task, its transcript and its trace. State changes only through functions in private.
 
 create table public.tasks (
-  id uuid primary key default gen_random_uuid(),
+  id uuid primary key default private.new_id(),
   master_task_id uuid not null references public.tasks (id) on delete cascade,
   parent_id uuid references public.tasks (id) on delete cascade,
   parent_step_seq int,
@@ -30,6 +30,7 @@ create table public.tasks (
   concurrency_key text check (length(concurrency_key) between 1 and 255),
   run_after timestamptz,
   budget jsonb check (jsonb_typeof(budget) = 'object'),
+  output_schema jsonb check (jsonb_typeof(output_schema) = 'object'),
   traceparent text,
   tracestate text check (length(tracestate) <= 512),
 
@@ -72,11 +73,10 @@ create table public.tasks (
   constraint tasks_parked_waits_for_children
     check (status <> 'pending_subtask' or pending_children > 0 or cancel_requested_at is not null),
   constraint tasks_failed_has_error check (status <> 'failed' or error is not null)
-) with (fillfactor = 70);
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_analyze_scale_factor = 0.02);
 
 create index idx_tasks_master_task_id on public.tasks (master_task_id);
 create index idx_tasks_status on public.tasks (status);
-create index tasks_parent_id_idx on public.tasks (parent_id);
 create index tasks_agent_id_idx on public.tasks (agent_id);
 create index tasks_created_by_idx on public.tasks (created_by, created_at desc);
 create index tasks_lease_expires_at_idx on public.tasks (lease_expires_at) where status = 'running';
@@ -97,6 +97,7 @@ comment on column public.tasks.owner_key is 'created_by as a key that is never n
 comment on column public.tasks.idempotency_key is 'Of master tasks: the same key of the same owner names the same task.';
 comment on column public.tasks.run_after is 'Not claimed before this time.';
 comment on column public.tasks.budget is 'Caps of the job, on the master task; a key with null lifts the default cap.';
+comment on column public.tasks.output_schema is 'JSON Schema that this task''s output fits; null: the agent''s.';
 comment on column public.tasks.traceparent is 'W3C Trace Context: the span that asked for the task, the parent of its runs.';
 comment on column public.tasks.tracestate is 'W3C Trace Context: what other systems of the trace carry along, as it came with the job''s request.';
 comment on column public.tasks.pending_children is 'Subtasks that have not ended.';
@@ -139,7 +140,11 @@ create table public.task_steps (
   primary key (task_id, seq),
   constraint task_steps_ended_has_output
     check ((state = 'started') = (ended_at is null) and (state = 'started' or output is not null))
-);
+) partition by range (task_id);
+create table private.task_steps_other partition of public.task_steps default;
+comment on table private.task_steps_other is
+  'Rows of public.task_steps for whose task no partition was made in time.';
+alter table private.task_steps_other enable row level security;
 comment on table public.task_steps is
   'The transcript of a task, which is also its checkpoint: one row a model call or tool call. An ended step never runs again.';
 comment on column public.task_steps.kind is 'model: a model call. tool: a call through the gateway. system: one of the five system tools.';
@@ -159,18 +164,18 @@ grant select on public.task_steps to authenticated;
 grant select on public.task_steps to service_role;
 
 create table private.hidden_step_outputs (
-  task_id uuid not null,
+  -- Not of the step: a partition that something refers to could not be dropped.
+  task_id uuid not null references public.tasks (id) on delete cascade,
   seq int not null,
   output jsonb not null,
-  primary key (task_id, seq),
-  foreign key (task_id, seq) references public.task_steps (task_id, seq) on delete cascade
+  primary key (task_id, seq)
 );
 comment on table private.hidden_step_outputs is
   'Whole results of steps whose owner may not read all of them: the text of a skill. Workers alone read them.';
 alter table private.hidden_step_outputs enable row level security;
 
 create table public.task_events (
-  id bigint generated always as identity primary key,
+  id bigint generated always as identity,
   task_id uuid not null references public.tasks (id) on delete cascade,
   -- No reference: it is the master of its task, and is gone with it.
   master_task_id uuid not null,
@@ -184,10 +189,17 @@ create table public.task_events (
     'skill.loaded', 'data.saved'
   )),
   payload jsonb not null default '{}' check (jsonb_typeof(payload) = 'object'),
-  at timestamptz not null default clock_timestamp()
-);
-create index task_events_task_id_idx on public.task_events (task_id, id);
+  at timestamptz not null default clock_timestamp(),
+  primary key (task_id, id)
+) partition by range (task_id);
 create index task_events_master_task_id_idx on public.task_events (master_task_id, id);
+-- For retention: one entry for many pages costs a write nothing.
+create index task_events_at_idx on public.task_events using brin (at);
+create table private.task_events_other partition of public.task_events default;
+comment on table private.task_events_other is
+  'Rows of public.task_events for whose task no partition was made in time.';
+alter table private.task_events_other enable row level security;
+select private.make_partitions();
 comment on table public.task_events is 'Append-only trace; each row is broadcast to the task''s and its master''s channel.';
 
 alter table public.task_events enable row level security;
@@ -201,7 +213,7 @@ grant select on public.task_events to authenticated;
 grant select on public.task_events to service_role;
 
 create table public.human_reviews (
-  id uuid primary key default gen_random_uuid(),
+  id uuid primary key default private.new_id(),
   task_id uuid not null references public.tasks (id) on delete cascade,
   seq int not null,
   question text not null,

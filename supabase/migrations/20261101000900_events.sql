@@ -1,25 +1,59 @@
 -- The trace: one row an event, broadcast in the same transaction.
 
+create function private.without_nulls(p_payload jsonb)
+returns jsonb
+-- Not "language sql", which would be planned again at every call.
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  -- Most events lack nothing.
+  if not jsonb_path_exists(p_payload, '$.* ? (@ == null)') then
+    return p_payload;
+  end if;
+  return (
+    select coalesce(jsonb_object_agg(field.key, field.value), '{}')
+    from jsonb_each(p_payload) as field
+    where field.value <> 'null'
+  );
+end;
+$$;
+comment on function private.without_nulls(jsonb) is
+  'An event''s payload without the particulars that are absent; nulls inside a value are the value''s own.';
+
 create function private.emit_event(p_task_id uuid, p_master_task_id uuid, p_type text, p_payload jsonb default '{}')
 returns void
--- Not "language sql", which would be planned again at every call.
 language plpgsql
 set search_path = ''
 as $$
 begin
-  -- Absent particulars are left out; nulls inside a value are the value's own. Most events lack none.
-  if jsonb_path_exists(p_payload, '$.* ? (@ == null)') then
-    p_payload := (
-      select coalesce(jsonb_object_agg(field.key, field.value), '{}')
-      from jsonb_each(p_payload) as field
-      where field.value <> 'null'
-    );
-  end if;
   insert into public.task_events (task_id, master_task_id, type, payload)
-  values (p_task_id, p_master_task_id, p_type, p_payload);
+  values (p_task_id, p_master_task_id, p_type, private.without_nulls(p_payload));
 end;
 $$;
 comment on function private.emit_event(uuid, uuid, text, jsonb) is 'Appends an event to a task''s trace.';
+
+create type private.task_event as (type text, payload jsonb);
+comment on type private.task_event is
+  'An event that is yet to be written: a transaction writes its events of one task all at once.';
+
+create function private.emit_events(p_task_id uuid, p_master_task_id uuid, p_events private.task_event[])
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  if cardinality(p_events) = 0 then
+    return;
+  end if;
+  insert into public.task_events (task_id, master_task_id, type, payload)
+  select p_task_id, p_master_task_id, event.type, private.without_nulls(event.payload)
+  from unnest(p_events) as event;
+end;
+$$;
+comment on function private.emit_events(uuid, uuid, private.task_event[]) is
+  'Appends events to a task''s trace, in the order of the array, in one statement, which is one broadcast.';
 
 create function private.broadcast(p_task_ids uuid[], p_master_task_ids uuid[], p_events text[], p_payloads jsonb[])
 returns void
@@ -32,7 +66,7 @@ declare
 begin
   -- What realtime.send() writes for one message of one channel, each in a savepoint of its own.
   with message as materialized (
-    select gen_random_uuid() as id, channel.topic, sent.event, sent.payload,
+    select private.new_id() as id, channel.topic, sent.event, sent.payload,
       -- Charged to the budget, into debt if need be.
       nextval('private.realtime_messages') as place_in_budget
     from unnest(p_task_ids, p_master_task_ids, p_events, p_payloads)

@@ -123,16 +123,21 @@ create function private.create_task(
   p_metadata jsonb default '{}',
   p_budget jsonb default null,
   p_traceparent text default null,
-  p_tracestate text default null
+  p_tracestate text default null,
+  p_output_schema jsonb default null
 )
 returns table (task_id uuid, master_task_id uuid, status text, is_new boolean)
 language plpgsql
 set search_path = ''
+-- In a new project, what is planned while the tables are empty reads whole tables, the checks of
+-- foreign keys included, for as long as a connection lives.
+set enable_seqscan = off
+set jit = off
 as $$
 #variable_conflict use_column
 declare
   v_agent public.agents;
-  v_id uuid := gen_random_uuid();
+  v_id uuid := private.new_id();
   v_visible_at timestamptz := private.message_time(p_run_after);
 begin
   -- The key before the checks: a repeated request gets its task even when the agent has gone since.
@@ -164,12 +169,12 @@ begin
 
   insert into public.tasks (
     id, master_task_id, agent_id, agent_slug, input, created_by, idempotency_key, run_after,
-    priority, concurrency_key, metadata, budget, traceparent, tracestate, message_id, logs
+    priority, concurrency_key, metadata, budget, traceparent, tracestate, output_schema, message_id, logs
   )
   values (
     v_id, v_id, v_agent.id, v_agent.slug, p_input, p_created_by, p_idempotency_key, p_run_after,
     p_priority, p_concurrency_key, coalesce(p_metadata, '{}'),
-    private.capped_budget(p_budget, p_created_by), p_traceparent, p_tracestate,
+    private.capped_budget(p_budget, p_created_by), p_traceparent, p_tracestate, p_output_schema,
     case when v_visible_at is not null then private.send_message(v_id, p_priority, v_visible_at) end,
     array[private.log_line('created for agent ' || v_agent.slug)]
   )
@@ -193,5 +198,5 @@ begin
   return query select v_id, v_id, 'pending'::text, true;
 end;
 $$;
-comment on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text) is
+comment on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text, jsonb) is
   'Creates a master task. The same idempotency key of the same owner returns the task it made before. Raises AGENT_NOT_FOUND, AGENT_INACTIVE, TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, TASK_RUN_AFTER_INVALID, TASK_BUDGET_INVALID, QUOTA_EXCEEDED, FORBIDDEN. Called by supaswarm-create-task.';

@@ -87,6 +87,7 @@ begin
         'tracestate', task.tracestate,
         'budget', master.budget,
         'stored_bytes_left', private.stored_bytes_left(task.created_by),
+        'output_schema', task.output_schema,
         'master_input', master.input
       ),
       'agent', staff.agent,

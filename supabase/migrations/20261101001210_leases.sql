@@ -9,31 +9,27 @@ declare
   v_lease_expires_at constant timestamptz := clock_timestamp() + make_interval(secs => p_lease_seconds);
   v_task public.tasks;
 begin
-  if p_lease_seconds is null then
-    select * into v_task
-    from public.tasks
-    where id = p_task_id and epoch = p_epoch and status = 'running'
-    for no key update;
-  else
-    update public.tasks
-    set lease_expires_at = v_lease_expires_at
-    where id = p_task_id and epoch = p_epoch and status = 'running'
-    returning * into v_task;
-  end if;
-  if v_task.id is null then
+  select * into v_task
+  from public.tasks
+  where id = p_task_id and epoch = p_epoch and status = 'running'
+  for no key update;
+  if not found then
     raise sqlstate 'PT409' using
       message = format('Cannot write to task %s: epoch %s does not hold its lease', p_task_id, p_epoch),
       detail = 'LEASE_LOST',
       hint = 'Drop the task; another worker has it, or it has ended.';
   end if;
-  if p_lease_seconds is not null then
+  -- A renewal writes new versions of the task and of its message. Between checkpoints that follow
+  -- each other within a sixth of the lease, none is needed.
+  if v_task.lease_expires_at < v_lease_expires_at - make_interval(secs => p_lease_seconds / 6.0) then
+    update public.tasks set lease_expires_at = v_lease_expires_at where id = p_task_id returning * into v_task;
     perform private.move_messages(v_task.priority, array[v_task.message_id], v_lease_expires_at);
   end if;
   return v_task;
 end;
 $$;
 comment on function private.hold_task(uuid, bigint, int) is
-  'The fence that every write of a worker passes: locks the task and renews its lease and its message''s visibility, or raises LEASE_LOST. Without p_lease_seconds nothing is renewed: the caller ends the lease.';
+  'The fence that every write of a worker passes: locks the task, or raises LEASE_LOST, and renews a lease of which less than five sixths are left together with its message''s visibility. Without p_lease_seconds nothing is renewed: the caller ends the lease.';
 
 create function private.heartbeat(p_worker_id text, p_leases jsonb, p_lease_seconds int)
 returns table (task_id uuid, epoch bigint, state text)

@@ -2,30 +2,40 @@
 
 create function private.price_at(p_provider_id uuid, p_model text)
 returns public.model_prices
-language sql
+-- Not "language sql", which would be planned again at every call.
+language plpgsql
 stable
 set search_path = ''
 as $$
-  select price
+declare
+  v_price public.model_prices;
+begin
+  select * into v_price
   from public.model_prices as price
-  where price.provider_id = price_at.p_provider_id
-    and price.model = price_at.p_model
+  where price.provider_id = p_provider_id
+    and price.model = p_model
     and price.valid_from <= now()
   order by price.valid_from desc
   limit 1;
+  return v_price;
+end;
 $$;
 comment on function private.price_at(uuid, text) is 'The price of a model that is valid now, or null.';
 
 create function private.price_of_agent(p_agent_id uuid)
 returns public.model_prices
-language sql
+language plpgsql
 stable
 set search_path = ''
 as $$
-  select private.price_at(provider.id, coalesce(agent.model, provider.default_model))
-  from public.agents as agent
-  join public.llm_providers as provider on provider.id = agent.provider_id
-  where agent.id = price_of_agent.p_agent_id;
+begin
+  return (
+    select private.price_at(provider.id, coalesce(agent.model, provider.default_model))
+    from public.agents as agent
+    join public.llm_providers as provider on provider.id = agent.provider_id
+    where agent.id = p_agent_id
+  );
+end;
 $$;
 comment on function private.price_of_agent(uuid) is 'The price of the model that an agent calls, or null.';
 

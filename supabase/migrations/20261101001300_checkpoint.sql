@@ -20,16 +20,17 @@ comment on function private.note_data_flows(uuid, jsonb) is
   'Remembers for the whole job what a tool lets flow: the result of a subtask carries what it has read.';
 
 create function private.start_steps(p_task public.tasks, p_steps jsonb)
-returns void
+returns private.task_event[]
 language plpgsql
 set search_path = ''
 as $$
 declare
   v_step record;
   v_max_steps numeric;
+  v_events private.task_event[] := '{}';
 begin
   if jsonb_array_length(p_steps) = 0 then
-    return;
+    return v_events;
   end if;
   v_max_steps := private.cap(
     (select budget from public.tasks where id = p_task.master_task_id), 'max_steps', 1000
@@ -57,15 +58,17 @@ begin
       perform private.note_data_flows(p_task.master_task_id, v_step.input -> 'data_flows');
     end if;
     if found and v_step.kind in ('model', 'tool') then
-      perform private.emit_event(p_task.id, p_task.master_task_id, v_step.kind || '.started',
-        jsonb_build_object('step_seq', v_step.seq, 'name', v_step.name, 'call_id', v_step.call_id,
-          'server', v_step.input -> 'server', 'arguments', v_step.input -> 'arguments'));
+      v_events := array_append(v_events, row(v_step.kind || '.started', jsonb_build_object(
+        'step_seq', v_step.seq, 'name', v_step.name, 'call_id', v_step.call_id,
+        'server', v_step.input -> 'server', 'arguments', v_step.input -> 'arguments'
+      ))::private.task_event);
     end if;
   end loop;
+  return v_events;
 end;
 $$;
 comment on function private.start_steps(public.tasks, jsonb) is
-  'Writes intents [{seq, kind, name, call_id, input}]; rows that exist stay as they are. Raises STEPS_EXCEEDED, BUDGET_EXCEEDED, PRICE_UNKNOWN.';
+  'Writes intents [{seq, kind, name, call_id, input}] and returns their events for emit_events(); rows that exist stay as they are. Raises STEPS_EXCEEDED, BUDGET_EXCEEDED, PRICE_UNKNOWN.';
 
 create function private.step_ended_event(p_kind text, p_name text, p_state text)
 returns text
@@ -87,14 +90,15 @@ comment on function private.step_ended_event(text, text, text) is
   'The event that an ended step emits, or null where another function emits it.';
 
 create function private.end_steps(p_task public.tasks, p_steps jsonb)
-returns void
+returns private.task_event[]
 language plpgsql
 set search_path = ''
 as $$
 declare
   v_step record;
-  v_event text;
+  v_type text;
   v_is_skill boolean;
+  v_events private.task_event[] := '{}';
 begin
   for v_step in
     select *
@@ -147,9 +151,9 @@ begin
         perform private.note_stored(p_task, v_step.storage_path, (v_step.output ->> 'bytes')::bigint);
       end if;
     end if;
-    v_event := private.step_ended_event(v_step.kind, v_step.name, v_step.state);
-    if v_event is not null then
-      perform private.emit_event(p_task.id, p_task.master_task_id, v_event, jsonb_build_object(
+    v_type := private.step_ended_event(v_step.kind, v_step.name, v_step.state);
+    if v_type is not null then
+      v_events := array_append(v_events, row(v_type, jsonb_build_object(
         'step_seq', v_step.seq,
         'name', v_step.name,
         'call_id', v_step.call_id,
@@ -160,21 +164,24 @@ begin
         'key', v_step.output -> 'key',
         'storage_path', v_step.storage_path,
         'usage', v_step.usage
-      ));
+      ))::private.task_event);
     end if;
   end loop;
+  return v_events;
 end;
 $$;
 comment on function private.end_steps(public.tasks, jsonb) is
-  'Writes results [{seq, kind, state, name, call_id, input, output, usage, data, storage_path}] with what follows from them.';
+  'Writes results [{seq, kind, state, name, call_id, input, output, usage, data, storage_path}] with what follows from them, and returns their events for emit_events().';
 
 create function private.begin_steps(p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_steps jsonb)
 returns table (seq int, state text, output jsonb)
 language plpgsql
 set search_path = ''
 as $$
+declare
+  v_task constant public.tasks := private.hold_task(p_task_id, p_epoch, p_lease_seconds);
 begin
-  perform private.start_steps(private.hold_task(p_task_id, p_epoch, p_lease_seconds), p_steps);
+  perform private.emit_events(v_task.id, v_task.master_task_id, private.start_steps(v_task, p_steps));
   return query
     select step.seq, step.state, coalesce(hidden.output, step.output)
     from public.task_steps as step
@@ -207,16 +214,24 @@ comment on function private.begin_again(uuid, bigint, int, jsonb) is
 
 create function private.note_progress(p_task public.tasks, p_goes_on boolean)
 returns void
-language sql
+language plpgsql
 set search_path = ''
 as $$
+begin
+  -- The caller has locked the row that it passes.
+  if p_task.deliveries <= 1
+    and not p_task.works_alone
+    and not (p_goes_on and (p_task.attempts > 0 or p_task.rate_limit_waits > 0))
+  then
+    return;
+  end if;
   update public.tasks
   set deliveries = 1,
       works_alone = false,
-      attempts = case when note_progress.p_goes_on then 0 else attempts end,
-      rate_limit_waits = case when note_progress.p_goes_on then 0 else rate_limit_waits end
-  where id = (note_progress.p_task).id
-    and (deliveries > 1 or works_alone or (note_progress.p_goes_on and (attempts > 0 or rate_limit_waits > 0)));
+      attempts = case when p_goes_on then 0 else attempts end,
+      rate_limit_waits = case when p_goes_on then 0 else rate_limit_waits end
+  where id = p_task.id;
+end;
 $$;
 comment on function private.note_progress(public.tasks, boolean) is
   'A step has ended: the deliveries so far were no crash loop. When the next step begins (p_goes_on), it begins with all its attempts; a step that ended is never run again, so this cannot go on for ever.';
@@ -229,15 +244,16 @@ language plpgsql
 set search_path = ''
 as $$
 declare
-  v_task public.tasks := private.hold_task(p_task_id, p_epoch, p_lease_seconds);
+  v_task constant public.tasks := private.hold_task(p_task_id, p_epoch, p_lease_seconds);
+  v_events private.task_event[] := private.end_steps(v_task, p_steps);
 begin
-  perform private.end_steps(v_task, p_steps);
   if jsonb_array_length(p_steps) > 0 then
     perform private.note_progress(v_task, jsonb_array_length(p_next) > 0);
   end if;
   if v_task.cancel_requested_at is null then
-    perform private.start_steps(v_task, p_next);
+    v_events := v_events || private.start_steps(v_task, p_next);
   end if;
+  perform private.emit_events(v_task.id, v_task.master_task_id, v_events);
   return v_task.cancel_requested_at is not null;
 end;
 $$;

@@ -91,7 +91,7 @@ set search_path = ''
 as $$
 declare
   v_agent_id uuid := (select id from public.agents where slug = p_agent_slug);
-  v_id uuid := gen_random_uuid();
+  v_id uuid := private.new_id();
   v_priority text := coalesce(p_options ->> 'priority', p_parent.priority);
   v_run_after timestamptz := (p_options ->> 'run_after')::timestamptz;
   v_visible_at timestamptz := private.message_time(v_run_after);
@@ -99,14 +99,14 @@ begin
   insert into public.tasks (
     id, master_task_id, parent_id, parent_step_seq, agent_id, agent_slug, input, created_by,
     idempotency_key, run_after, priority, concurrency_key, metadata,
-    traceparent, tracestate, depth, message_id, logs
+    traceparent, tracestate, output_schema, depth, message_id, logs
   )
   values (
     v_id, p_parent.master_task_id, p_parent.id, p_seq, v_agent_id, p_agent_slug, p_input,
     p_parent.created_by, p_options ->> 'idempotency_key', v_run_after, v_priority,
     coalesce(p_options ->> 'concurrency_key', p_parent.concurrency_key),
     coalesce(p_options -> 'metadata', '{}'),
-    coalesce(p_traceparent, p_parent.traceparent), p_parent.tracestate, p_parent.depth + 1,
+    coalesce(p_traceparent, p_parent.traceparent), p_parent.tracestate, p_options -> 'output_schema', p_parent.depth + 1,
     case when v_visible_at is not null then private.send_message(v_id, v_priority, v_visible_at) end,
     array[private.log_line('created for agent ' || p_agent_slug)]
   );
@@ -124,7 +124,7 @@ begin
 end;
 $$;
 comment on function private.spawn_one(public.tasks, int, text, jsonb, text, jsonb) is
-  'Creates the subtask of one create_subtask step, or without a step the one that a tool asked for, with its {idempotency_key, run_after, priority, concurrency_key, metadata}. The caller holds the job''s lock.';
+  'Creates the subtask of one create_subtask step, or without a step the one that a tool asked for, with its {idempotency_key, run_after, priority, concurrency_key, metadata, output_schema}. The caller holds the job''s lock.';
 
 create function private.create_child_task(p_parent_id uuid, p_request jsonb, p_traceparent text)
 returns table (task_id uuid, master_task_id uuid, status text, is_new boolean)
@@ -224,7 +224,8 @@ begin
     p_metadata => coalesce(p_request -> 'metadata', '{}'),
     p_budget => p_request -> 'budget',
     p_traceparent => p_traceparent,
-    p_tracestate => p_tracestate
+    p_tracestate => p_tracestate,
+    p_output_schema => p_request -> 'output_schema'
   );
   if v_created.is_new then
     perform private.note_job_client(v_created.task_id, v_client_id, v_user_id);
@@ -285,10 +286,11 @@ begin
         );
         v_created := v_created + 1;
       else
-        perform private.end_steps(v_task, jsonb_build_array(jsonb_build_object(
-          'seq', v_subtask.seq, 'kind', 'system', 'name', 'create_subtask', 'state', 'failed',
-          'output', jsonb_build_object('agent', v_subtask.agent, 'status', 'failed', 'error', v_error)
-        )));
+        perform private.emit_events(v_task.id, v_task.master_task_id,
+          private.end_steps(v_task, jsonb_build_array(jsonb_build_object(
+            'seq', v_subtask.seq, 'kind', 'system', 'name', 'create_subtask', 'state', 'failed',
+            'output', jsonb_build_object('agent', v_subtask.agent, 'status', 'failed', 'error', v_error)
+          ))));
       end if;
     end if;
     return query select v_subtask.seq, v_child_id, v_error;

@@ -49,6 +49,27 @@ $$;
 comment on function private.take_result_back(public.tasks) is
   'Lets a parent wait again for a subtask whose result it has not read. Raises TASK_NOT_RETRYABLE. The caller holds the job''s lock.';
 
+create function private.assert_transcript_is_kept(p_master_task_id uuid)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  -- Shared with others who ask, and held until the task is open again: nothing is dropped meanwhile.
+  perform pg_advisory_xact_lock_shared(hashtextextended('supaswarm:transcripts', 0));
+  if (select finished_at from public.tasks where id = p_master_task_id) < (
+    select value::timestamptz from private.settings where key = 'transcripts_kept_since'
+  ) then
+    raise sqlstate 'PT409' using
+      message = format('Cannot retry the task: its job %s is older than keep_jobs_days and is being deleted', p_master_task_id),
+      detail = 'TASK_NOT_RETRYABLE',
+      hint = 'Create a new task.';
+  end if;
+end;
+$$;
+comment on function private.assert_transcript_is_kept(uuid) is
+  'Raises TASK_NOT_RETRYABLE for a job that retention has begun to delete: without its transcript a task would repeat its effects.';
+
 create function private.reopen_task(p_task_id uuid)
 returns text
 language plpgsql
@@ -59,6 +80,7 @@ declare
 begin
   perform private.lock_job_of(p_task_id);
   select * into v_task from public.tasks where id = p_task_id for no key update;
+  perform private.assert_transcript_is_kept(v_task.master_task_id);
   if v_task.status is null or v_task.status not in ('failed', 'cancelled') then
     perform private.raise_not_retryable(p_task_id, 'it is ' || coalesce(v_task.status, 'deleted'),
       'Only a task that failed or was cancelled can be retried.');
@@ -270,7 +292,7 @@ as $$
 declare
   v_source public.tasks := private.own_task(p_task_id);
   v_agent public.agents;
-  v_id uuid := gen_random_uuid();
+  v_id uuid := private.new_id();
 begin
   perform private.assert_person_may('fork the task', 'swarm:run');
   -- Retention lists the files of a job that nobody else refers to: not while they are taken over.
@@ -282,12 +304,12 @@ begin
 
   insert into public.tasks (
     id, master_task_id, agent_id, agent_slug, input, created_by, priority, concurrency_key,
-    metadata, budget, traceparent, tracestate, intermediate_data, storage_paths, message_id, logs
+    metadata, budget, traceparent, tracestate, output_schema, intermediate_data, storage_paths, message_id, logs
   )
   select
     v_id, v_id, v_agent.id, v_agent.slug, v_source.input, v_source.created_by, v_source.priority,
     v_source.concurrency_key, v_source.metadata, private.capped_budget(private.budget_left(master), v_source.created_by),
-    v_source.traceparent, v_source.tracestate,
+    v_source.traceparent, v_source.tracestate, v_source.output_schema,
     private.saved_data_before(v_source, p_from_seq), v_source.storage_paths,
     private.send_message(v_id, v_source.priority),
     array[private.log_line(format('forked from task %s before step %s', p_task_id, p_from_seq))]

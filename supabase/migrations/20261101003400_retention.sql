@@ -74,6 +74,30 @@ $$;
 comment on function private.prune_jobs(int) is
   'Deletes up to p_limit jobs that ended more than keep_jobs_days ago, with all that belongs to them but usage_events, and returns how many.';
 
+create function private.drop_old_events(p_before timestamptz)
+returns int
+language plpgsql
+set search_path = ''
+set lock_timeout = '1s'
+as $$
+declare
+  v_old record;
+  v_is_young boolean;
+  v_count int := 0;
+begin
+  for v_old in select * from private.partitions_before('task_events', p_before) loop
+    -- A task may live longer than its events are kept.
+    execute format('select exists (select from %s where at >= $1)', v_old.partition) into v_is_young using p_before;
+    continue when v_is_young;
+    execute format('drop table %s', v_old.partition);
+    v_count := v_count + 1;
+  end loop;
+  return v_count;
+end;
+$$;
+comment on function private.drop_old_events(timestamptz) is
+  'Drops the partitions of task_events in which every event is older, and returns how many. Waits a second for the lock that it needs, then fails; the next call tries again.';
+
 create function private.prune_events(p_limit int)
 returns int
 language plpgsql
@@ -81,20 +105,90 @@ set search_path = ''
 as $$
 declare
   v_before timestamptz := clock_timestamp() - make_interval(days => private.retention_days('keep_events_days'));
+  v_week constant timestamp := date_trunc('week', v_before at time zone 'utc');
   v_count int;
 begin
   if v_before is null then
     return 0;
   end if;
+  -- The week that is growing old is dropped whole when it is over. Elsewhere are the events of tasks
+  -- that live long, and those that came while there was no partition for them.
   delete from public.task_events as event
-  using (select id from public.task_events order by id limit p_limit) as oldest
-  where event.id = oldest.id and event.at < v_before;
+  using (
+    select task_id, id
+    from public.task_events
+    where at < v_before
+      and (
+        task_id < private.first_id_of(v_week at time zone 'utc')
+        or task_id >= private.first_id_of((v_week + interval '1 week') at time zone 'utc')
+      )
+    limit p_limit
+  ) as old
+  where event.task_id = old.task_id and event.id = old.id;
   get diagnostics v_count = row_count;
   return v_count;
 end;
 $$;
 comment on function private.prune_events(int) is
-  'Deletes up to p_limit events older than keep_events_days and returns how many. No task needs them: its transcript is task_steps.';
+  'Deletes up to p_limit events older than keep_events_days that no dropped partition takes along, and returns how many. No task needs them: its transcript is task_steps.';
+
+create function private.drop_old_transcripts(p_before timestamptz)
+returns int
+language plpgsql
+set search_path = ''
+set lock_timeout = '1s'
+as $$
+declare
+  v_old record;
+  v_count int := 0;
+begin
+  for v_old in select * from private.partitions_before('task_steps', p_before) loop
+    exit when exists (
+      select from public.tasks as task
+      join public.tasks as master on master.id = task.master_task_id
+      where task.id >= v_old.first_id and task.id < v_old.next_id
+        and (master.finished_at is null or master.finished_at >= p_before)
+    );
+    execute format('drop table %s', v_old.partition);
+    v_count := v_count + 1;
+  end loop;
+  return v_count;
+end;
+$$;
+comment on function private.drop_old_transcripts(timestamptz) is
+  'Drops the partitions of task_steps in which every step is of a job that ended before, and returns how many. Waits a second for the lock that it needs, then fails; the next call tries again. The caller keeps others from retrying such a job.';
+
+create function private.drop_old_partitions()
+returns int
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_jobs_before constant timestamptz :=
+    clock_timestamp() - make_interval(days => private.retention_days('keep_jobs_days'));
+  v_events_before constant timestamptz :=
+    clock_timestamp() - make_interval(days => private.retention_days('keep_events_days'));
+  v_count int := 0;
+begin
+  if v_events_before is not null then
+    v_count := private.drop_old_events(v_events_before);
+  end if;
+  if v_jobs_before is not null then
+    -- From here on nobody opens such a job again, also when the setting is changed meanwhile.
+    if not pg_try_advisory_xact_lock(hashtextextended('supaswarm:transcripts', 0)) then
+      return v_count;
+    end if;
+    insert into private.settings as setting (key, value)
+    values ('transcripts_kept_since', v_jobs_before::text)
+    on conflict (key) do update
+    set value = greatest(setting.value::timestamptz, excluded.value::timestamptz)::text, updated_at = now();
+    v_count := v_count + private.drop_old_transcripts(v_jobs_before);
+  end if;
+  return v_count;
+end;
+$$;
+comment on function private.drop_old_partitions() is
+  'Drops what retention no longer keeps of task_events and task_steps, whole partitions at a time, and returns how many. The rows of jobs whose transcripts are gone are deleted by prune_jobs(). Called by cron.';
 
 create function private.awaits_export(p_execution_id uuid)
 returns boolean
@@ -161,6 +255,7 @@ $$;
 comment on function private.prune() is 'One batch of forgetting; says how much. Called by cron.';
 
 select cron.schedule('supaswarm-prune', '*/5 * * * *', 'select private.prune()');
+select cron.schedule('supaswarm-drop-partitions', '37 * * * *', 'select private.drop_old_partitions()');
 
 create function private.files_to_remove(p_limit int)
 returns jsonb

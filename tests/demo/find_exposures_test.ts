@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createSql } from "../../shared/db/sql_client.ts";
 import { findExposures } from "../../scripts/demo/find_exposures.ts";
-import { openDatabase } from "../../stack/database/open_database.ts";
+import { openDatabase } from "../../stack/open_database.ts";
 
 Deno.test("findExposures()", async (test) => {
   const database = await openDatabase({

@@ -1,11 +1,11 @@
 import { createSql, type Sql } from "../../shared/db/sql_client.ts";
 import type { Project } from "../../scripts/demo/user_client.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
-import { type Stack, startStack } from "../../stack/stack.ts";
+import { type LocalPlatform, startPlatform } from "../../scripts/platform/start_platform.ts";
 
 /** A whole platform in this process, and the operator's connection to its database. */
 export interface Platform extends AsyncDisposable {
-  readonly stack: Stack;
+  readonly stack: LocalPlatform;
   /** As role `postgres`. */
   readonly sql: Sql;
   /** What clients are told. */
@@ -30,7 +30,7 @@ export interface PlatformOptions {
 export async function bootPlatform(options: PlatformOptions = {}): Promise<Platform> {
   const { env = {}, projectRoot = PROJECT_ROOT, db = "pglite", dataDir = "" } = options;
   const logLines: string[] = [];
-  const stack = await startStack({
+  const stack = await startPlatform({
     db,
     port: 0,
     ephemeral: dataDir === "",

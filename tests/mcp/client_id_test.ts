@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { loadJose } from "../../scripts/deps.ts";
+import { loadJose } from "../../stack/deps.ts";
 import { authenticate } from "../../shared/http/authenticate.ts";
 
 Deno.test("authenticate() tells for which OAuth client a token was made", async () => {

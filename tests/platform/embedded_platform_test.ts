@@ -5,7 +5,7 @@ import {
   loadPgliteUuidOssp,
   type Pglite,
   type PgliteExtension,
-} from "../../scripts/deps.ts";
+} from "../../stack/deps.ts";
 import { bundleExtension } from "../../stack/platform/extension_bundle.ts";
 import { platformExtensions, platformSql } from "../../stack/platform/platform_files.ts";
 

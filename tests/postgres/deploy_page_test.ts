@@ -6,7 +6,7 @@ import { startNativeCluster } from "../../stack/native/native_cluster.ts";
 import { findNativePrefix } from "../../stack/native/native_prefix.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import { findFunctions } from "../../stack/functions/find_functions.ts";
-import { startStack } from "../../stack/stack.ts";
+import { startPlatform } from "../../scripts/platform/start_platform.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { createSql } from "../../shared/db/sql_client.ts";
 
@@ -79,7 +79,7 @@ Deno.test("the deploy page, followed word by word, ends with a completed task", 
     await cluster.stop();
 
     await t.step("the first task completes", async () => {
-      const stack = await startStack({
+      const stack = await startPlatform({
         db: "native",
         port: 0,
         ephemeral: false,

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import { openUrlDatabase } from "../../stack/database/url_database.ts";
 import { applyMigrations } from "../../stack/migrations/apply_migrations.ts";
-import { startStack } from "../../stack/stack.ts";
+import { startPlatform } from "../../scripts/platform/start_platform.ts";
 import type { Sql } from "../../shared/db/sql_client.ts";
 import { startNativeServer } from "./native_server.ts";
 
 async function start(db: string, onLog: (line: unknown) => void = () => {}): Promise<void> {
-  const stack = await startStack({
+  const stack = await startPlatform({
     db,
     port: 0,
     ephemeral: true,

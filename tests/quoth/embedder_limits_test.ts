@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
-import { openDatabase } from "../../stack/database/open_database.ts";
+import { openDatabase } from "../../stack/open_database.ts";
 import { createSql, type Sql } from "../../shared/db/sql_client.ts";
 import type { SwarmError } from "../../shared/errors/swarm_error.ts";
 import { createGuardedFetch } from "../../shared/net/guarded_fetch.ts";

@@ -13,7 +13,7 @@ import type { SyncPorts } from "../../shared/quoth/sync/sync_ports.ts";
 import { isolateClock } from "../../shared/isolate/clock.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import { addProject } from "../../scripts/quoth/add_project.ts";
-import { openDatabase } from "../../stack/database/open_database.ts";
+import { openDatabase } from "../../stack/open_database.ts";
 import { FakeGitHub } from "./sync_fake_github.ts";
 
 export const REPO = "acme/handbook";

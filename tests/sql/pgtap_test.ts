@@ -1,6 +1,6 @@
 import { createSql } from "../../shared/db/sql_client.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
-import { openDatabase } from "../../stack/database/open_database.ts";
+import { openDatabase } from "../../stack/open_database.ts";
 import { pgtapFiles, runPgtapFile } from "./pgtap.ts";
 
 Deno.test("SQL on the embedded database", async (test) => {

@@ -1,6 +1,6 @@
 /** Started by database_folder_test.ts to be killed while its database runs a long statement. */
 import { createSql } from "../../shared/db/sql_client.ts";
-import { openDatabase } from "../../stack/database/open_database.ts";
+import { openDatabase } from "../../stack/open_database.ts";
 
 const [dataDir = ""] = Deno.args;
 const database = await openDatabase({ db: "pglite", dataDir, ephemeral: false, log: () => {} });

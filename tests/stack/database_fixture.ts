@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { createSql, type Sql } from "../../shared/db/sql_client.ts";
 import type { Logger, StackDatabase } from "../../stack/database/database_port.ts";
 import { readHolder } from "../../stack/database/folder_lock.ts";
-import { openDatabase } from "../../stack/database/open_database.ts";
+import { openDatabase } from "../../stack/open_database.ts";
 import { protectProcess } from "../../stack/database/protect_process.ts";
 
 /** An embedded database on a folder that the test can open again. */

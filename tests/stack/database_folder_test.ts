@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { createSql } from "../../shared/db/sql_client.ts";
 import { SwarmError } from "../../shared/errors/swarm_error.ts";
 import { readHolder } from "../../stack/database/folder_lock.ts";
-import { openDatabase } from "../../stack/database/open_database.ts";
+import { openDatabase } from "../../stack/open_database.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { openDatabaseFixture } from "./database_fixture.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { loadJose } from "../../scripts/deps.ts";
+import { loadJose } from "../../stack/deps.ts";
 import { loadSupabaseServer } from "../deps.ts";
 import { type GatewayFixture, startGatewayFixture } from "./gateway_fixture.ts";
 

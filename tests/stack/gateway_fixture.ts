@@ -1,6 +1,6 @@
 import { createSql, type Sql } from "../../shared/db/sql_client.ts";
 import type { StackDatabase } from "../../stack/database/database_port.ts";
-import { openDatabase } from "../../stack/database/open_database.ts";
+import { openDatabase } from "../../stack/open_database.ts";
 import { protectProcess } from "../../stack/database/protect_process.ts";
 import { startGateway } from "../../stack/gateway/gateway.ts";
 import { loadKeys, type StackKeys } from "../../stack/keys/keys.ts";

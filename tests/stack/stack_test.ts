@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { createSql } from "../../shared/db/sql_client.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
-import { startStack } from "../../stack/stack.ts";
+import { startPlatform } from "../../scripts/platform/start_platform.ts";
 
 const ECHO_ENVIRONMENT = `Deno.serve(() => Response.json(Deno.env.toObject()));`;
 
@@ -26,7 +26,7 @@ async function makeProject(): Promise<string> {
 
 Deno.test("a stack puts named keys in Vault and keeps them from functions", async (test) => {
   const projectRoot = await makeProject();
-  const stack = await startStack({
+  const stack = await startPlatform({
     db: "pglite",
     port: 0,
     ephemeral: true,
@@ -89,7 +89,7 @@ Deno.test("a stack that cannot start leaves nothing running", async () => {
     "select nonsense;",
   );
 
-  const start = startStack({
+  const start = startPlatform({
     db: "pglite",
     port: 0,
     ephemeral: true,

@@ -9,7 +9,7 @@ import type { ToolCallRequest } from "../../shared/tool_contracts/tool_call.ts";
 import type { ToolGateway } from "../../shared/tool_contracts/tool_gateway.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import { applyMigrations } from "../../stack/migrations/apply_migrations.ts";
-import { openDatabase } from "../../stack/database/open_database.ts";
+import { openDatabase } from "../../stack/open_database.ts";
 
 /** What a registry row is made of; the rest has defaults. */
 export interface ToolRow {

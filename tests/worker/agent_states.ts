@@ -17,6 +17,8 @@ export interface StateParts {
   readonly reviews?: readonly Review[];
   readonly tools?: readonly AgentTool[];
   readonly skills?: TaskContext["skills"];
+  readonly outputSchema?: JsonObject;
+  readonly mustComplete?: boolean;
   readonly untried?: readonly number[];
   readonly spawned?: readonly number[];
 }
@@ -40,6 +42,7 @@ export function stateOf(parts: StateParts = {}): AgentState {
         deliveries: 1,
         traceparent: null,
         tracestate: null,
+        output_schema: parts.outputSchema ?? null,
         master_input: "Write a poem",
       },
       agent: {
@@ -49,6 +52,8 @@ export function stateOf(parts: StateParts = {}): AgentState {
         model: null,
         temperature: 0.7,
         max_tokens: null,
+        output_schema: null,
+        must_complete: parts.mustComplete ?? false,
       },
       provider: null,
       skills: [...skills],

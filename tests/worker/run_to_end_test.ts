@@ -37,21 +37,72 @@ Deno.test("a worker runs tasks to their end", async (t) => {
       await worker.stop();
     });
 
-    await t.step("two plain answers complete the task with the second", async () => {
-      let reminded = false;
+    await t.step("a plain answer completes the task with one model call", async () => {
+      const worker = swarm.startWorker({ model: () => ({ text: " Roses " }) });
+
+      const taskId = await swarm.createTask();
+      const task = await swarm.until(taskId, "completed");
+
+      assert.equal(task.output, "Roses");
+      assert.equal((await swarm.steps(taskId)).length, 1);
+      await worker.stop();
+    });
+
+    await t.step("an agent that must complete its tasks gets one reminder", async () => {
+      await swarm.sql`update public.agents set must_complete = true where slug = 'test-planner'`;
+      let reminders = 0;
       const worker = swarm.startWorker({
-        model: ({ prompt }) => {
-          const last = prompt.messages.at(-1);
-          reminded ||= last?.role === "user" && last.text.includes("complete_task");
-          return { text: reminded ? "Violets" : "Roses" };
+        model: (call) => {
+          const last = call.prompt.messages.at(-1);
+          if (last?.role === "user" && last.text.includes("complete_task")) reminders++;
+          return turnNumber(call) === 0 ? { text: "Roses" } : complete("Violets");
         },
       });
 
       const task = await swarm.until(await swarm.createTask(), "completed");
 
       assert.equal(task.output, "Violets");
-      assert.ok(reminded);
+      assert.equal(reminders, 1);
       await worker.stop();
+      await swarm.sql`update public.agents set must_complete = false where slug = 'test-planner'`;
+    });
+
+    await t.step("the output is typed by the task's schema, else by its agent's", async () => {
+      const schema = (name: string) => ({
+        type: "object",
+        properties: { [name]: { type: "integer" } },
+        required: [name],
+        additionalProperties: false,
+      });
+      const ofAgent = schema("agents");
+      await swarm.sql`
+        update public.agents set output_schema = ${swarm.sql.json(ofAgent)}
+        where slug = 'test-planner'`;
+      const worker = swarm.startWorker({
+        model: (call) => {
+          const { output } = call.prompt;
+          const [name = ""] = Object.keys(Object(output?.schema.properties));
+          const value = turnNumber(call) === 0 ? "many" : 3;
+          return turnNumber(call) === 2
+            ? { text: JSON.stringify({ [name]: value }) }
+            : { calls: [ask("complete_task", { output: { [name]: value, x: 1 } })] };
+        },
+      });
+
+      const outputs = [];
+      for (const ofTask of [null, schema("tasks")]) {
+        const taskId = await swarm.createTask("Count", "test-planner", undefined, ofTask);
+        outputs.push((await swarm.until(taskId, "completed")).output);
+        const steps = await swarm.steps(taskId);
+        assert.deepEqual(
+          steps.map(({ kind, output }) => output.error_code ?? kind),
+          ["model", "OUTPUT_SCHEMA_MISMATCH", "model", "OUTPUT_SCHEMA_MISMATCH", "model"],
+        );
+      }
+
+      assert.deepEqual(outputs, [{ agents: 3 }, { tasks: 3 }]);
+      await worker.stop();
+      await swarm.sql`update public.agents set output_schema = null where slug = 'test-planner'`;
     });
 
     await t.step(

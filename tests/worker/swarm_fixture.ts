@@ -13,7 +13,7 @@ import type { TaskModelCall, TaskPorts } from "../../shared/worker/task_ports.ts
 import type { ListenForTasks } from "../../shared/worker/task_listener.ts";
 import type { TaskStore } from "../../shared/worker/task_store.ts";
 import { Worker } from "../../shared/worker/worker.ts";
-import { openDatabase } from "../../stack/database/open_database.ts";
+import { openDatabase } from "../../stack/open_database.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 
 /** What a scripted model answers: text, calls, or a failure. */
@@ -154,11 +154,13 @@ export class Swarm {
     input: JsonValue = "Do it",
     agent = "test-planner",
     budget?: JsonObject,
+    outputSchema: JsonObject | null = null,
   ): Promise<string> {
     const [row] = await this.sql`
       select task_id from private.create_task(
         ${agent}, ${this.sql.json(input)},
-        p_budget => ${budget === undefined ? null : this.sql.json(budget)}::jsonb)`;
+        p_budget => ${budget === undefined ? null : this.sql.json(budget)}::jsonb,
+        p_output_schema => ${outputSchema === null ? null : this.sql.json(outputSchema)}::jsonb)`;
     return String(row?.task_id);
   }
 

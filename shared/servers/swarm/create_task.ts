@@ -56,6 +56,10 @@ export const createTaskTool = defineTool({
         description: "Tasks of one key share its limit",
       },
       metadata: { type: "object", description: "Notes of your own, kept with the task" },
+      output_schema: {
+        type: "object",
+        description: "JSON Schema that the output fits, instead of the agent's own",
+      },
       watch: {
         type: "boolean",
         default: false,

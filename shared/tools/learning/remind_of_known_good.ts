@@ -1,6 +1,9 @@
 import type { ErrorCode } from "../../errors/codes.ts";
 import { knownGoodSentence, newestKnownGood } from "./known_good.ts";
-import { type RunningCall, toolNameOf } from "../running_call.ts";
+import type { Logger } from "../../log/logger.ts";
+import type { Redactor } from "../../secrets/redact.ts";
+import type { CallRecord } from "../../tool_contracts/tool_records.ts";
+import type { ToolStore } from "../../tool_contracts/tool_store.ts";
 
 /** The errors that other arguments could mend; no code: the tool itself reported the error. */
 const MENDABLE: ReadonlySet<ErrorCode | undefined> = new Set<ErrorCode | undefined>([
@@ -9,25 +12,33 @@ const MENDABLE: ReadonlySet<ErrorCode | undefined> = new Set<ErrorCode | undefin
   "TOOL_FAILED",
 ]);
 
+/** A call that has failed outside a task. */
+export interface FailedCall {
+  /** The tool's own name. */
+  readonly toolName: string;
+  /** What was read for the call; null where that failed. */
+  readonly record: CallRecord | null;
+  readonly redactor: Redactor;
+  readonly ports: { readonly store: Pick<ToolStore, "learnedParameters">; readonly log: Logger };
+}
+
 /**
  * Arguments of the failed tool that worked before, in words for the caller's model; undefined where
- * there are none, where they would not help, and in a task, whose agent is told by its loop.
+ * there are none, or where they would not help.
  */
 export async function remindOfKnownGood(
-  call: RunningCall,
+  { toolName, record, redactor, ports }: FailedCall,
   errorCode: ErrorCode | undefined,
 ): Promise<string | undefined> {
-  const { record, request, ports, redactor } = call;
-  const isTask = request.caller.taskId !== null;
-  if (isTask || !MENDABLE.has(errorCode) || !record?.cached) return undefined;
+  if (!MENDABLE.has(errorCode) || !record?.cached) return undefined;
   try {
-    const learned = await ports.store.learnedParameters(record.connection.id, toolNameOf(call));
+    const learned = await ports.store.learnedParameters(record.connection.id, toolName);
     if (learned === null) return undefined;
     const { inputSchema } = record.cached.schema;
     const sentence = knownGoodSentence(newestKnownGood(learned, inputSchema));
     return sentence === undefined ? undefined : redactor.text(sentence);
   } catch (error) {
-    // The answer is told without it.
+    // The answer goes out without it.
     ports.log("warn", "tool.reminder_failed", { error: String(error) });
     return undefined;
   }

@@ -1,7 +1,7 @@
 import { SwarmError } from "../../errors/swarm_error.ts";
 import type { JsonObject } from "../../json.ts";
 import { mcpFeatures } from "../kinds/mcp/mcp_server.ts";
-import { insufficientScope, missingScopes, scopesOf } from "../admit_call.ts";
+import { insufficientScope, missingScopes, scopesOf } from "../../tool_contracts/tool_scopes.ts";
 import { definitionDifference, definitionHash } from "./definition_pin.ts";
 import { MAX_LIST_AGE_SECONDS } from "./list_agent_tools.ts";
 import { summaryOf } from "./list_servers.ts";

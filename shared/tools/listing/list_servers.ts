@@ -1,4 +1,4 @@
-import { missingScopes, scopesOf } from "../admit_call.ts";
+import { missingScopes, scopesOf } from "../../tool_contracts/tool_scopes.ts";
 import { externalServerOf } from "./external_server.ts";
 import type { ToolServerPorts } from "../kinds/open_tool_server.ts";
 import type { ServerStatus, ServerSummary } from "../../tool_contracts/server_tools.ts";

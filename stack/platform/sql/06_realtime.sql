@@ -21,8 +21,6 @@ create table realtime.messages (
 ) partition by range (inserted_at);
 
 create table realtime.messages_default partition of realtime.messages default;
--- For the server's look at what it may have missed, and for the deletion of old messages.
-create index messages_inserted_at_idx on realtime.messages (inserted_at);
 create index messages_inserted_at_topic_idx
   on realtime.messages (inserted_at desc, topic)
   where extension = 'broadcast' and private is true;

@@ -6,6 +6,8 @@ select set_eq(
   $$select jobname, schedule, command from cron.job where active$$,
   $$values
     ('supaswarm-tick', '15 seconds', 'select private.tick()'),
+    ('supaswarm-partitions', '7 * * * *', 'select private.make_partitions()'),
+    ('supaswarm-drop-partitions', '37 * * * *', 'select private.drop_old_partitions()'),
     ('supaswarm-export', '20 * * * *', 'select private.wake_export()'),
     ('supaswarm-prune', '*/5 * * * *', 'select private.prune()'),
     ('supaswarm-prune-cron-runs', '17 3 * * *',

@@ -5,6 +5,7 @@ import type { Sql } from "../../../db/sql_client.ts";
 import { SwarmError } from "../../../errors/swarm_error.ts";
 import type { JsonObject, JsonValue } from "../../../json.ts";
 import type { Logger } from "../../../log/logger.ts";
+import { timeOrderedId } from "../../../time_ordered_id.ts";
 import { claimsOfCall } from "../../../tool_contracts/tool_caller.ts";
 import { withDeadline } from "../../../with_deadline.ts";
 import { contentText } from "../../../content_text.ts";
@@ -201,7 +202,7 @@ function createContext(
   { caller, input, signal, timeoutMs, call }: ContextOptions,
 ): ToolContext {
   const endsAtMs = performance.now() + timeoutMs;
-  const executionId = call?.executionId ?? crypto.randomUUID();
+  const executionId = call?.executionId ?? timeOrderedId();
   return {
     sql,
     supabaseUrl,

@@ -6,11 +6,12 @@ import { startGateway } from "./gateway/gateway.ts";
 import type { FunctionPort, RealtimePort } from "./gateway/gateway_ports.ts";
 import type { StackKeys } from "./keys/keys.ts";
 import { startRealtime } from "./realtime/realtime.ts";
-import { type Environment, functionEnvironment, functionLimits } from "./stack_environment.ts";
+import { functionEnvironment } from "./function_environment.ts";
+import type { Environment, FunctionLimits } from "./stack_environment.ts";
 import type { StopSequence } from "./stop_sequence.ts";
 
-/** What the doors lead to. */
-export interface DoorsOptions {
+/** What the endpoints serve. */
+export interface EndpointsOptions {
   readonly database: StackDatabase;
   readonly keys: StackKeys;
   readonly port: number;
@@ -18,14 +19,16 @@ export interface DoorsOptions {
   readonly dataDir: string | null;
   readonly projectRoot: string;
   readonly watch: boolean;
-  readonly environment: Environment;
+  /** What functions see beside the platform's variables. */
+  readonly functionSettings: Environment;
+  readonly functionLimits: FunctionLimits;
   readonly log: Logger;
   readonly onLog: FunctionLog;
   readonly stops: StopSequence;
 }
 
-/** The running doors. */
-export interface Doors {
+/** The running endpoints. */
+export interface Endpoints {
   readonly apiUrl: string;
   readonly functions: FunctionHost;
   /** Starts what else starts with the first request; wants the migrations applied. */
@@ -36,8 +39,8 @@ export interface Doors {
  * Starts what clients talk to: the gateway, and behind it Realtime and the edge functions. The
  * gateway comes first, since functions are told its address; requests wait for what they need.
  */
-export async function startDoors(options: DoorsOptions): Promise<Doors> {
-  const { database, keys, stops, onLog, environment } = options;
+export async function startEndpoints(options: EndpointsOptions): Promise<Endpoints> {
+  const { database, keys, stops, onLog, functionSettings: settings } = options;
   const functions = Promise.withResolvers<FunctionPort>();
   const realtime = Promise.withResolvers<RealtimePort>();
   const gateway = await startGateway({
@@ -57,11 +60,11 @@ export async function startDoors(options: DoorsOptions): Promise<Doors> {
   stops.add("realtime", () => realtimeServer.stop());
   realtime.resolve(realtimeServer);
 
-  const env = functionEnvironment({ apiUrl: gateway.url, dbUrl: database.url, keys, environment });
+  const env = functionEnvironment({ apiUrl: gateway.url, dbUrl: database.url, keys, settings });
   const host = await createFunctionHost({
     projectRoot: options.projectRoot,
     env,
-    ...functionLimits(environment),
+    ...options.functionLimits,
     watch: options.watch,
     onLog,
   });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { missingScopes, scopesOf } from "./admit_call.ts";
+import { missingScopes, scopesOf } from "./tool_scopes.ts";
 
 Deno.test("admin:* covers every scope, and nothing else covers another's", () => {
   assert.deepEqual(missingScopes(["mcp:notes", "sql:write"], ["admin:*"]), []);

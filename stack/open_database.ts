@@ -1,13 +1,13 @@
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";
-import { SwarmError } from "../../shared/errors/swarm_error.ts";
-import type { Logger, StackDatabase } from "./database_port.ts";
-import { makeEphemeralFolder } from "./ephemeral_folder.ts";
-import { endOrphan } from "./folder_lock.ts";
-import { startPgliteDatabase } from "./pglite_database.ts";
+import { SwarmError } from "../shared/errors/swarm_error.ts";
+import type { Logger, StackDatabase } from "./database/database_port.ts";
+import { makeEphemeralFolder } from "./database/ephemeral_folder.ts";
+import { endOrphan } from "./database/folder_lock.ts";
+import { startPgliteDatabase } from "./database/pglite_database.ts";
 import { migratedSnapshot } from "./migrated_snapshot.ts";
-import { ensurePgliteFolder, platformSnapshot, writeBundles } from "./pglite_folder.ts";
-import { openUrlDatabase } from "./url_database.ts";
+import { ensurePgliteFolder, platformSnapshot, writeBundles } from "./database/pglite_folder.ts";
+import { openUrlDatabase } from "./database/url_database.ts";
 
 /** The notification channels of the platform's own parts. */
 export const PLATFORM_CHANNELS: readonly string[] = [
@@ -18,7 +18,7 @@ export const PLATFORM_CHANNELS: readonly string[] = [
 ];
 
 const DEFAULT_STATEMENT_LIMIT_MS = 30_000;
-const PROJECT_CACHE = new URL("../../.supaswarm/cache/", import.meta.url);
+const PROJECT_CACHE = new URL("../.supaswarm/cache/", import.meta.url);
 
 /** Which database to open and where it lives. */
 export interface OpenDatabaseOptions {
@@ -73,7 +73,7 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<StackD
 
 async function openNative(dataDir: string): Promise<StackDatabase> {
   // Loaded when needed: the other kinds need nothing of it.
-  const { startNativeDatabase } = await import("./native_database.ts");
+  const { startNativeDatabase } = await import("./database/native_database.ts");
   return await startNativeDatabase(dataDir);
 }
 

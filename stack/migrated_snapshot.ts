@@ -1,9 +1,9 @@
 import { join } from "node:path";
-import { applyMigrations } from "../migrations/apply_migrations.ts";
-import { contentHash } from "./content_hash.ts";
-import { copySnapshot, type SnapshotOptions } from "./snapshot.ts";
-import type { PgliteDatabaseOptions } from "./pglite_database.ts";
-import { startPgliteDatabase } from "./pglite_database.ts";
+import { applyMigrations } from "./migrations/apply_migrations.ts";
+import { contentHash } from "./database/content_hash.ts";
+import { copySnapshot, type SnapshotOptions } from "./database/snapshot.ts";
+import type { PgliteDatabaseOptions } from "./database/pglite_database.ts";
+import { startPgliteDatabase } from "./database/pglite_database.ts";
 
 /**
  * The snapshot of a database in which the project's migrations and seed have been applied, made

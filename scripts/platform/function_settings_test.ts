@@ -1,0 +1,25 @@
+import assert from "node:assert/strict";
+import { functionSettings } from "./function_settings.ts";
+
+const LIMITS = { wallClockMs: 2_500, cpu: { softMs: 200, hardMs: 500 } };
+
+Deno.test("functionSettings() passes settings on and no key of a provider", () => {
+  const settings = functionSettings({
+    OPENAI_API_KEY: "hidden",
+    OTEL_DENO: "hidden",
+    OTEL_SERVICE_NAME: "swarm",
+    SUPASWARM_X: "1",
+  }, LIMITS);
+
+  assert.equal(settings["SUPASWARM_X"], "1");
+  assert.equal(settings["OTEL_SERVICE_NAME"], "swarm");
+  assert.ok(!JSON.stringify(settings).includes("hidden"));
+});
+
+Deno.test("functionSettings() names the limits that the isolates really have", () => {
+  const settings = functionSettings({ SUPASWARM_CPU_SOFT_MS: "9", SUPASWARM_X: "1" }, LIMITS);
+
+  assert.equal(settings["SUPASWARM_WALL_CLOCK_SECONDS"], "2");
+  assert.equal(settings["SUPASWARM_CPU_SOFT_MS"], "200");
+  assert.equal(settings["SUPASWARM_CPU_HARD_MS"], "500");
+});

@@ -1,0 +1,63 @@
+import type { StopSequence } from "../../stack/stop_sequence.ts";
+import { type Environment, readEnvironment } from "../../stack/stack_environment.ts";
+import { type Stack, type StackOptions, startStack } from "../../stack/stack.ts";
+import { startEmbeddingServer } from "../embedding/embedding_server.ts";
+import { DEMO_AGENTS } from "../models/demo_agents.ts";
+import { type ModelServer, startModelServer } from "../models/model_server.ts";
+import { configureProject } from "./configure_project.ts";
+import { functionSettings } from "./function_settings.ts";
+
+/** A stack with the product on it. */
+export interface LocalPlatform extends Stack {
+  /** Plays the seeded demo agents; its journal tells what a model was shown. */
+  readonly models: ModelServer;
+}
+
+/** What the platform is started with; the rest is the platform's own. */
+export type PlatformOptions = Omit<StackOptions, "functionSettings" | "startCompanion">;
+
+/**
+ * Starts the whole platform: the embedded Supabase, scripted models, an embedder that needs no
+ * key, and the product's settings in the database. Ends all of it with the stack.
+ *
+ * @throws SwarmError as {@linkcode startStack} does. Nothing is left running then.
+ */
+export async function startPlatform(options: PlatformOptions): Promise<LocalPlatform> {
+  const env = options.env ?? await readEnvironment(options.projectRoot);
+  const models = Promise.withResolvers<ModelServer>();
+  const stack = await startStack({
+    ...options,
+    env,
+    functionSettings,
+    startCompanion: async (stops) => {
+      const server = await startScriptedModels(stops);
+      models.resolve(server);
+      return { prepare: (stack) => prepareProject({ ...stack, models: server, env, stops }) };
+    },
+  });
+  return { ...stack, models: await models.promise };
+}
+
+async function startScriptedModels(stops: StopSequence): Promise<ModelServer> {
+  const server = await startModelServer({ agents: DEMO_AGENTS });
+  stops.add("scripted models", () => server.stop());
+  return server;
+}
+
+async function prepareProject({ dbUrl, apiUrl, models, env, stops }: {
+  readonly dbUrl: string;
+  readonly apiUrl: string;
+  readonly models: ModelServer;
+  readonly env: Environment;
+  readonly stops: StopSequence;
+}): Promise<void> {
+  const embeddings = startEmbeddingServer();
+  stops.add("embeddings", () => embeddings.stop());
+  await configureProject({
+    dbUrl,
+    apiUrl,
+    scriptedModelUrl: models.url,
+    embeddingUrl: embeddings.url,
+    environment: env,
+  });
+}

@@ -1,0 +1,38 @@
+import type { ConvertibleTool } from "../tool_schemas/function_definition.ts";
+import {
+  type FunctionDefinition,
+  toFunctionDefinition,
+} from "../tool_schemas/function_definition.ts";
+import { SwarmError } from "../errors/swarm_error.ts";
+import { isJsonObject } from "../json.ts";
+import { ARGUMENTS_LIMITS } from "../json/json_limits.ts";
+import { parseJsonOrUndefined } from "../json/parse_json.ts";
+import type { ModelRequest, ModelResponse } from "./model_port.ts";
+
+/**
+ * The form of a request's answer as a provider enforces it: a closed schema with every field
+ * required, which OpenAI, Anthropic and Gemini take alike. Null where the schema cannot be
+ * expressed that way, or nothing is asked for.
+ */
+export function nativeOutput({ output }: ModelRequest): FunctionDefinition | null {
+  if (output === undefined) return null;
+  const tool: ConvertibleTool = { name: "output", description: "", inputSchema: output.schema };
+  try {
+    const definition = toFunctionDefinition(tool, "openai");
+    return definition.isStrict ? definition : null;
+  } catch (error) {
+    if (error instanceof SwarmError && error.code === "TOOL_CONFIG_INVALID") return null;
+    throw error;
+  }
+}
+
+/** The answer with its text in the schema's own form: without the nulls of absent fields. */
+export function fromNativeOutput(
+  response: ModelResponse,
+  definition: FunctionDefinition | null,
+): ModelResponse {
+  if (definition === null || response.finish_reason !== "stop") return response;
+  const value = parseJsonOrUndefined(response.text, ARGUMENTS_LIMITS);
+  if (!isJsonObject(value)) return response;
+  return { ...response, text: JSON.stringify(definition.toOriginal(value)) };
+}

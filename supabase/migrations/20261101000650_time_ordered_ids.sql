@@ -1,0 +1,42 @@
+-- Ids that grow with time. A random id lands on any page of an index, so each one writes a whole page
+-- to the WAL after every checkpoint of the server; ids of the same moment share their pages.
+
+create function private.new_id()
+returns uuid
+language plpgsql
+set search_path = ''
+as $$
+begin
+  return (
+    lpad(to_hex((extract(epoch from clock_timestamp()) * 1000)::bigint), 12, '0')
+    || '7' || substr(gen_random_uuid()::text, 16)
+  )::uuid;
+end;
+$$;
+comment on function private.new_id() is
+  'A UUID of version 7: 48 bits of milliseconds since 1970, then 74 random bits. For rows that many are made of; a token, which nobody may guess, is random from its first bit.';
+
+create function private.first_id_of(p_at timestamptz)
+returns uuid
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  return rpad(lpad(to_hex(floor(extract(epoch from p_at) * 1000)::bigint), 12, '0'), 32, '0')::uuid;
+end;
+$$;
+comment on function private.first_id_of(timestamptz) is
+  'The smallest id that new_id() can make at that time or later.';
+
+create function private.time_of_id(p_id uuid)
+returns timestamptz
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  return to_timestamp(('x' || left(replace(p_id::text, '-', ''), 12))::bit(48)::bigint / 1000.0);
+end;
+$$;
+comment on function private.time_of_id(uuid) is 'When new_id() made the id, to the millisecond.';
