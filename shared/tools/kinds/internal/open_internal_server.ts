@@ -27,7 +27,7 @@ import {
   type ToolContext,
   ToolReply,
 } from "../../../tool_contracts/internal_server.ts";
-import { insufficientScope, missingScopes } from "../../admit_call.ts";
+import { insufficientScope, missingScopes } from "../../../tool_contracts/tool_scopes.ts";
 import { relayInternal } from "./relay_internal.ts";
 
 /** What an internal server is opened with. */
