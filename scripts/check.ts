@@ -2,7 +2,6 @@
 import { join } from "node:path";
 import { ENV_VARIABLES } from "../shared/config/env_variables.ts";
 import { CLOSED_SETS } from "../shared/db/database.types.ts";
-import { ERROR_CODES } from "../shared/errors/codes.ts";
 import { functionPackageProblems } from "./check/function_packages.ts";
 import {
   effectsInCore,
@@ -40,6 +39,7 @@ await runCommand(
       ...await importChecks(),
       await list("error codes", errorCodeProblems),
       await list("documentation", documentationProblems),
+      await deno("generated error codes", "run", "-A", "scripts/errors_generate.ts", "--check"),
       await deno("generated types", "run", "-A", "scripts/types_generate.ts", "--check"),
       await deno("generated index", "run", "-A", "scripts/generate_internal_servers.ts", "--check"),
       await deno("vendored packages", "run", "-A", "scripts/vendor.ts", "--check"),
@@ -106,7 +106,6 @@ async function errorCodeProblems(): Promise<string[]> {
 
 async function documentationProblems(): Promise<string[]> {
   const lists = [
-    { page: "docs/errors.md", names: Object.keys(ERROR_CODES) },
     { page: "docs/reference/environment.md", names: Object.keys(ENV_VARIABLES) },
     { page: "docs/reference/events.md", names: [...CLOSED_SETS.task_events.type, "model.delta"] },
     { page: "docs/state-machine.md", names: CLOSED_SETS.tasks.status },

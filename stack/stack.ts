@@ -1,3 +1,4 @@
+import { definedOnly } from "../shared/defined_only.ts";
 import type { JsonValue } from "../shared/json.ts";
 import type { Logger } from "../shared/log/logger.ts";
 import type { SwarmError } from "../shared/errors/swarm_error.ts";
@@ -179,7 +180,7 @@ async function open(
     ephemeral,
     projectRoot,
     log,
-    ...(onFailure === undefined ? {} : { onFailure }),
+    ...definedOnly({ onFailure }),
   });
   stops.add("database", () => database.stop());
   return database;

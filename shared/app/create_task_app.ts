@@ -8,26 +8,17 @@ import { traceparentOf, tracestateOf } from "../http/trace_context.ts";
 import type { Logger } from "../log/logger.ts";
 import { createTask } from "../tasks/create_task.ts";
 import { createTaskRequest } from "../tasks/create_task_request.ts";
-import { createTelemetry } from "../telemetry/telemetry.ts";
-import { traceRequests } from "../telemetry/trace_requests.ts";
 import { openIsolatePool } from "../isolate/isolate_pool.ts";
+import type { App } from "./app.ts";
 import { createProjectAnnouncer } from "./announce_project.ts";
-import { runInBackground } from "../isolate/run_in_background.ts";
-
-/** The endpoint at which tasks are created. */
-export interface CreateTaskApp {
-  fetch(request: Request): Promise<Response>;
-  /** Sends the last spans and closes the connections to the database. */
-  close(): Promise<void>;
-}
 
 /** Composes `supaswarm-create-task`: who is it, what do they want, one use case, an answer. */
-export function createCreateTaskApp(config: Config, log: Logger): CreateTaskApp {
+export function createCreateTaskApp(config: Config, log: Logger): App {
   const sql = openIsolatePool(config.databaseUrl, "supaswarm-create-task");
   const agents = createAgentDirectory(sql);
   const announceProject = createProjectAnnouncer(sql, config.apiKeys.url);
 
-  const handle = createHttpHandler({ methods: ["POST"], log }, async (request, { requestId }) => {
+  const fetch = createHttpHandler({ methods: ["POST"], log }, async (request, { requestId }) => {
     const caller = await authenticate(request, config.apiKeys, [
       "user",
       "service",
@@ -50,22 +41,5 @@ export function createCreateTaskApp(config: Config, log: Logger): CreateTaskApp 
     });
     return Response.json(answer, { status: isNew ? 201 : 200 });
   });
-  const telemetry = createTelemetry({
-    settings: config.telemetry,
-    functionName: "supaswarm-create-task",
-    secrets: Object.values(config.apiKeys.secretKeys),
-    log,
-  });
-  const fetch = traceRequests(handle, {
-    route: "/supaswarm-create-task",
-    telemetry,
-    runInBackground,
-  });
-  return {
-    fetch,
-    async close() {
-      await telemetry.close();
-      await sql.end({ timeout: 1 });
-    },
-  };
+  return { fetch, close: () => sql.end({ timeout: 1 }) };
 }

@@ -1,6 +1,7 @@
 import { z } from "../vendor/zod.js";
 import type { Config } from "../config/env.ts";
 import { toSwarmError } from "../db/to_swarm_error.ts";
+import { definedOnly } from "../defined_only.ts";
 import { createExportStore, type DaysWanted } from "../feedback/export_store.ts";
 import { type ExportPorts, runExport, type WrittenFile } from "../feedback/run_export.ts";
 import { createHttpHandler } from "../http/http_handler.ts";
@@ -12,15 +13,9 @@ import { isolateClock } from "../isolate/clock.ts";
 import { createSqlTaskStore } from "../worker/sql_task_store.ts";
 import { openIsolatePool } from "../isolate/isolate_pool.ts";
 import { runInBackground } from "../isolate/run_in_background.ts";
+import type { App } from "./app.ts";
 import { createWakeGuard } from "./wake_guard.ts";
 import { serviceKeyOf } from "./service_key.ts";
-
-/** The door through which the export of grades and failures is started. */
-export interface ExportApp {
-  fetch(request: Request): Promise<Response>;
-  /** Closes the connections to the database. */
-  close(): Promise<void>;
-}
 
 const BUCKET = "supaswarm-exports";
 
@@ -33,7 +28,7 @@ const exportRequest = z.strictObject({
  * Composes `supaswarm-export`. The database's wake is answered 202 at once and gets what is due
  * written; the holder of a secret key waits for the files, today's among them.
  */
-export function createExportApp(config: Config, log: Logger): ExportApp {
+export function createExportApp(config: Config, log: Logger): App {
   const sql = openIsolatePool(config.databaseUrl, "supaswarm-export");
   const storage = createArtifactStorage({
     url: config.apiKeys.url,
@@ -59,7 +54,7 @@ export function createExportApp(config: Config, log: Logger): ExportApp {
       return Response.json({}, { status: 202 });
     }
     const { from } = await parseBody(request, exportRequest, FORM_LIMITS);
-    const files = await write({ withToday: true, ...(from === undefined ? {} : { from }) });
+    const files = await write({ withToday: true, ...definedOnly({ from }) });
     return Response.json({
       bucket: BUCKET,
       files: files.map(({ path, rowCount }) => ({ path, row_count: rowCount })),

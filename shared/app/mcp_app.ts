@@ -15,11 +15,10 @@ import { publicOrigin, resourceUrl } from "../mcp/public_url.ts";
 import { scopeChallenge } from "../mcp/scope_challenge.ts";
 import { toToolCaller } from "../mcp/to_tool_caller.ts";
 import { createToolDirectory } from "../mcp/tool_directory.ts";
-import { createTelemetry } from "../telemetry/telemetry.ts";
-import { traceRequests } from "../telemetry/trace_requests.ts";
 import { createToolGateway } from "../tools/gateway.ts";
 import { withOAuthProtectedResource } from "../vendor/supabase_server_oauth.js";
 import { openIsolatePool } from "../isolate/isolate_pool.ts";
+import type { App } from "./app.ts";
 import { INTERNAL_SERVERS } from "./internal_servers.ts";
 import { createServerRegistrar } from "./register_internal_servers.ts";
 import { runInBackground } from "../isolate/run_in_background.ts";
@@ -28,18 +27,11 @@ import { serviceKeyOf } from "./service_key.ts";
 /** Name of the edge function, under which its addresses begin. */
 const FUNCTION_NAME = "mcp";
 
-/** The door for clients of the Model Context Protocol. */
-export interface McpApp {
-  fetch(request: Request): Promise<Response>;
-  /** Closes the connections to the database. */
-  close(): Promise<void>;
-}
-
 /**
  * Composes `mcp`: which server, may this page call, who is it, may they do this, and the protocol.
  * A 401 tells where the OAuth metadata of the resource stands, which is served here too.
  */
-export function createMcpApp(config: Config, log: Logger): McpApp {
+export function createMcpApp(config: Config, log: Logger): App {
   const { apiKeys, allowLoopback, allowedOrigins } = config;
   const sql = openIsolatePool(config.databaseUrl, FUNCTION_NAME, ["caller", "caller"]);
   const gateway = createToolGateway({
@@ -55,12 +47,6 @@ export function createMcpApp(config: Config, log: Logger): McpApp {
   const agents = createAgentDirectory(sql);
   const registerServers = createServerRegistrar(sql, INTERNAL_SERVERS);
   const checkSession = createSessionCheck(sql);
-  const telemetry = createTelemetry({
-    settings: config.telemetry,
-    functionName: FUNCTION_NAME,
-    secrets: Object.values(apiKeys.secretKeys),
-    log,
-  });
 
   async function answer(request: Request): Promise<Response> {
     assertOriginAllowed(request, { projectUrl: apiKeys.url, allowedOrigins });
@@ -92,7 +78,7 @@ export function createMcpApp(config: Config, log: Logger): McpApp {
     return response;
   }
 
-  const door = (request: Request, resourceMetadataUrl: string) =>
+  const endpoint = (request: Request, resourceMetadataUrl: string) =>
     createHttpHandler({ methods: ["POST"], log }, async (_request, { requestId }) => {
       try {
         return await answer(request);
@@ -110,17 +96,7 @@ export function createMcpApp(config: Config, log: Logger): McpApp {
       authorizationServer: (request) => `${publicOrigin(request)}/auth/v1`,
     },
     (request, { oauthProtectedResource }) =>
-      door(request, oauthProtectedResource.resourceMetadataUrl),
+      endpoint(request, oauthProtectedResource.resourceMetadataUrl),
   );
-  return {
-    fetch: traceRequests((request) => fetch(request), {
-      route: `/${FUNCTION_NAME}`,
-      telemetry,
-      runInBackground,
-    }),
-    async close() {
-      await telemetry.close();
-      await sql.end({ timeout: 1 });
-    },
-  };
+  return { fetch, close: () => sql.end({ timeout: 1 }) };
 }

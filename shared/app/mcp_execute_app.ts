@@ -11,24 +11,16 @@ import { executeTool } from "../execute/execute_tool.ts";
 import { parseListingQuery } from "../execute/listing_query.ts";
 import { describeServer, listServers } from "../execute/server_listing.ts";
 import { toToolCaller } from "../mcp/to_tool_caller.ts";
-import { createTelemetry } from "../telemetry/telemetry.ts";
-import { traceRequests } from "../telemetry/trace_requests.ts";
 import { createToolGateway } from "../tools/gateway.ts";
 import { openIsolatePool } from "../isolate/isolate_pool.ts";
+import type { App } from "./app.ts";
 import { INTERNAL_SERVERS } from "./internal_servers.ts";
 import { createServerRegistrar } from "./register_internal_servers.ts";
 import { runInBackground } from "../isolate/run_in_background.ts";
 import { serviceKeyOf } from "./service_key.ts";
 
-/** The gateway for callers that speak no MCP. */
-export interface McpExecuteApp {
-  fetch(request: Request): Promise<Response>;
-  /** Closes the connections to the database. */
-  close(): Promise<void>;
-}
-
 /** Composes `mcp-execute`: GET lists servers and tools, POST calls a tool. */
-export function createMcpExecuteApp(config: Config, log: Logger): McpExecuteApp {
+export function createMcpExecuteApp(config: Config, log: Logger): App {
   const { apiKeys, allowLoopback } = config;
   const sql = openIsolatePool(config.databaseUrl, "mcp-execute", ["caller", "caller"]);
   const gateway = createToolGateway({
@@ -44,26 +36,14 @@ export function createMcpExecuteApp(config: Config, log: Logger): McpExecuteApp 
   const agents = createAgentDirectory(sql);
   const registerServers = createServerRegistrar(sql, INTERNAL_SERVERS);
   const checkSession = createSessionCheck(sql);
-  const telemetry = createTelemetry({
-    settings: config.telemetry,
-    functionName: "mcp-execute",
-    secrets: Object.values(apiKeys.secretKeys),
-    log,
-  });
 
-  const handle = createHttpHandler({ methods: ["GET", "POST"], log }, async (request) => {
+  const fetch = createHttpHandler({ methods: ["GET", "POST"], log }, async (request) => {
     const who = await authenticate(request, apiKeys, ["user", "service", "agent"], agents);
     return Response.json(
       request.method === "GET" ? await list(request, who) : await execute(request, who),
     );
   });
-  return {
-    fetch: traceRequests(handle, { route: "/mcp-execute", telemetry, runInBackground }),
-    async close() {
-      await telemetry.close();
-      await sql.end({ timeout: 1 });
-    },
-  };
+  return { fetch, close: () => sql.end({ timeout: 1 }) };
 
   async function list(request: Request, who: Caller) {
     const { server, refresh } = parseListingQuery(new URL(request.url));

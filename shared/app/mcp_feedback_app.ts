@@ -9,16 +9,10 @@ import { parseBody } from "../http/parse_body.ts";
 import { FORM_LIMITS } from "../json/json_limits.ts";
 import type { Logger } from "../log/logger.ts";
 import { openIsolatePool } from "../isolate/isolate_pool.ts";
-
-/** The door through which callers grade tool calls. */
-export interface McpFeedbackApp {
-  fetch(request: Request): Promise<Response>;
-  /** Closes the connections to the database. */
-  close(): Promise<void>;
-}
+import type { App } from "./app.ts";
 
 /** Composes `mcp-feedback`: a grade for a call of the caller's own, answered as it now stands. */
-export function createMcpFeedbackApp(config: Config, log: Logger): McpFeedbackApp {
+export function createMcpFeedbackApp(config: Config, log: Logger): App {
   const sql = openIsolatePool(config.databaseUrl, "mcp-feedback");
   const fetch = createHttpHandler({ methods: ["POST"], log }, async (request) => {
     const caller = await authenticate(request, config.apiKeys, ["user", "service"]);

@@ -22,13 +22,7 @@ import { endConnection } from "../tools/credentials/oauth/end_connection.ts";
 import { finishAuthorization } from "../tools/credentials/oauth/finish_authorization.ts";
 import { answerBrowser } from "../tools/credentials/oauth/answer_browser.ts";
 import { openIsolatePool } from "../isolate/isolate_pool.ts";
-
-/** The door through which users connect their own accounts to tool servers. */
-export interface McpOAuthApp {
-  fetch(request: Request): Promise<Response>;
-  /** Closes the connections to the database. */
-  close(): Promise<void>;
-}
+import type { App } from "./app.ts";
 
 const beginRequest = z.strictObject({
   /** Slug of the tool server. */
@@ -44,7 +38,7 @@ const endRequest = beginRequest.pick({ server: true });
  * `/confirm` by the same user connects, DELETE disconnects. `/client-metadata/<id>` tells an
  * authorization server who we are.
  */
-export function createMcpOAuthApp(config: Config, log: Logger): McpOAuthApp {
+export function createMcpOAuthApp(config: Config, log: Logger): App {
   const { apiKeys, publicUrl, allowLoopback, allowedOrigins } = config;
   const sql = openIsolatePool(config.databaseUrl, OAUTH_FUNCTION);
   const store = createConnectionStore(sql);

@@ -12,6 +12,7 @@ import { receiveWebhook, type Webhook, type WebhookAnswer } from "../quoth/sync/
 import { isolateClock } from "../isolate/clock.ts";
 import { createSqlTaskStore } from "../worker/sql_task_store.ts";
 import { openIsolatePool } from "../isolate/isolate_pool.ts";
+import type { App } from "./app.ts";
 import { createProjectAnnouncer } from "./announce_project.ts";
 import { createQuothDrainer } from "./quoth_drainer.ts";
 import { runInBackground } from "../isolate/run_in_background.ts";
@@ -22,20 +23,11 @@ const FUNCTION_NAME = "quoth-sync";
 /** As `projects.slug` may be, or an id. */
 const PROJECT = /^[A-Za-z0-9_-]{1,100}$/;
 
-/** The endpoint through which repositories come in, and what has to happen when its isolate ends. */
-export interface QuothSyncApp {
-  fetch(request: Request): Promise<Response>;
-  /** Hands a running sync on; for `beforeunload`. */
-  unload(): void;
-  /** Closes the connections to the database. */
-  close(): Promise<void>;
-}
-
 /**
  * Composes `quoth-sync`: GitHub's webhook, files sent with a secret key, and the wake of the
  * database. Each is answered as soon as its work is queued; the work goes on in the background.
  */
-export function createQuothSyncApp(config: Config, log: Logger): QuothSyncApp {
+export function createQuothSyncApp(config: Config, log: Logger): App {
   const sql = openIsolatePool(config.databaseUrl, FUNCTION_NAME);
   const receiving = createSqlReceivingStore(sql);
   const drainer = createQuothDrainer(config, sql, log);

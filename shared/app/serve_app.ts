@@ -1,32 +1,26 @@
-import { type Config, readConfig } from "../config/env.ts";
+import { readConfig } from "../config/env.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { createHttpHandler } from "../http/http_handler.ts";
 import { createLogger, type Logger } from "../log/logger.ts";
+import { type App, type CreateApp, createTracedApp } from "./app.ts";
 import { surviveStrayErrors } from "../isolate/survive_stray_errors.ts";
 
-/** What an edge function serves. */
-interface App {
-  fetch(request: Request): Promise<Response>;
-  /** Its isolate is about to end. */
-  unload?(): void;
-}
-
 /**
- * Serves an edge function. One that cannot start says why, in its log and to each request, where a
+ * Serves an edge function with a span for each request. One that cannot start says why, in its log and to each request, where a
  * crash at boot would leave callers with an answer that names no cause.
  *
- * @param name The function's name, under which it logs.
+ * @param name The function's name, under which it logs and is traced.
  */
-export function serveApp(name: string, create: (config: Config, log: Logger) => App): void {
+export function serveApp(name: string, create: CreateApp): void {
   const log = createLogger(name);
   surviveStrayErrors(log);
-  const app = startApp(() => create(readConfig(), log), log);
-  addEventListener("beforeunload", () => app.unload?.());
+  const app = startApp(() => createTracedApp(name, create, readConfig(), log), log);
+  addEventListener("beforeunload", () => void app.unload?.());
   Deno.serve((request) => app.fetch(request));
 }
 
 /** The app, or what answers each request with the error that kept it from starting. */
-export function startApp(create: () => App, log: Logger): App {
+export function startApp(create: () => App, log: Logger): Pick<App, "fetch" | "unload"> {
   try {
     return create();
   } catch (cause) {

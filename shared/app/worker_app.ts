@@ -1,8 +1,9 @@
 import type { Config } from "../config/env.ts";
 import { toSwarmError } from "../db/to_swarm_error.ts";
+import { definedOnly } from "../defined_only.ts";
 import { createHttpHandler } from "../http/http_handler.ts";
 import type { Logger } from "../log/logger.ts";
-import { createTelemetry } from "../telemetry/telemetry.ts";
+import { NO_TELEMETRY, type Telemetry } from "../telemetry/telemetry.ts";
 import { isolateClock } from "../isolate/clock.ts";
 import { createCpuMeter } from "../isolate/cpu_meter.ts";
 import { createLifetime } from "../isolate/lifetime.ts";
@@ -11,6 +12,7 @@ import { createSupervisor } from "../worker/supervisor.ts";
 import { createTaskListener } from "../worker/task_listener.ts";
 import { Worker } from "../worker/worker.ts";
 import { openIsolatePool } from "../isolate/isolate_pool.ts";
+import type { App } from "./app.ts";
 import { createProjectAnnouncer } from "./announce_project.ts";
 import { createFileRemover } from "./deleted_files.ts";
 import { runInBackground } from "../isolate/run_in_background.ts";
@@ -18,18 +20,15 @@ import { serviceKeyOf } from "./service_key.ts";
 import { createWakeGuard } from "./wake_guard.ts";
 import { createWorkerPorts } from "./worker_ports.ts";
 
-/** The worker's door, and what has to happen when its isolate ends. */
-export interface WorkerApp {
-  fetch(request: Request): Promise<Response>;
-  /** Hands running tasks back; for `beforeunload`. */
-  unload(): void;
-}
-
 /**
  * Composes `supaswarm-worker`: a wake is answered at once with 202 and the worker's id; the work
  * goes on in the background, by one worker an isolate.
  */
-export function createWorkerApp(config: Config, log: Logger): WorkerApp {
+export function createWorkerApp(
+  config: Config,
+  log: Logger,
+  telemetry: Telemetry = NO_TELEMETRY,
+): App {
   const meter = config.cpu === null ? undefined : createCpuMeter();
   const sql = openIsolatePool(config.databaseUrl, "supaswarm-worker", ["caller", "listener"]);
   const store = createSqlTaskStore(sql, {
@@ -41,18 +40,12 @@ export function createWorkerApp(config: Config, log: Logger): WorkerApp {
     config.worker.wallClockSeconds,
     config.cpu === null || meter === undefined ? undefined : { ...config.cpu, meter },
   );
-  const telemetry = createTelemetry({
-    settings: config.telemetry,
-    functionName: "supaswarm-worker",
-    secrets: Object.values(config.apiKeys.secretKeys),
-    log,
-  });
   const ports = createWorkerPorts({
     config,
     sql,
     store,
     telemetry,
-    ...(meter === undefined ? {} : { meter }),
+    ...definedOnly({ meter }),
     log,
   });
   const listen = createTaskListener({
@@ -93,6 +86,7 @@ export function createWorkerApp(config: Config, log: Logger): WorkerApp {
   });
   return {
     fetch,
-    unload: () => runInBackground(supervisor.unload().finally(() => telemetry.close())),
+    unload: () => supervisor.unload(),
+    close: () => sql.end({ timeout: 1 }),
   };
 }

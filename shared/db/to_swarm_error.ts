@@ -1,3 +1,4 @@
+import { definedOnly } from "../defined_only.ts";
 import { isErrorCode } from "../errors/codes.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 
@@ -23,7 +24,7 @@ export function toSwarmError(error: unknown, action: string): SwarmError {
   if (code.startsWith("PT") && isErrorCode(detail)) {
     return new SwarmError(detail, message, {
       cause: error,
-      ...(hint === undefined ? {} : { hint }),
+      ...definedOnly({ hint }),
       ...retryAfter(code, hint),
     });
   }

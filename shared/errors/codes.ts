@@ -1,153 +1,389 @@
 /**
- * Every stable error code of the product with the HTTP status it answers with.
+ * Every stable error code of the product, and what each of them means to whoever meets it: the one
+ * declaration that HTTP, the tool gateway, the ledger, SQL and the documentation read.
  *
- * SQL raises the same codes as `detail` (`raise sqlstate 'PT' || status`); a test
- * holds SQL and this list to each other. `retryable` says whether trying the same
- * thing again, later and unchanged, can succeed.
+ * `private.error_codes` (SQL) and the table in docs/errors.md are written from it by
+ * `deno task errors:generate`; `deno task check` compares them.
  */
+
+/** What an error is about, as `mcp_failures.error_type` records it, and what follows from that. */
+export const ERROR_TYPES = {
+  /** Arguments, names, or a definition that is not the approved one. */
+  validation_error: { class: "schema", retryable: false, countsAsFailure: true },
+  /** What was called ran, and reports an error. */
+  tool_error: { class: "tool", retryable: false, countsAsFailure: true },
+  /** No connection, no answer, or one that cannot be read. */
+  transport_error: { class: "transport", retryable: true, countsAsFailure: true },
+  timeout: { class: "timeout", retryable: true, countsAsFailure: true },
+  /** Scopes, grants, policies, credentials: they say something of the caller, not of the tool. */
+  auth_error: { class: "auth", retryable: false, countsAsFailure: false },
+  rate_limited: { class: "rate", retryable: true, countsAsFailure: false },
+  /** A row or an answer that cannot be used, or a client that cannot be asked. */
+  config_error: { class: "protocol", retryable: false, countsAsFailure: false },
+  /** The answer of a write was lost. */
+  outcome_unknown: { class: "transport", retryable: false, countsAsFailure: true },
+  /** Postgres refused a statement. */
+  sql_error: { class: "tool", retryable: false, countsAsFailure: true },
+  /** A model did not answer in time. */
+  llm_timeout: { class: "timeout", retryable: true, countsAsFailure: true },
+  /** The caller went away. */
+  cancelled: { class: "tool", retryable: false, countsAsFailure: false },
+} as const;
+
+/** As the ledger records a failure. */
+export type ErrorType = keyof typeof ERROR_TYPES;
+
+/** As callers read it: several types can mean the same to them. */
+export type ErrorClass = (typeof ERROR_TYPES)[ErrorType]["class"];
+
+/** What holds of an error code wherever it is met. */
+export interface ErrorTraits {
+  readonly status: number;
+  readonly type: ErrorType;
+  /** What the reader should do next where the error itself does not say more. */
+  readonly hint: string;
+  /** Whether the same attempt, later and unchanged, can succeed. */
+  readonly retryable: boolean;
+  /** Whether it is one of the failures in a row of a tool that end in `EXCEEDED_RETRIES`. */
+  readonly countsAsFailure: boolean;
+  /** Whether other arguments could mend it. */
+  readonly isMendable: boolean;
+  /** Whether a call that ended so was refused, or could not be made: plain JSON answers its status. */
+  readonly isRefusal: boolean;
+  /** Whose error it is where a server of somebody else was called; either: its own if it answered. */
+  readonly origin: "platform" | "server" | "either";
+}
+
+type OwnTraits = Partial<Omit<ErrorTraits, "status" | "type" | "hint">>;
+
+function error(status: number, type: ErrorType, hint: string, own: OwnTraits = {}): ErrorTraits {
+  const { retryable, countsAsFailure } = ERROR_TYPES[type];
+  const usual = { isMendable: false, isRefusal: false, origin: "platform" } as const;
+  return { status, type, hint, retryable, countsAsFailure, ...usual, ...own };
+}
+
 export const ERROR_CODES = {
   // Requests
-  BODY_INVALID: { status: 400, retryable: false },
-  QUERY_INVALID: { status: 400, retryable: false },
-  METHOD_NOT_ALLOWED: { status: 405, retryable: false },
-  UNAUTHORIZED: { status: 401, retryable: false },
-  PROJECT_KEYS_UNSUPPORTED: { status: 401, retryable: false },
-  FORBIDDEN: { status: 403, retryable: false },
-  AGENT_NOT_ALLOWED: { status: 403, retryable: false },
-  INTERNAL: { status: 500, retryable: true },
-  CONFIG_INVALID: { status: 500, retryable: false },
-  DATABASE_UNAVAILABLE: { status: 503, retryable: true },
-  DATABASE_REFUSED: { status: 409, retryable: false },
+  BODY_INVALID: error(400, "tool_error", "Send the JSON body that the reference describes."),
+  QUERY_INVALID: error(
+    400,
+    "tool_error",
+    "Send only the query parameters that the reference names.",
+  ),
+  METHOD_NOT_ALLOWED: error(405, "tool_error", "Use the method that the Allow header names."),
+  UNAUTHORIZED: error(
+    401,
+    "auth_error",
+    "Send a valid access token or a secret key of the project.",
+  ),
+  PROJECT_KEYS_UNSUPPORTED: error(
+    401,
+    "auth_error",
+    "Create new API keys and switch the project to asymmetric JWT signing keys.",
+  ),
+  FORBIDDEN: error(403, "auth_error", "Use a credential that has this right."),
+  AGENT_NOT_ALLOWED: error(
+    403,
+    "auth_error",
+    "Let a person or the service do it; an agent can ask with request_human_review.",
+  ),
+  INTERNAL: error(
+    500,
+    "tool_error",
+    "Try again; if it fails again, look for the request id in the function's log.",
+    { retryable: true },
+  ),
+  CONFIG_INVALID: error(500, "tool_error", "Correct the setting that the message names."),
+  DATABASE_UNAVAILABLE: error(503, "transport_error", "Try again in a moment."),
+  DATABASE_REFUSED: error(
+    409,
+    "tool_error",
+    "Name a database that belongs to no Supabase project.",
+  ),
 
   // Agents and tasks
-  AGENT_NOT_FOUND: { status: 404, retryable: false },
-  AGENT_INACTIVE: { status: 409, retryable: false },
-  AGENT_HANDOFF_FORBIDDEN: { status: 403, retryable: false },
-  TASK_NOT_FOUND: { status: 404, retryable: false },
-  TASK_NOT_MASTER: { status: 409, retryable: false },
-  TASK_NOT_RETRYABLE: { status: 409, retryable: false },
-  FORK_POINT_INVALID: { status: 422, retryable: false },
-  DEAD_LETTER_NOT_FOUND: { status: 404, retryable: false },
-  TASK_INPUT_INVALID: { status: 400, retryable: false },
-  TASK_BUDGET_INVALID: { status: 400, retryable: false },
-  TASK_PRIORITY_INVALID: { status: 400, retryable: false },
-  TASK_RUN_AFTER_INVALID: { status: 400, retryable: false },
-  TASK_DELIVERIES_EXCEEDED: { status: 500, retryable: false },
-  LEASE_LOST: { status: 409, retryable: false },
-  TASK_CANCELLED: { status: 409, retryable: false },
-  STEP_CONFLICT: { status: 409, retryable: false },
+  AGENT_NOT_FOUND: error(
+    404,
+    "tool_error",
+    "List the agents with GET /rest/v1/agents?select=slug.",
+  ),
+  AGENT_INACTIVE: error(409, "tool_error", "Activate the agent or name another one."),
+  AGENT_HANDOFF_FORBIDDEN: error(
+    403,
+    "auth_error",
+    "Name an agent that agent_handoffs allows for this one.",
+  ),
+  TASK_NOT_FOUND: error(404, "tool_error", "Check the id and sign in as the task's owner."),
+  TASK_NOT_MASTER: error(409, "tool_error", "Name the job's master task."),
+  TASK_NOT_RETRYABLE: error(409, "tool_error", "Create a new task or fork one."),
+  FORK_POINT_INVALID: error(422, "tool_error", "Fork after a step that has a result."),
+  DEAD_LETTER_NOT_FOUND: error(
+    404,
+    "tool_error",
+    "List the dead letters with GET /rest/v1/dead_letters.",
+  ),
+  TASK_INPUT_INVALID: error(400, "tool_error", "Send the input as an object or as text."),
+  TASK_BUDGET_INVALID: error(
+    400,
+    "tool_error",
+    "Send only known caps, as whole numbers below the operator's ceilings.",
+  ),
+  TASK_PRIORITY_INVALID: error(400, "tool_error", "Send high, normal or low."),
+  TASK_RUN_AFTER_INVALID: error(400, "tool_error", "Choose a time within a year."),
+  TASK_DELIVERIES_EXCEEDED: error(
+    500,
+    "tool_error",
+    "Look for the task's id in the worker's log, then retry the task.",
+  ),
+  LEASE_LOST: error(409, "tool_error", "Stop writing: another worker has the task."),
+  TASK_CANCELLED: error(409, "tool_error", "Create the task again if it is still needed."),
+  STEP_CONFLICT: error(409, "tool_error", "Read the task's transcript again."),
 
   // Caps, budgets and quotas
-  QUOTA_EXCEEDED: { status: 429, retryable: true },
-  DEPTH_EXCEEDED: { status: 422, retryable: false },
-  CHILDREN_EXCEEDED: { status: 422, retryable: false },
-  STEPS_EXCEEDED: { status: 422, retryable: false },
-  TASKS_EXCEEDED: { status: 422, retryable: false },
-  BUDGET_EXCEEDED: { status: 422, retryable: false },
-  PRICE_UNKNOWN: { status: 422, retryable: false },
-  OUTPUT_TOO_LARGE: { status: 422, retryable: false },
-  OUTPUT_SCHEMA_INVALID: { status: 422, retryable: false },
-  OUTPUT_SCHEMA_MISMATCH: { status: 422, retryable: false },
+  QUOTA_EXCEEDED: error(
+    429,
+    "rate_limited",
+    "Wait until the quota has room, or ask the operator to raise it.",
+  ),
+  DEPTH_EXCEEDED: error(422, "tool_error", "Do the work in this task."),
+  CHILDREN_EXCEEDED: error(422, "tool_error", "Do the rest of the work in this task."),
+  STEPS_EXCEEDED: error(
+    422,
+    "tool_error",
+    "Create a task with a higher max_steps or a smaller goal.",
+  ),
+  TASKS_EXCEEDED: error(422, "tool_error", "Do the rest of the work in this task."),
+  BUDGET_EXCEEDED: error(422, "tool_error", "Create the task with a larger budget."),
+  PRICE_UNKNOWN: error(
+    422,
+    "tool_error",
+    "Add the model's price to model_prices or drop the cost cap.",
+  ),
+  OUTPUT_SCHEMA_INVALID: error(422, "tool_error", "Send an output_schema of JSON Schema 2020-12."),
+  OUTPUT_SCHEMA_MISMATCH: error(422, "tool_error", "Relax output_schema or ask for less in it."),
+  OUTPUT_TOO_LARGE: error(422, "config_error", "Ask for less at once.", { origin: "server" }),
 
   // Reviews
-  REVIEW_NOT_FOUND: { status: 404, retryable: false },
-  REVIEW_ALREADY_ANSWERED: { status: 409, retryable: false },
-  REVIEW_ANSWER_INVALID: { status: 400, retryable: false },
+  REVIEW_NOT_FOUND: error(
+    404,
+    "tool_error",
+    "List the open reviews with GET /rest/v1/human_reviews.",
+  ),
+  REVIEW_ALREADY_ANSWERED: error(409, "tool_error", "Read the answer that the review has."),
+  REVIEW_ANSWER_INVALID: error(400, "tool_error", "Answer with p_approved true or false."),
 
   // Secrets
-  SECRET_NOT_FOUND: { status: 422, retryable: false },
-  SECRET_INVALID: { status: 400, retryable: false },
-  PROVIDER_NOT_FOUND: { status: 404, retryable: false },
-  MODEL_POLICY_DENIED: { status: 403, retryable: false },
+  SECRET_NOT_FOUND: error(422, "auth_error", "Store the secret in Vault under that name."),
+  SECRET_INVALID: error(400, "auth_error", "Send a credential of printable characters."),
+  PROVIDER_NOT_FOUND: error(404, "tool_error", "Name an active row of llm_providers."),
+  MODEL_POLICY_DENIED: error(403, "auth_error", "Use a model that model_policies allows."),
 
   // Models
-  MODEL_KEY_MISSING: { status: 422, retryable: false },
-  MODEL_AUTH_FAILED: { status: 422, retryable: false },
-  MODEL_REQUEST_INVALID: { status: 422, retryable: false },
-  MODEL_RATE_LIMITED: { status: 429, retryable: true },
-  MODEL_UNAVAILABLE: { status: 502, retryable: true },
-  MODEL_TIMEOUT: { status: 504, retryable: true },
-  MODEL_CALL_UNFINISHED: { status: 504, retryable: false },
-  MODEL_OUTPUT_INVALID: { status: 502, retryable: true },
-  MODEL_REFUSED: { status: 422, retryable: false },
+  MODEL_KEY_MISSING: error(422, "tool_error", "Store the provider's key in Vault."),
+  MODEL_AUTH_FAILED: error(422, "tool_error", "Check the provider's key and the account's credit."),
+  MODEL_REQUEST_INVALID: error(422, "tool_error", "Check the agent's model and its settings."),
+  MODEL_RATE_LIMITED: error(429, "rate_limited", "Wait; the task is tried again."),
+  MODEL_UNAVAILABLE: error(502, "transport_error", "Try again in a moment."),
+  MODEL_TIMEOUT: error(504, "llm_timeout", "Try again, with a smaller request if it fails again."),
+  MODEL_CALL_UNFINISHED: error(
+    504,
+    "llm_timeout",
+    "Use a faster model, or ask for less in one answer.",
+    { retryable: false },
+  ),
+  MODEL_OUTPUT_INVALID: error(502, "transport_error", "Try again, or use another model."),
+  MODEL_REFUSED: error(422, "tool_error", "Change the request."),
 
   // Tools
-  TOOL_NOT_FOUND: { status: 404, retryable: false },
-  SENDING_NOT_APPROVED: { status: 403, retryable: false },
-  TOOL_FORBIDDEN: { status: 403, retryable: false },
-  INSUFFICIENT_SCOPE: { status: 403, retryable: false },
-  TOOL_DEFINITION_CHANGED: { status: 409, retryable: false },
-  RESOURCE_NOT_FOUND: { status: 404, retryable: false },
-  TOOL_CONFIG_INVALID: { status: 422, retryable: false },
-  TOOL_ASKS_MORE: { status: 422, retryable: false },
-  TOOL_ARGUMENTS_INVALID: { status: 422, retryable: false },
-  TOOL_RATE_LIMITED: { status: 429, retryable: true },
-  TOOL_UNAVAILABLE: { status: 502, retryable: true },
-  TOOL_AUTH_FAILED: { status: 502, retryable: false },
-  AUTHORIZATION_REQUIRED: { status: 403, retryable: false },
-  CREDENTIAL_REQUIRED: { status: 403, retryable: false },
-  AUTHORIZATION_INVALID: { status: 400, retryable: false },
-  AUTHORIZATION_REFUSED: { status: 422, retryable: false },
-  OAUTH_UNAVAILABLE: { status: 422, retryable: false },
-  TOOL_STATE_INVALID: { status: 422, retryable: false },
-  TOOL_TIMEOUT: { status: 504, retryable: true },
-  TOOL_FAILED: { status: 502, retryable: false },
-  TOOL_OUTCOME_UNKNOWN: { status: 502, retryable: false },
-  TOOL_CANCELLED: { status: 409, retryable: false },
-  TOOL_ADDRESS_FORBIDDEN: { status: 422, retryable: false },
-  EXCEEDED_RETRIES: { status: 422, retryable: false },
-  CALLER_REQUIRED: { status: 422, retryable: false },
-  FEEDBACK_TOKEN_NOT_FOUND: { status: 404, retryable: false },
-  FEEDBACK_CLOSED: { status: 409, retryable: false },
+  TOOL_NOT_FOUND: error(404, "validation_error", "List the tools and use one of their names.", {
+    isRefusal: true,
+    origin: "either",
+  }),
+  SENDING_NOT_APPROVED: error(403, "auth_error", "Reach the goal without sending this data."),
+  TOOL_FORBIDDEN: error(403, "auth_error", "Ask an operator to allow the tool.", {
+    isRefusal: true,
+  }),
+  INSUFFICIENT_SCOPE: error(
+    403,
+    "auth_error",
+    "Ask an operator to add the scopes to the client's or user's grant.",
+    { isRefusal: true },
+  ),
+  TOOL_DEFINITION_CHANGED: error(
+    409,
+    "validation_error",
+    "Ask an operator to approve the tool's definition.",
+    { isRefusal: true },
+  ),
+  RESOURCE_NOT_FOUND: error(404, "tool_error", "List the server's resources and prompts."),
+  TOOL_CONFIG_INVALID: error(422, "config_error", "Ask an operator to correct the tool's config."),
+  TOOL_ASKS_MORE: error(
+    422,
+    "config_error",
+    "Call the tool from a client that can answer its questions.",
+  ),
+  TOOL_ARGUMENTS_INVALID: error(
+    422,
+    "validation_error",
+    "Call the tool with arguments that fit its input schema.",
+    { isMendable: true, origin: "either" },
+  ),
+  TOOL_RATE_LIMITED: error(429, "rate_limited", "Wait before the next call.", {
+    isRefusal: true,
+    origin: "either",
+  }),
+  TOOL_UNAVAILABLE: error(502, "transport_error", "Try again in a moment.", {
+    isRefusal: true,
+    origin: "server",
+  }),
+  TOOL_AUTH_FAILED: error(
+    502,
+    "auth_error",
+    "Replace the credential that the tool's server refuses.",
+    { isRefusal: true, origin: "server" },
+  ),
+  AUTHORIZATION_REQUIRED: error(403, "auth_error", "Connect your own account to the server.", {
+    isRefusal: true,
+  }),
+  CREDENTIAL_REQUIRED: error(
+    403,
+    "auth_error",
+    "Store a credential of your own with set_tool_credential.",
+    { isRefusal: true },
+  ),
+  AUTHORIZATION_INVALID: error(400, "tool_error", "Begin to connect the account again."),
+  AUTHORIZATION_REFUSED: error(422, "tool_error", "Begin to connect the account again."),
+  OAUTH_UNAVAILABLE: error(
+    422,
+    "tool_error",
+    "Store a credential with set_tool_credential instead.",
+  ),
+  TOOL_STATE_INVALID: error(422, "config_error", "Call the tool again from the beginning."),
+  TOOL_TIMEOUT: error(504, "timeout", "Ask for less at once, or try again later.", {
+    isRefusal: true,
+    origin: "server",
+  }),
+  TOOL_FAILED: error(502, "tool_error", "Read the tool's message and call it differently.", {
+    isMendable: true,
+    origin: "server",
+  }),
+  TOOL_OUTCOME_UNKNOWN: error(
+    502,
+    "outcome_unknown",
+    "Find out whether it was done before you call again.",
+    { origin: "server" },
+  ),
+  TOOL_CANCELLED: error(409, "cancelled", "Call the tool again if it is still needed."),
+  TOOL_ADDRESS_FORBIDDEN: error(422, "config_error", "Register a public address."),
+  EXCEEDED_RETRIES: error(422, "tool_error", "Reach the goal by another way.", {
+    origin: "server",
+  }),
+  CALLER_REQUIRED: error(422, "auth_error", "Call it as a user."),
+  FEEDBACK_TOKEN_NOT_FOUND: error(
+    404,
+    "tool_error",
+    "Send the feedback_token of a tool call of your own.",
+  ),
+  FEEDBACK_CLOSED: error(409, "tool_error", "Grade a later call."),
 
   // SQL
-  SQL_INVALID: { status: 422, retryable: false },
-  SQL_FORBIDDEN: { status: 422, retryable: false },
-  SQL_FAILED: { status: 422, retryable: false },
-  SQL_ROW_LIMIT_EXCEEDED: { status: 422, retryable: false },
-  CONFIRMATION_REQUIRED: { status: 422, retryable: false },
-  CONFIRMATION_INVALID: { status: 422, retryable: false },
-  APPROVAL_REQUIRED: { status: 422, retryable: false },
-  CONFIRMATION_NOT_FOUND: { status: 404, retryable: false },
+  SQL_INVALID: error(422, "sql_error", "Send one statement that PostgreSQL can parse.", {
+    isMendable: true,
+  }),
+  SQL_FORBIDDEN: error(
+    422,
+    "sql_error",
+    "Use what the SQL policy allows, or ask an operator to extend it.",
+    { isMendable: true },
+  ),
+  SQL_FAILED: error(422, "sql_error", "Correct the statement by SQLSTATE, position and hint.", {
+    isMendable: true,
+  }),
+  SQL_ROW_LIMIT_EXCEEDED: error(422, "sql_error", "Narrow the WHERE clause and run it dry again.", {
+    isMendable: true,
+  }),
+  CONFIRMATION_REQUIRED: error(
+    422,
+    "validation_error",
+    "Run it with dry_run: true first and send that answer's next_call.",
+    { isMendable: true, countsAsFailure: false },
+  ),
+  CONFIRMATION_INVALID: error(
+    422,
+    "validation_error",
+    "Run the statement with dry_run: true and use the next_call of that answer.",
+    { isMendable: true },
+  ),
+  APPROVAL_REQUIRED: error(
+    422,
+    "auth_error",
+    "Ask the owner to decide with approve_statement(), then send the same call again.",
+  ),
+  CONFIRMATION_NOT_FOUND: error(404, "tool_error", "Look at your statements in sql_confirmations."),
 
   // Documents
-  PROJECT_NOT_FOUND: { status: 404, retryable: false },
-  PROJECT_LANGUAGE_UNKNOWN: { status: 400, retryable: false },
-  DOCUMENT_NOT_FOUND: { status: 404, retryable: false },
-  DOCUMENT_INVALID: { status: 400, retryable: false },
-  QUERY_EMBEDDING_INVALID: { status: 400, retryable: false },
-  EMBEDDER_MISMATCH: { status: 409, retryable: false },
-  SWITCH_INCOMPLETE: { status: 409, retryable: false },
+  PROJECT_NOT_FOUND: error(404, "tool_error", "List your projects with quoth_list_projects."),
+  PROJECT_LANGUAGE_UNKNOWN: error(
+    400,
+    "tool_error",
+    "Name a text-search configuration of pg_ts_config.",
+  ),
+  DOCUMENT_NOT_FOUND: error(404, "tool_error", "Search for the document's present path."),
+  DOCUMENT_INVALID: error(400, "tool_error", "Send the document with all of its chunks."),
+  QUERY_EMBEDDING_INVALID: error(
+    400,
+    "tool_error",
+    "Send a vector of 768 dimensions that is not zero.",
+  ),
+  EMBEDDER_MISMATCH: error(409, "tool_error", "Use the embedder that the project has now."),
+  SWITCH_INCOMPLETE: error(409, "tool_error", "Wait until the next embedder has all vectors."),
 
   // Embedders
-  EMBEDDER_NOT_FOUND: { status: 404, retryable: false },
-  EMBEDDER_FIXED: { status: 409, retryable: false },
-  EMBEDDER_KEY_MISSING: { status: 422, retryable: false },
-  EMBEDDER_REFUSED: { status: 422, retryable: false },
-  EMBEDDER_TEXT_REFUSED: { status: 422, retryable: false },
-  EMBEDDER_RATE_LIMITED: { status: 429, retryable: true },
-  EMBEDDER_QUOTA_EXHAUSTED: { status: 429, retryable: true },
-  EMBEDDER_UNAVAILABLE: { status: 502, retryable: true },
-  EMBEDDER_OUTPUT_INVALID: { status: 502, retryable: false },
+  EMBEDDER_NOT_FOUND: error(404, "tool_error", "Name an active row of embedders."),
+  EMBEDDER_FIXED: error(409, "tool_error", "Add another embedder and switch the project to it."),
+  EMBEDDER_KEY_MISSING: error(422, "tool_error", "Store the embedder's key in Vault."),
+  EMBEDDER_REFUSED: error(422, "tool_error", "Correct the embedder's key, model or account."),
+  EMBEDDER_TEXT_REFUSED: error(422, "tool_error", "Change the text."),
+  EMBEDDER_RATE_LIMITED: error(429, "rate_limited", "Wait for the next minute."),
+  EMBEDDER_QUOTA_EXHAUSTED: error(
+    429,
+    "rate_limited",
+    "Wait until the embedder's quota begins anew.",
+  ),
+  EMBEDDER_UNAVAILABLE: error(502, "transport_error", "Try again in a moment."),
+  EMBEDDER_OUTPUT_INVALID: error(
+    502,
+    "transport_error",
+    "Check the embedder's model and dimensions.",
+    { retryable: false },
+  ),
 
   // Syncs of repositories
-  GITHUB_RATE_LIMITED: { status: 429, retryable: true },
-  GITHUB_UNAVAILABLE: { status: 502, retryable: true },
-  GITHUB_AUTH_FAILED: { status: 422, retryable: false },
-  GITHUB_NOT_FOUND: { status: 404, retryable: false },
-  FILE_NOT_TEXT: { status: 422, retryable: false },
-  FILE_TOO_LARGE: { status: 422, retryable: false },
-  FILE_UNREADABLE: { status: 422, retryable: false },
-  FILE_UNAVAILABLE: { status: 502, retryable: true },
-  USER_NOT_FOUND: { status: 404, retryable: false },
-  SYNC_DELIVERIES_EXCEEDED: { status: 500, retryable: false },
+  GITHUB_RATE_LIMITED: error(429, "rate_limited", "Wait; the sync is tried again."),
+  GITHUB_UNAVAILABLE: error(502, "transport_error", "Wait; the sync is tried again."),
+  GITHUB_AUTH_FAILED: error(422, "tool_error", "Replace the project's GitHub token."),
+  GITHUB_NOT_FOUND: error(
+    404,
+    "tool_error",
+    "Check the repository, the branch and the token's rights.",
+  ),
+  FILE_NOT_TEXT: error(422, "tool_error", "Save the file as UTF-8 text, or exclude it."),
+  FILE_TOO_LARGE: error(422, "tool_error", "Split the file, or exclude it."),
+  FILE_UNREADABLE: error(422, "tool_error", "Correct the file, or exclude it."),
+  FILE_UNAVAILABLE: error(502, "transport_error", "Wait; the file is tried again."),
+  USER_NOT_FOUND: error(404, "tool_error", "Name a user of this project."),
+  SYNC_DELIVERIES_EXCEEDED: error(
+    500,
+    "tool_error",
+    "Look for the sync's id in the function's log, then sync again.",
+  ),
 
   // Skills and data
-  SKILL_NOT_FOUND: { status: 404, retryable: false },
-  SKILL_RESOURCE_NOT_FOUND: { status: 404, retryable: false },
-  SKILL_INVALID: { status: 400, retryable: false },
-  STORAGE_UNAVAILABLE: { status: 502, retryable: true },
-} as const satisfies Record<string, { readonly status: number; readonly retryable: boolean }>;
+  SKILL_NOT_FOUND: error(404, "tool_error", "Load one of the skills that the agent has."),
+  SKILL_RESOURCE_NOT_FOUND: error(404, "tool_error", "Name one of the skill's resources."),
+  SKILL_INVALID: error(400, "tool_error", "Correct the skill's folder as the message says."),
+  STORAGE_UNAVAILABLE: error(502, "transport_error", "Try again in a moment."),
+} satisfies Record<string, ErrorTraits>;
 
 /** A stable code; clients may branch on it. */
 export type ErrorCode = keyof typeof ERROR_CODES;
@@ -155,4 +391,9 @@ export type ErrorCode = keyof typeof ERROR_CODES;
 /** True when `value` is one of the product's stable codes. */
 export function isErrorCode(value: unknown): value is ErrorCode {
   return typeof value === "string" && Object.hasOwn(ERROR_CODES, value);
+}
+
+/** The traits of a code; without one, a tool reported an error in its own words. */
+export function traitsOf(code: ErrorCode | undefined): ErrorTraits {
+  return ERROR_CODES[code ?? "TOOL_FAILED"];
 }

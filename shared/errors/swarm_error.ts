@@ -1,9 +1,10 @@
+import { definedOnly } from "../defined_only.ts";
 import type { JsonValue } from "../json.ts";
 import { ERROR_CODES, type ErrorCode } from "./codes.ts";
 
 /** What a {@linkcode SwarmError} carries beside its code and message. */
 export interface SwarmErrorOptions {
-  /** What the reader should do next, as one sentence. */
+  /** What the reader should do next, as one sentence; by default what its code says. */
   readonly hint?: string;
   /** Machine-readable particulars. Never a secret. */
   readonly details?: JsonValue;
@@ -33,7 +34,7 @@ export interface ErrorBody {
  */
 export class SwarmError extends Error {
   readonly code: ErrorCode;
-  readonly hint: string | undefined;
+  readonly hint: string;
   readonly details: JsonValue | undefined;
   readonly retryAfterSeconds: number | undefined;
 
@@ -41,7 +42,7 @@ export class SwarmError extends Error {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = "SwarmError";
     this.code = code;
-    this.hint = options.hint;
+    this.hint = options.hint ?? ERROR_CODES[code].hint;
     this.details = options.details;
     this.retryAfterSeconds = options.retryAfterSeconds;
   }
@@ -61,8 +62,8 @@ export class SwarmError extends Error {
     return {
       code: this.code,
       message: this.message,
-      ...(this.hint === undefined ? {} : { hint: this.hint }),
-      ...(this.details === undefined ? {} : { details: this.details }),
+      hint: this.hint,
+      ...definedOnly({ details: this.details }),
     };
   }
 }

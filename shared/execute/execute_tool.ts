@@ -1,3 +1,4 @@
+import { definedOnly } from "../defined_only.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import type { JsonObject } from "../json.ts";
 import { isJsonObject } from "../json.ts";
@@ -78,12 +79,12 @@ async function serverOf(
 function refused(answer: AnsweredCall): SwarmError {
   const { errorCode = "TOOL_FAILED", hint, details, retryAfterMs } = answer;
   return new SwarmError(errorCode, messageOf(answer), {
-    ...(hint === undefined ? {} : { hint }),
+    ...definedOnly({ hint }),
     ...(retryAfterMs === undefined ? {} : { retryAfterSeconds: retryAfterMs / 1_000 }),
     details: {
       ...failureOf(answer),
       ...(isJsonObject(details) ? details : details === undefined ? {} : { reason: details }),
-      ...(answer.errorClass === undefined ? {} : { class: answer.errorClass }),
+      ...definedOnly({ class: answer.errorClass }),
       ...trailOf(answer),
     },
   });

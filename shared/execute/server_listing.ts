@@ -1,3 +1,4 @@
+import { definedOnly } from "../defined_only.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import type {
@@ -110,8 +111,7 @@ function briefTool({ name, version, title, description, inputSchema }: ListedToo
   return {
     name,
     ...(version === null ? {} : { version }),
-    ...(title === undefined ? {} : { title }),
-    ...(description === undefined ? {} : { description }),
+    ...definedOnly({ title, description }),
     model_options: modelOptionsOf(inputSchema),
   };
 }
@@ -136,8 +136,7 @@ function fullTool(tool: ListedTool): JsonObject {
   return {
     ...briefTool(tool),
     inputSchema,
-    ...(outputSchema === undefined ? {} : { outputSchema }),
-    ...(annotations === undefined ? {} : { annotations }),
+    ...definedOnly({ outputSchema, annotations }),
     ...(tool.losses === undefined ? {} : { losses: lossesOf(tool.losses) }),
     scopes: [...tool.scopes],
     missing_scopes: [...tool.missingScopes],

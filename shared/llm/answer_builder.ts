@@ -1,3 +1,4 @@
+import { definedOnly } from "../defined_only.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { isJsonObject, type JsonValue } from "../json.ts";
 import { ARGUMENTS_LIMITS } from "../json/json_limits.ts";
@@ -94,7 +95,7 @@ export class AnswerBuilder {
       tool_calls: toolCalls,
       finish_reason: stopped === "length" || stopped === "refused" ? stopped : ended,
       usage,
-      ...(providerData === undefined ? {} : { provider_data: providerData }),
+      ...definedOnly({ provider_data: providerData }),
     };
   }
 

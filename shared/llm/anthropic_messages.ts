@@ -1,4 +1,5 @@
 import { z } from "../vendor/zod.js";
+import { definedOnly } from "../defined_only.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import type { FunctionDefinition } from "../tool_schemas/function_definition.ts";
 import { toAnthropicTool } from "../tool_schemas/wire_function.ts";
@@ -63,7 +64,7 @@ export function toMessagesRequest(
     ...(output === null
       ? {}
       : { output_config: { format: { type: "json_schema", schema: output.parameters } } }),
-    ...(temperature === undefined ? {} : { temperature }),
+    ...definedOnly({ temperature }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { z } from "../vendor/zod.js";
+import { definedOnly } from "../defined_only.ts";
 import type { JsonValue } from "../json.ts";
 import { jsonObject } from "../json_schema.ts";
 import type { FunctionDefinition } from "../tool_schemas/function_definition.ts";
@@ -61,8 +62,7 @@ export function toContentRequest(
         responseMimeType: "application/json",
         responseJsonSchema: output.parameters,
       }),
-      ...(temperature === undefined ? {} : { temperature }),
-      ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+      ...definedOnly({ temperature, maxOutputTokens }),
     },
   };
 }

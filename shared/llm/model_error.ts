@@ -1,3 +1,4 @@
+import { definedOnly } from "../defined_only.ts";
 import { REPORT_LIMITS } from "../json/json_limits.ts";
 import { parseJsonOrUndefined } from "../json/parse_json.ts";
 import { z } from "../vendor/zod.js";
@@ -72,10 +73,8 @@ export function createModelError(endpoint: ModelEndpoint, problem: ModelProblem)
   const message =
     `Cannot get an answer from provider '${endpoint.providerName}': ${words}${suffix}`;
   return new SwarmError(code, message, {
-    details: { provider: endpoint.providerName, ...(status === undefined ? {} : { status }) },
-    ...(HINTS[code] === undefined ? {} : { hint: HINTS[code] }),
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
-    ...(cause === undefined ? {} : { cause }),
+    details: { provider: endpoint.providerName, ...definedOnly({ status }) },
+    ...definedOnly({ hint: HINTS[code], retryAfterSeconds, cause }),
   });
 }
 

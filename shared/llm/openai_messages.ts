@@ -1,3 +1,4 @@
+import { definedOnly } from "../defined_only.ts";
 import type { FunctionDefinition } from "../tool_schemas/function_definition.ts";
 import { toOpenAiFunction } from "../tool_schemas/wire_function.ts";
 import type { OpenAI } from "../vendor/openai.js";
@@ -41,8 +42,8 @@ export function toChatRequest(
         json_schema: { name: output.name, schema: output.parameters, strict: true },
       },
     }),
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(maxOutputTokens === undefined ? {} : {
+    ...definedOnly({
+      temperature,
       [isOpenAiItself(endpoint) ? "max_completion_tokens" : "max_tokens"]: maxOutputTokens,
     }),
   };

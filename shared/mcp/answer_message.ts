@@ -1,3 +1,4 @@
+import { definedOnly } from "../defined_only.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { lazily } from "../lazily.ts";
 import { buildServer } from "./build_server.ts";
@@ -40,7 +41,7 @@ export async function answerMessage(exchange: Exchange): Promise<Response> {
   );
   return await handler.fetch(
     message.request,
-    message.body === undefined ? {} : { parsedBody: message.body },
+    definedOnly({ parsedBody: message.body }),
   );
 }
 

@@ -1,3 +1,4 @@
+import { definedOnly } from "../defined_only.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import type { JsonObject } from "../json.ts";
 import type { ServerFeatures } from "../tool_contracts/server_tools.ts";
@@ -41,7 +42,7 @@ export function buildServer(
   const mcp = new sdk.McpServer(identity, {
     capabilities: capabilitiesOf(features),
     cacheHints: Object.fromEntries(CACHED_METHODS.map((method) => [method, CACHE_HINT])),
-    ...(instructions === undefined ? {} : { instructions }),
+    ...definedOnly({ instructions }),
   });
   if (meta !== undefined) addDiscoveryMeta(mcp.server, meta);
   if (called?.kind === "tool") mirrorHeaders(mcp, called.tool.inputSchema);

@@ -1,3 +1,4 @@
+import { definedOnly } from "../defined_only.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { asJsonObject, type JsonObject } from "../json.ts";
 import type {
@@ -145,8 +146,7 @@ function progressTeller(
       params: {
         progressToken,
         progress: done,
-        ...(total === undefined ? {} : { total }),
-        ...(message === undefined ? {} : { message }),
+        ...definedOnly({ total, message }),
       },
     }).catch(() => {}); // A client that has gone needs no progress.
   };
@@ -159,7 +159,7 @@ function toInputRequired(
   const result = {
     resultType: "input_required",
     inputRequests,
-    ...(requestState === undefined ? {} : { requestState }),
+    ...definedOnly({ requestState }),
     _meta: metaOfAsking(outcome),
   };
   return result as unknown as InputRequiredResult;

@@ -1,4 +1,5 @@
 import { textBlock } from "../content_block.ts";
+import { definedOnly } from "../defined_only.ts";
 import type { SwarmError } from "../errors/swarm_error.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import { isJsonObject } from "../json.ts";
@@ -38,7 +39,7 @@ export function resultOfAnswer(
   const isEmpty = answer.content.length === 0;
   return {
     content: (isEmpty ? [textBlock(answer.text)] : answer.content) as unknown as JsonValue,
-    ...(structured === undefined ? {} : { structuredContent: structured }),
+    ...definedOnly({ structuredContent: structured }),
     ...(answer.isError ? { isError: true } : {}),
     _meta: {
       ...answer.meta,
@@ -60,7 +61,7 @@ export function resultOfUnknown(
     code: errorCode,
     message,
     hint,
-    ...(details === undefined ? {} : { details }),
+    ...definedOnly({ details }),
   };
   return {
     content: [{ type: "text", text: `${error.message}. ${error.hint}` }],
@@ -84,8 +85,7 @@ export function resultOfRefusal(
   const error = {
     code,
     message,
-    ...(hint === undefined ? {} : { hint }),
-    ...(refusal.details === undefined ? {} : { details: refusal.details }),
+    ...definedOnly({ hint, details: refusal.details }),
     ...(retryAfterSeconds === undefined
       ? {}
       : { retry_after_ms: Math.ceil(retryAfterSeconds * 1_000) }),
@@ -108,11 +108,11 @@ export function failureOf(
   answer: Pick<AnsweredCall, "errorCode" | "lastSql" | "consecutiveFailures">,
 ): JsonObject {
   return {
-    ...(answer.errorCode === undefined ? {} : { error_code: answer.errorCode }),
-    ...(answer.lastSql === undefined ? {} : { last_sql: answer.lastSql }),
-    ...(answer.consecutiveFailures === undefined
-      ? {}
-      : { consecutive_failures: answer.consecutiveFailures }),
+    ...definedOnly({
+      error_code: answer.errorCode,
+      last_sql: answer.lastSql,
+      consecutive_failures: answer.consecutiveFailures,
+    }),
   };
 }
 
@@ -142,10 +142,12 @@ function errorOf(answer: AnsweredCall): JsonObject | null {
   return {
     code: errorCode,
     message: messageOf(answer),
-    ...(answer.hint === undefined ? {} : { hint: answer.hint }),
-    ...(errorClass === undefined ? {} : { class: errorClass }),
-    ...(answer.details === undefined ? {} : { details: answer.details }),
-    ...(retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs }),
+    ...definedOnly({
+      hint: answer.hint,
+      class: errorClass,
+      details: answer.details,
+      retry_after_ms: retryAfterMs,
+    }),
   };
 }
 

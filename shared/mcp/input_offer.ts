@@ -1,3 +1,4 @@
+import { definedOnly } from "../defined_only.ts";
 import { asJsonObject, type JsonObject } from "../json.ts";
 import type { InputOffer } from "../tool_contracts/tool_call.ts";
 import type { ServerContext } from "../vendor/mcp_server.js";
@@ -25,7 +26,7 @@ export function inputOffer(
   );
   return {
     capabilities,
-    ...(inputResponses === undefined ? {} : { responses: inputResponses as JsonObject }),
+    ...definedOnly({ responses: inputResponses as JsonObject | undefined }),
     ...(typeof state === "string" ? { state } : {}),
   };
 }

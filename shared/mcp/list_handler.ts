@@ -1,3 +1,4 @@
+import { definedOnly } from "../defined_only.ts";
 import type { JsonObject } from "../json.ts";
 import type { Tool } from "../vendor/mcp_server.js";
 import { META_PREFIX } from "../tool_contracts/meta_keys.ts";
@@ -12,11 +13,9 @@ export function toListedTool({ wireName, tool }: WireTool): Tool {
   };
   const listed = {
     name: wireName,
-    ...(title === undefined ? {} : { title }),
-    ...(description === undefined ? {} : { description }),
+    ...definedOnly({ title, description }),
     inputSchema,
-    ...(outputSchema === undefined ? {} : { outputSchema }),
-    ...(annotations === undefined ? {} : { annotations }),
+    ...definedOnly({ outputSchema, annotations }),
     ...(version === null ? {} : { _meta: meta }),
   };
   // Schemas are JSON that came from a server; the SDK's type only names some of their members.

@@ -1,3 +1,4 @@
+import { definedOnly } from "../defined_only.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { nearestNames } from "../nearest_names.ts";
 import type { ToolCaller } from "../tool_contracts/tool_caller.ts";
@@ -25,6 +26,6 @@ export async function nameNearestServers(
   return new SwarmError(error.code, error.message, {
     cause: error,
     hint: `There is: ${known.join(", ")}.`,
-    ...(error.details === undefined ? {} : { details: error.details }),
+    ...definedOnly({ details: error.details }),
   });
 }

@@ -1,5 +1,5 @@
 import type { ContentBlock } from "../content_block.ts";
-import type { ErrorCode } from "../errors/codes.ts";
+import type { ErrorClass, ErrorCode } from "../errors/codes.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import type { ToolCaller } from "./tool_caller.ts";
 
@@ -71,21 +71,6 @@ export interface ToolProgress {
   readonly message?: string;
 }
 
-/** What a failure is about; what can be done about it differs. */
-export type ToolErrorClass =
-  /** Scopes, grants, policies, credentials. */
-  | "auth"
-  | "rate"
-  | "timeout"
-  /** Arguments, or a definition that is not the approved one. */
-  | "schema"
-  /** The tool ran and reports an error. */
-  | "tool"
-  /** No connection, or no answer. */
-  | "transport"
-  /** An answer that cannot be read, a row that cannot be used, or a client that cannot be asked. */
-  | "protocol";
-
 /** By what a call can be found again. */
 interface CallTrail {
   /** `mcp_executions.id`. */
@@ -120,14 +105,14 @@ export interface AnsweredCall extends CallTrail {
   readonly unrecordedValues?: readonly string[];
   /** Only with `isError`; absent when the tool itself reported the error. */
   readonly errorCode?: ErrorCode;
-  readonly errorClass?: ToolErrorClass;
+  readonly errorClass?: ErrorClass;
   /** What to do next; stands in `text` too. */
   readonly hint?: string;
   readonly details?: JsonValue;
   /** When the same call may succeed. */
   readonly retryAfterMs?: number;
   /**
-   * The HTTP status of a door that speaks plain JSON: 200 when the tool ran or refused its
+   * The HTTP status for an endpoint that answers plain JSON: 200 when the tool ran or refused its
    * arguments, else that of the gateway's refusal.
    */
   readonly status: number;

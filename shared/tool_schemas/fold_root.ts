@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { definedOnly } from "../defined_only.ts";
 import { asJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { addRule, ruleText } from "./rule_text.ts";
 import { unusableSchema } from "./schema_error.ts";
@@ -37,7 +38,7 @@ export function foldRoot(schema: JsonObject, report: ReportLoss): JsonObject {
     report({ path: "$", keyword, action: "folded" });
     description = addRule(description, describeCombinator(keyword, value, schema));
   }
-  return { ...folded, ...(description === undefined ? {} : { description }) };
+  return { ...folded, ...definedOnly({ description }) };
 }
 
 /** One object that takes whatever the schema takes, without its combinators. */

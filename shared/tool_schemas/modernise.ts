@@ -1,3 +1,4 @@
+import { definedOnly } from "../defined_only.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 
 /** Writes what earlier drafts of JSON Schema said in another way as 2020-12 does. */
@@ -6,7 +7,7 @@ export function modernise(schema: JsonObject): JsonObject {
   const lists: JsonObject = Array.isArray(rest.items)
     ? {
       ...(rest.items.length === 0 ? {} : { prefixItems: rest.items }),
-      ...(additionalItems === undefined ? {} : { items: additionalItems }),
+      ...definedOnly({ items: additionalItems }),
     }
     : rest.items === undefined
     ? {}

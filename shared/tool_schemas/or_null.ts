@@ -1,3 +1,4 @@
+import { definedOnly } from "../defined_only.ts";
 import type { JsonObject } from "../json.ts";
 import { listedValues, schemasIn, typesOf } from "./schema_keywords.ts";
 
@@ -11,7 +12,7 @@ export function acceptsNull(schema: JsonObject): boolean {
 /** The same schema, and null. */
 export function orNull(schema: JsonObject): JsonObject {
   const { description, anyOf, ...rules } = schema;
-  const about = description === undefined ? {} : { description };
+  const about = definedOnly({ description });
   if (anyOf !== undefined && Object.keys(rules).length === 0) {
     return { ...about, anyOf: [...schemasIn(anyOf), { type: "null" }] };
   }

@@ -1,7 +1,8 @@
 import { textBlock } from "../content_block.ts";
+import { definedOnly } from "../defined_only.ts";
+import { ERROR_TYPES, type ErrorCode, traitsOf } from "../errors/codes.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
-import { errorClassOf, httpStatusOf } from "./error_class.ts";
 import { type ExternalFailure, externalPart, originalWords } from "./external_call.ts";
 import { type CallEnding, ledgerEntry } from "./ledger_entry.ts";
 import { remindOfKnownGood } from "./learning/remind_of_known_good.ts";
@@ -24,12 +25,12 @@ export async function endAnswered(call: RunningCall, raw: Answered): Promise<Ans
       ? {
         kind: "failure",
         message: answer.text || "The tool reported an error",
-        ...(answer.errorCode === undefined ? {} : { code: answer.errorCode }),
+        ...definedOnly({ code: answer.errorCode }),
       }
       : {
         kind: "success",
         text: answer.text,
-        ...(answer.structured === undefined ? {} : { structured: answer.structured }),
+        ...definedOnly({ structured: answer.structured }),
       },
   );
   const { content = [textBlock(answer.text)], structured, meta } = answer;
@@ -52,6 +53,12 @@ function failureOf({ errorCode, originalError, text }: Answered): ExternalFailur
   return { code: errorCode, words: originalError ?? text };
 }
 
+/** Of the gateway's refusal, or of a conflict, on which clients retry with a newer version. */
+function httpStatusOf(code: ErrorCode | undefined): number {
+  const { status, isRefusal } = traitsOf(code);
+  return isRefusal || status === 409 ? status : 200;
+}
+
 /** Adds what is known of a failure; outside tasks what worked before, and the third in a row. */
 async function withFailure(
   call: RunningCall,
@@ -65,15 +72,16 @@ async function withFailure(
     : undefined;
   const failed: AnsweredCall = {
     ...outcome,
-    errorClass: errorClassOf(errorCode),
-    ...(errorCode === undefined ? {} : { errorCode }),
+    errorClass: ERROR_TYPES[traitsOf(errorCode).type].class,
+    ...definedOnly({ errorCode }),
     ...(hint === undefined ? {} : { hint: call.redactor.text(hint) }),
     ...(details === undefined ? {} : { details: clean(details) }),
     ...(lastSql === undefined ? {} : { lastSql: call.redactor.text(lastSql) }),
     ...(failures === 0 ? {} : { consecutiveFailures: failures }),
   };
-  const isCounted = isExceeded(call, failures) && COUNTED.has(failed.errorClass);
-  if (isCounted) return exceeded(call, failed, failures);
+  if (isExceeded(call, failures) && traitsOf(errorCode).countsAsFailure) {
+    return exceeded(call, failed, failures);
+  }
   // In a task the agent loop reminds, which knows what the model was told before.
   const reminder = isInTask(call)
     ? undefined
@@ -91,14 +99,6 @@ function isExceeded(call: RunningCall, failures: number): boolean {
 function isInTask({ request }: RunningCall): boolean {
   return request.caller.taskId !== null;
 }
-
-/** What says something of the tool; a refusal by the gateway says something of the caller. */
-const COUNTED: ReadonlySet<AnsweredCall["errorClass"]> = new Set<AnsweredCall["errorClass"]>([
-  "schema",
-  "timeout",
-  "tool",
-  "transport",
-]);
 
 function exceeded(call: RunningCall, failed: AnsweredCall, failures: number): AnsweredCall {
   const { errorCode, details, text } = failed;
@@ -193,7 +193,7 @@ export async function endAsking(
     kind: "input_required",
     inputRequests: redactor.json(inputRequests) as JsonObject,
     // Signed by its tool: a change would break it, and it is the caller's to send back alone.
-    ...(requestState === undefined ? {} : { requestState }),
+    ...definedOnly({ requestState }),
     ...(meta === undefined ? {} : { meta: redactor.json(meta) as JsonObject }),
     ...trailOf(call),
     ...externalPart(call),
@@ -213,7 +213,7 @@ export async function endInError(call: RunningCall, error: unknown): Promise<Too
   const known = toKnown(call, error);
   if (known.code === "DATABASE_UNAVAILABLE") throw known;
   const { code, hint, details, retryAfterSeconds } = known;
-  const text = hint === undefined ? known.message : `${known.message}. ${hint}`;
+  const text = `${known.message}. ${hint}`;
   if (code === "TOOL_RATE_LIMITED") {
     await recordEnding(call, { kind: "failure", message: text, code });
     throw withTrail(known, call);
@@ -224,8 +224,7 @@ export async function endInError(call: RunningCall, error: unknown): Promise<Too
     isError: true,
     errorCode: code,
     originalError: originalWords(known),
-    ...(hint === undefined ? {} : { hint }),
-    ...(details === undefined ? {} : { details }),
+    ...definedOnly({ hint, details }),
   });
   return retryAfterSeconds === undefined
     ? outcome
@@ -270,8 +269,7 @@ function withTrail(error: SwarmError, call: RunningCall): SwarmError {
   const { external } = externalPart(call, { code, words: originalWords(error) });
   return new SwarmError(code, message, {
     cause: error,
-    ...(hint === undefined ? {} : { hint }),
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    ...definedOnly({ hint, retryAfterSeconds }),
     details: {
       ...(isJsonObject(details) ? details : {}),
       execution_id: executionId,

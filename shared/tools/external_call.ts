@@ -1,4 +1,4 @@
-import type { ErrorCode } from "../errors/codes.ts";
+import { type ErrorCode, traitsOf } from "../errors/codes.ts";
 import type { RunningCall } from "./running_call.ts";
 import type { ExternalCall } from "../tool_contracts/tool_call.ts";
 
@@ -32,23 +32,8 @@ export function externalPart(
 }
 
 function isFromServer({ contact }: RunningCall, code: ErrorCode | undefined): boolean {
-  switch (code) {
-    case undefined:
-    case "EXCEEDED_RETRIES":
-    case "OUTPUT_TOO_LARGE":
-    case "TOOL_AUTH_FAILED":
-    case "TOOL_FAILED":
-    case "TOOL_OUTCOME_UNKNOWN":
-    case "TOOL_TIMEOUT":
-    case "TOOL_UNAVAILABLE":
-      return true;
-    case "TOOL_ARGUMENTS_INVALID":
-    case "TOOL_NOT_FOUND":
-    case "TOOL_RATE_LIMITED":
-      return contact === "answered";
-    default:
-      return false;
-  }
+  const { origin } = traitsOf(code);
+  return origin === "server" || (origin === "either" && contact === "answered");
 }
 
 /** The first words of an error: those of what caused it, where something did. */

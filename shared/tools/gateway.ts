@@ -1,4 +1,5 @@
 import type { Sql } from "../db/sql_client.ts";
+import { definedOnly } from "../defined_only.ts";
 import type { Logger } from "../log/logger.ts";
 import { createGuardedFetch } from "../net/guarded_fetch.ts";
 import type { ResolveHost } from "../net/url_policy.ts";
@@ -63,7 +64,7 @@ export function createToolGateway(ports: ToolGatewayPorts): ToolGateway {
     loadInternalServer: createInternalServerLoader(internalServers),
     guardedFetch: createGuardedFetch({
       allowLoopback,
-      ...(resolveHost === undefined ? {} : { resolveHost }),
+      ...definedOnly({ resolveHost }),
     }),
   };
   return {

@@ -1,5 +1,4 @@
-import type { CLOSED_SETS } from "../db/database.types.ts";
-import { ERROR_CODES, type ErrorCode } from "../errors/codes.ts";
+import { type ErrorCode, traitsOf } from "../errors/codes.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import { createRedactor } from "../secrets/redact.ts";
 import { toStorableJson } from "../storable_json.ts";
@@ -104,7 +103,7 @@ function successColumns(response: JsonValue): JsonObject {
 }
 
 function failureColumns(
-  { code, isTimeout = code === "TOOL_TIMEOUT", isUnknown = false }: Failure,
+  { code, isTimeout = traitsOf(code).type === "timeout", isUnknown = false }: Failure,
   message: string,
 ): JsonObject {
   const head = message.slice(0, HEAD_CHARACTERS);
@@ -113,47 +112,12 @@ function failureColumns(
     error_message: head,
     response_data: cap({ error: message }),
     failure: {
-      error_type: isUnknown ? "outcome_unknown" : isTimeout ? "timeout" : errorType(code),
+      error_type: isUnknown ? "outcome_unknown" : isTimeout ? "timeout" : traitsOf(code).type,
       error_code: code ?? null,
       error_details: { message: head },
     },
   };
 }
-
-function errorType(code: ErrorCode | undefined): FailureType {
-  switch (code) {
-    case "TOOL_ARGUMENTS_INVALID":
-    case "TOOL_DEFINITION_CHANGED":
-    case "TOOL_NOT_FOUND":
-      return "validation_error";
-    case "INSUFFICIENT_SCOPE":
-    case "TOOL_AUTH_FAILED":
-    case "TOOL_FORBIDDEN":
-    case "CALLER_REQUIRED":
-    case "SECRET_NOT_FOUND":
-    case "SECRET_INVALID":
-      return "auth_error";
-    case "SQL_FORBIDDEN":
-    case "SQL_INVALID":
-    case "SQL_FAILED":
-    case "SQL_ROW_LIMIT_EXCEEDED":
-    case "CONFIRMATION_INVALID":
-      return "sql_error";
-    case "MODEL_TIMEOUT":
-      return "llm_timeout";
-    case "TOOL_RATE_LIMITED":
-      return "rate_limited";
-    case "TOOL_CANCELLED":
-      return "cancelled";
-    case "TOOL_CONFIG_INVALID":
-    case "TOOL_ADDRESS_FORBIDDEN":
-      return "config_error";
-    default:
-      return code !== undefined && ERROR_CODES[code].retryable ? "transport_error" : "tool_error";
-  }
-}
-
-type FailureType = (typeof CLOSED_SETS.mcp_failures.error_type)[number];
 
 /** The value, or its beginning as text where it is too large to keep. */
 function cap(value: JsonValue): JsonValue {

@@ -1,3 +1,4 @@
+import { definedOnly } from "../defined_only.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { missingScopes, scopesOf } from "../tool_contracts/tool_scopes.ts";
 import { callTool } from "./call_tool.ts";
@@ -38,7 +39,7 @@ export async function prepareCall(
       name,
       version: version ?? record.cached.version,
       inputSchema,
-      ...(outputSchema === undefined ? {} : { outputSchema }),
+      ...definedOnly({ outputSchema }),
       scopes,
       missingScopes: missingScopes(scopes, record.scopes),
     },

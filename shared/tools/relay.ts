@@ -1,3 +1,4 @@
+import { definedOnly } from "../defined_only.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import type { JsonObject } from "../json.ts";
 import { featureOf } from "./kinds/internal/relay_internal.ts";
@@ -62,7 +63,7 @@ function redacted(error: SwarmError, redactor: Redactor): SwarmError {
     cause,
     ...(hint === undefined ? {} : { hint: redactor.text(hint) }),
     ...(details === undefined ? {} : { details: redactor.json(details) }),
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    ...definedOnly({ retryAfterSeconds }),
   });
 }
 

@@ -2,6 +2,7 @@ import { fenceData } from "../agent/fence_data.ts";
 import type { ToolCall } from "../agent/planned_call.ts";
 import { errorResult, type StepResult } from "../agent/step_result.ts";
 import { stillUnknownResult } from "../agent/unknown_outcome.ts";
+import { definedOnly } from "../defined_only.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import type { TraceHeaders } from "../http/trace_context.ts";
 import { hasExceededRetries, toolErrorMessage } from "../tools/learning/retry_message.ts";
@@ -83,7 +84,7 @@ function requestOf(call: ToolCall, { lease, context }: TaskRun) {
 function answeredResult(call: ToolCall, answer: AnsweredCall, run: TaskRun): StepResult {
   const trail = { execution_id: answer.executionId, feedback_token: answer.feedbackToken };
   if (!answer.isError) {
-    const structured = answer.structured === undefined ? {} : { structured: answer.structured };
+    const structured = definedOnly({ structured: answer.structured });
     return {
       state: "done",
       output: { text: answer.text, ...structured, is_error: false, ...trail },

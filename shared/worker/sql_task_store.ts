@@ -92,7 +92,7 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
     },
 
     async heartbeat(workerId, leases) {
-      const held = leases.map(({ taskId, epoch }) => ({ task_id: taskId, epoch }));
+      const held = leases.map(({ taskId, epoch }) => ({ id: taskId, epoch }));
       const rows = await once("renew leases", leaseRow, () =>
         sql`
         select task_id, epoch, state, private.watched_seconds(task_id)::float8 as watched_seconds
@@ -235,7 +235,11 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
     },
 
     async wakeSuccessor() {
-      await once("wake a successor", anyRow, () => sql`select private.wake_worker()`);
+      await once(
+        "wake a successor",
+        anyRow,
+        () => sql`select private.wake_function('supaswarm-worker')`,
+      );
     },
 
     async isWakeToken(token) {

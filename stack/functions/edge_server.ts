@@ -1,3 +1,4 @@
+import { definedOnly } from "../../shared/defined_only.ts";
 import type { IsolateActivity } from "./isolate_activity.ts";
 
 /** How long a loaded function may take to call `Deno.serve`. */
@@ -31,8 +32,7 @@ export class EdgeServer {
     const { handler, options } = readServeArguments(args);
     this.#isServing = true;
     return this.#nativeServe({
-      ...(options.onError === undefined ? {} : { onError: options.onError }),
-      ...(options.signal === undefined ? {} : { signal: options.signal }),
+      ...definedOnly({ onError: options.onError, signal: options.signal }),
       hostname: "127.0.0.1",
       port: 0,
       automaticCompression: false,

@@ -1,3 +1,4 @@
+import { definedOnly } from "../../shared/defined_only.ts";
 import { SwarmError } from "../../shared/errors/swarm_error.ts";
 
 /** How a program is run. */
@@ -30,7 +31,7 @@ export async function tryProgram(
       args,
       stdin: "null",
       env: { LC_ALL: "C", ...options.env },
-      ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+      ...definedOnly({ cwd: options.cwd }),
     }).output();
     const decoder = new TextDecoder();
     const text = decoder.decode(stdout);

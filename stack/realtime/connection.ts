@@ -1,3 +1,4 @@
+import { definedOnly } from "../../shared/defined_only.ts";
 import { Channel, type ChannelLink, type ChannelServices } from "./channel.ts";
 import { decodeFrame, encodeFrame, type ProtocolVersion, type ReceivedFrame } from "./frames.ts";
 import type { Handshake } from "./handshake.ts";
@@ -107,7 +108,7 @@ export class Connection implements ChannelLink {
   }
 
   #reply(frame: ReceivedFrame, status: "ok" | "error", reason?: string): void {
-    const payload = { status, response: reason === undefined ? {} : { reason } };
+    const payload = { status, response: definedOnly({ reason }) };
     this.send(encodeFrame({ ...frame, event: "phx_reply", payload }, this.version));
   }
 }

@@ -1,4 +1,5 @@
 import { z } from "../../shared/vendor/zod.js";
+import { definedOnly } from "../../shared/defined_only.ts";
 import type { JsonValue } from "../../shared/json.ts";
 
 /** The protocol's versions: 1.0.0 speaks JSON objects, 2.0.0 JSON arrays and binary broadcasts. */
@@ -88,7 +89,7 @@ export function encodeBroadcast(
   if (payload instanceof Uint8Array) {
     return version === "2.0.0" ? encodeBinaryBroadcast(broadcast, payload) : null;
   }
-  const body = { type: "broadcast", event, payload, ...(meta === undefined ? {} : { meta }) };
+  const body = { type: "broadcast", event, payload, ...definedOnly({ meta }) };
   return encodeFrame(
     { joinRef: null, ref: null, topic, event: "broadcast", payload: body },
     version,

@@ -1,5 +1,6 @@
 import { z } from "../../shared/vendor/zod.js";
 import type { Sql } from "../../shared/db/sql_client.ts";
+import { definedOnly } from "../../shared/defined_only.ts";
 import type { Logger } from "../../shared/log/logger.ts";
 import { listRecentMessages, readMessages, type StoredMessage } from "./stored_messages.ts";
 import type { TopicHub } from "./topic_hub.ts";
@@ -130,7 +131,7 @@ export class MessageFeed {
   #send(message: StoredMessage | undefined, sentAtMs: number | undefined): void {
     if (message === undefined) return;
     const { id, event, payload } = message;
-    const exclusion = sentAtMs === undefined ? {} : { sentAtMs };
+    const exclusion = definedOnly({ sentAtMs });
     this.#options.hub.broadcast(message, { event, payload, meta: { id } }, exclusion);
   }
 }

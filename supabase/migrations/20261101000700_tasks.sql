@@ -64,11 +64,7 @@ create table public.tasks (
     check ((finished_at is not null) = (status in ('completed', 'failed', 'cancelled'))),
   constraint tasks_running_has_lease
     check ((status = 'running') = (lease_expires_at is not null and worker_id is not null)),
-  constraint tasks_message_while_queued check (
-    case when status = 'running' then message_id is not null
-         when status = 'pending' then true
-         else message_id is null end
-  ),
+  constraint tasks_message_while_queued check (status = 'pending' or message_id is null),
   -- A parent that is being cancelled outlasts its children for a moment.
   constraint tasks_parked_waits_for_children
     check (status <> 'pending_subtask' or pending_children > 0 or cancel_requested_at is not null),
@@ -106,7 +102,7 @@ comment on column public.tasks.attempts is 'Errors of the step at hand, counted 
 comment on column public.tasks.deliveries is 'Claims since the last checkpoint: more than one means that workers died, or handed the task back before a step had ended.';
 comment on column public.tasks.works_alone is 'A model call of it was cut off with its worker: it is next run by a worker that does nothing else, until a step ends.';
 comment on column public.tasks.rate_limit_waits is 'How often a provider asked this task to wait; not failures.';
-comment on column public.tasks.message_id is 'The task''s message in its queue; set while pending or running.';
+comment on column public.tasks.message_id is 'The task''s message in the queue, set while pending: a claim takes the message, and the lease stands for it.';
 comment on column public.tasks.cost_micro_usd is 'Millionths of a US dollar; null while no priced model was called.';
 
 create trigger tasks_touch_updated_at before update on public.tasks

@@ -43,8 +43,7 @@ create table private.wake_gate (
   last_wake_at timestamptz not null default '-infinity'
 );
 comment on table private.wake_gate is
-  'Debounces wakes: at most one each 150 ms passes a gate. worker: requests to the worker''s function. listener: notifications, whose gate a worker that has nothing to do opens again.';
-insert into private.wake_gate (name) values ('worker'), ('listener');
+  'Debounces wakes: at most one each 150 ms passes a gate. A gate has the name of an edge function, for requests to it, or of a channel, for notifications; the latter a worker that has nothing to do opens again.';
 
 alter table private.settings enable row level security;
 alter table private.workers enable row level security;

@@ -175,7 +175,7 @@ begin
     v_id, v_id, v_agent.id, v_agent.slug, p_input, p_created_by, p_idempotency_key, p_run_after,
     p_priority, p_concurrency_key, coalesce(p_metadata, '{}'),
     private.capped_budget(p_budget, p_created_by), p_traceparent, p_tracestate, p_output_schema,
-    case when v_visible_at is not null then private.send_message(v_id, p_priority, v_visible_at) end,
+    case when v_visible_at is not null then private.send_message(v_id, v_visible_at) end,
     array[private.log_line('created for agent ' || v_agent.slug)]
   )
   on conflict (created_by, idempotency_key) where parent_id is null and idempotency_key is not null

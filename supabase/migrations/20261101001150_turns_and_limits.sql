@@ -27,6 +27,9 @@ create index tasks_key_line_idx on public.tasks (
   array_position(array['high', 'normal', 'low'], priority), message_id
 ) where status = 'pending' and message_id is not null;
 
+-- Of whom how much runs: claims count it owner by owner, and not all that runs.
+create index tasks_running_idx on public.tasks (owner_key) where status = 'running';
+
 create function private.running_count(p_user_id uuid)
 returns int
 language plpgsql
@@ -37,28 +40,13 @@ set plan_cache_mode = force_generic_plan
 as $$
 begin
   return (
-    select count(*) from public.tasks as task where task.status = 'running' and task.created_by = p_user_id
+    select count(*)
+    from public.tasks as task
+    where task.status = 'running' and task.owner_key = p_user_id
   );
 end;
 $$;
 comment on function private.running_count(uuid) is 'How many tasks of a user run.';
-
-create function private.is_limited(p_created_by uuid, p_concurrency_key text, p_claim_count int)
-returns boolean
-language plpgsql
-set search_path = ''
-as $$
-begin
-  return private.running_count(p_created_by) + p_claim_count > private.quota('running_tasks', p_created_by)
-    or exists (
-      select from private.concurrency_limits as stated
-      where stated.concurrency_key = p_concurrency_key
-        or (stated.concurrency_key = '*' and p_concurrency_key is not null)
-    );
-end;
-$$;
-comment on function private.is_limited(uuid, text, int) is
-  'True when a limit may hold back a task of that owner and key that is claimed together with others, p_claim_count in all; null is not true.';
 
 create function private.owners_waiting(p_limit int)
 returns table (owner_key uuid, created_by uuid)
@@ -244,25 +232,29 @@ as $$
 #variable_conflict use_column
 declare
   v_max_owners constant int := 200;
+  -- Of whom more runs, and may, the turns are alike.
+  v_max_counted constant int := 200;
   v_has_key_limits boolean := exists (select from private.concurrency_limits);
 begin
   return query
-    with busy as materialized (
-      select task.owner_key, count(*)::int as running_count
-      from public.tasks as task
-      where task.status = 'running'
-      group by 1
+    with allowed as materialized (
+      select waiting.owner_key, private.quota('running_tasks', waiting.created_by) as max_running
+      from private.owners_waiting(v_max_owners) as waiting
     ),
     owner as materialized (
       -- As many owners as tasks are enough: each of them has one that stands before any other's second.
-      select waiting.owner_key,
-        coalesce(busy.running_count, 0) as running_count,
-        private.quota('running_tasks', waiting.created_by) as max_running
-      from private.owners_waiting(v_max_owners) as waiting
-      left join busy on busy.owner_key = waiting.owner_key
-      where coalesce(busy.running_count, 0)
-        < coalesce(private.quota('running_tasks', waiting.created_by), 2147483647)
-      order by running_count, random()
+      select allowed.owner_key, busy.running_count, allowed.max_running
+      from allowed
+      cross join lateral (
+        select count(*)::int as running_count
+        from (
+          select from public.tasks as task
+          where task.status = 'running' and task.owner_key = allowed.owner_key
+          limit coalesce(allowed.max_running, v_max_counted)
+        ) as running
+      ) as busy
+      where busy.running_count < coalesce(allowed.max_running, 2147483647)
+      order by busy.running_count, random()
       limit p_limit
     )
     -- The owner of whom least runs comes first. Between equals chance decides, in favour of the more

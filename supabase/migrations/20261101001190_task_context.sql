@@ -25,7 +25,7 @@ $$;
 comment on function private.can_hand_off(uuid, uuid, uuid) is
   'True when the target is active, its audience has the job''s owner in it (null: the service), and the agent has no handoff rows or one for the target.';
 
-create function private.task_contexts(p_task_ids uuid[])
+create function private.task_contexts(p_tasks public.tasks[])
 returns table (task_id uuid, epoch bigint, context json)
 -- Not jsonb, which takes three times as long to put together a transcript of a thousand steps.
 language plpgsql
@@ -38,11 +38,7 @@ set jit = off
 as $$
 begin
   return query
-    with claimed as materialized (
-      select task.*, listed.place
-      from unnest(p_task_ids) with ordinality as listed (id, place)
-      join public.tasks as task on task.id = listed.id
-    ),
+    with
     -- Once for each agent and owner, however many tasks there are.
     staff as materialized (
       select agent.id, working.created_by,
@@ -64,7 +60,7 @@ begin
           from public.agents as target
           where private.can_hand_off(agent.id, target.id, working.created_by)
         ), '[]') as handoffs
-      from (select distinct claimed.agent_id, claimed.created_by from claimed) as working
+      from (select distinct task.agent_id, task.created_by from unnest(p_tasks) as task) as working
       join public.agents as agent on agent.id = working.agent_id
       left join public.llm_providers as provider on provider.id = agent.provider_id and provider.is_active
     )
@@ -85,10 +81,10 @@ begin
         'metadata', task.metadata,
         'traceparent', task.traceparent,
         'tracestate', task.tracestate,
-        'budget', master.budget,
+        'budget', case when task.parent_id is null then task.budget else master.budget end,
         'stored_bytes_left', private.stored_bytes_left(task.created_by),
         'output_schema', task.output_schema,
-        'master_input', master.input
+        'master_input', case when task.parent_id is null then task.input else master.input end
       ),
       'agent', staff.agent,
       'provider', staff.provider,
@@ -125,12 +121,12 @@ begin
       ), '[]'),
       'job_data_flows', coalesce(to_jsonb(totals.data_flows), '[]')
     )
-    from claimed as task
+    from unnest(p_tasks) with ordinality as task
     left join private.job_totals as totals on totals.master_task_id = task.master_task_id
-    join public.tasks as master on master.id = task.master_task_id
+    left join public.tasks as master on task.parent_id is not null and master.id = task.master_task_id
     left join staff on staff.id = task.agent_id and staff.created_by is not distinct from task.created_by
-    order by task.place;
+    order by task.ordinality;
 end;
 $$;
-comment on function private.task_contexts(uuid[]) is
+comment on function private.task_contexts(public.tasks[]) is
   'Everything a worker needs to go on with each task, in the order of the array: the task, its agent, the transcript and the reviews.';

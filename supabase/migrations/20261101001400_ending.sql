@@ -63,7 +63,7 @@ begin
   set pending_children = parent.pending_children - 1,
       status = case when woken.is_due then 'pending' else parent.status end,
       message_id = case
-        when woken.is_due then private.send_message(parent.id, parent.priority) else parent.message_id end,
+        when woken.is_due then private.send_message(parent.id) else parent.message_id end,
       logs = case
         when woken.is_due then parent.logs || private.log_line('its subtasks have ended') else parent.logs end
   from (
@@ -109,20 +109,20 @@ set search_path = ''
 as $$
 declare
   v_task public.tasks;
-  v_queued record;
+  v_message_id bigint;
 begin
   -- Nothing may go on under a task that has ended.
   perform private.cancel_descendants(p_task_id);
 
-  select message_id, priority into v_queued
+  select message_id into v_message_id
   from public.tasks
   where id = p_task_id and finished_at is null
   for no key update;
   if not found then
     return false;
   end if;
-  if v_queued.message_id is not null then
-    perform private.delete_messages(v_queued.priority, array[v_queued.message_id]);
+  if v_message_id is not null then
+    perform private.delete_messages(array[v_message_id]);
   end if;
 
   update public.tasks
@@ -158,13 +158,9 @@ language plpgsql
 set search_path = ''
 as $$
 begin
-  perform private.delete_messages(queued.priority, queued.message_ids)
-  from (
-    select priority, array_agg(message_id) as message_ids
-    from public.tasks
-    where id = any (p_task_ids) and message_id is not null
-    group by priority
-  ) as queued;
+  perform private.delete_messages(array(
+    select message_id from public.tasks where id = any (p_task_ids) and message_id is not null
+  ));
   update public.tasks
   set status = 'cancelled',
       error = private.cancelled_error(),

@@ -62,18 +62,12 @@ begin
   if cardinality(v_ids) = 0 then
     return '{}'::jsonb;
   end if;
-  perform private.delete_messages(queued.priority, queued.message_ids)
-  from (
-    select priority, array_agg(message_id) as message_ids from public.tasks where id = any (v_ids) group by priority
-  ) as queued;
   update public.tasks as task
   set status = 'completed',
       output = coalesce(finish.output, 'null'),
       finished_at = clock_timestamp(),
-      message_id = null,
       lease_expires_at = null,
       worker_id = null,
-      run_after = null,
       logs = task.logs || private.log_line('completed')
   from jsonb_to_recordset(p_finishes) as finish (id uuid, held_epoch bigint, output jsonb)
   where task.id = any (v_ids) and finish.id = task.id and finish.held_epoch = task.epoch;
@@ -154,14 +148,9 @@ as $$
 declare
   v_message_time timestamptz := private.message_time(p_visible_at);
 begin
-  perform private.delete_messages(p_task.priority, array[p_task.message_id]);
+  perform private.release_task(p_task.id, p_visible_at);
   update public.tasks
-  set status = 'pending',
-      lease_expires_at = null,
-      worker_id = null,
-      run_after = p_visible_at,
-      message_id = case
-        when v_message_time is not null then private.send_message(id, priority, v_message_time) end,
+  set message_id = case when v_message_time is not null then private.send_message(id, v_message_time) end,
       logs = logs || private.log_line(p_log)
   where id = p_task.id;
 end;

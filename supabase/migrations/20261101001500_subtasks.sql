@@ -107,7 +107,7 @@ begin
     coalesce(p_options ->> 'concurrency_key', p_parent.concurrency_key),
     coalesce(p_options -> 'metadata', '{}'),
     coalesce(p_traceparent, p_parent.traceparent), p_parent.tracestate, p_options -> 'output_schema', p_parent.depth + 1,
-    case when v_visible_at is not null then private.send_message(v_id, v_priority, v_visible_at) end,
+    case when v_visible_at is not null then private.send_message(v_id, v_visible_at) end,
     array[private.log_line('created for agent ' || p_agent_slug)]
   );
   insert into public.task_events (task_id, master_task_id, type, payload)
@@ -311,11 +311,8 @@ language plpgsql
 set search_path = ''
 as $$
 begin
-  -- A parked task holds no message: each read of the queue would pass over it.
-  perform private.delete_messages(p_task.priority, array[p_task.message_id]);
   update public.tasks
   set status = p_status,
-      message_id = null,
       lease_expires_at = null,
       worker_id = null,
       deliveries = 0,

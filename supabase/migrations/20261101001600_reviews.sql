@@ -102,7 +102,7 @@ begin
   where task_id = p_task_id and seq = v_review.seq and kind = 'system' and state = 'started';
   update public.tasks
   set status = 'pending',
-      message_id = private.send_message(id, priority),
+      message_id = private.send_message(id),
       logs = logs || private.log_line('review answered: ' || case when p_approved then 'approved' else 'not approved' end)
   where id = p_task_id and status = 'needs_human_review';
   perform private.emit_event(p_task_id, v_task.master_task_id, 'review.answered', jsonb_build_object(

@@ -32,7 +32,7 @@ begin
 
   if exists (select from public.tasks where master_task_id = p_master_task_id and status = 'running') then
     -- A worker that is woken, or notified, sends a heartbeat immediately and learns which tasks.
-    perform private.wake_worker();
+    perform private.wake_function('supaswarm-worker');
     perform pg_notify('supaswarm_tasks', 'cancel');
   end if;
   return v_count;

@@ -110,7 +110,7 @@ begin
       attempts = 0,
       deliveries = 0,
       rate_limit_waits = 0,
-      message_id = private.send_message(id, priority),
+      message_id = private.send_message(id),
       logs = logs || private.log_line('retried by request')
   where id = p_task_id;
   perform private.emit_event(p_task_id, v_task.master_task_id, 'task.retried',
@@ -311,7 +311,7 @@ begin
     v_source.concurrency_key, v_source.metadata, private.capped_budget(private.budget_left(master), v_source.created_by),
     v_source.traceparent, v_source.tracestate, v_source.output_schema,
     private.saved_data_before(v_source, p_from_seq), v_source.storage_paths,
-    private.send_message(v_id, v_source.priority),
+    private.send_message(v_id),
     array[private.log_line(format('forked from task %s before step %s', p_task_id, p_from_seq))]
   from public.tasks as master
   where master.id = v_source.master_task_id;

@@ -91,20 +91,6 @@ $$;
 comment on function private.end_overdue_jobs() is
   'Ends jobs that have waited past their max_wall_seconds, which count from the first claim. Subtasks that run hear of it as of a cancellation.';
 
-create function private.live_messages()
-returns table (queue text, message_id bigint)
-language sql
-stable
-set search_path = ''
-as $$
-  select 'agent_tasks_high', msg_id from pgmq.q_agent_tasks_high
-  union all
-  select 'agent_tasks', msg_id from pgmq.q_agent_tasks
-  union all
-  select 'agent_tasks_low', msg_id from pgmq.q_agent_tasks_low;
-$$;
-comment on function private.live_messages() is 'Every message in the task queues.';
-
 create function private.send_missing_messages()
 returns int
 language plpgsql
@@ -114,22 +100,16 @@ declare
   v_count int;
 begin
   update public.tasks as task
-  set message_id = private.send_message(
-    task.id, task.priority, coalesce(private.message_time(task.run_after), clock_timestamp())
-  )
+  set message_id = private.send_message(task.id, coalesce(private.message_time(task.run_after), clock_timestamp()))
   from (
     select id
     from public.tasks as candidate
-    where candidate.status in ('pending', 'running')
+    where candidate.status = 'pending'
       and (
         (candidate.message_id is null and private.message_time(candidate.run_after) is not null)
         or (
           candidate.message_id is not null
-          and not exists (
-            select from private.live_messages() as live
-            where live.message_id = candidate.message_id
-              and live.queue = private.queue_of(candidate.priority)
-          )
+          and not exists (select from pgmq.q_agent_tasks as live where live.msg_id = candidate.message_id)
         )
       )
     order by candidate.id
@@ -142,7 +122,35 @@ begin
 end;
 $$;
 comment on function private.send_missing_messages() is
-  'Sends the message of each queued task that has none: those now due, and those whose message was lost.';
+  'Sends the message of each pending task that has none: those now due, and those whose message was lost.';
+
+create function private.delete_stray_messages()
+returns int
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_count int;
+begin
+  delete from pgmq.q_agent_tasks as message
+  where message.msg_id in (
+    select stray.msg_id
+    from pgmq.q_agent_tasks as stray
+    where not exists (
+      select from public.tasks as task
+      where task.status = 'pending' and task.message_id = stray.msg_id
+        and stray.message ->> 'task_id' = task.id::text
+    )
+    limit 1000
+    -- Who takes or deletes it now knows best.
+    for update skip locked
+  );
+  get diagnostics v_count = row_count;
+  return v_count;
+end;
+$$;
+comment on function private.delete_stray_messages() is
+  'Deletes messages that stand for no task: sent twice, malformed, or for a task that is gone. Nobody reads them, since claims look at tasks.';
 
 create function private.stranded_tasks(p_task_id uuid default null)
 returns table (task_id uuid, master_task_id uuid)
@@ -190,7 +198,7 @@ begin
           select count(*) from public.tasks as child
           where child.parent_id = task.id and child.finished_at is null
         ),
-        message_id = private.send_message(task.id, task.priority),
+        message_id = private.send_message(task.id),
         logs = task.logs || private.log_line('woken by the reconciler')
     -- Read again under the lock: whoever held it may have woken the task.
     where task.id in (select task_id from private.stranded_tasks(v_stranded.task_id))
@@ -222,6 +230,7 @@ begin
     v_woken := private.wake_stranded_tasks();
     -- Last: it locks tasks without their jobs' locks, and the two above wait for those.
     v_resent := private.send_missing_messages();
+    perform private.delete_stray_messages();
   end if;
   return jsonb_build_object('ended', v_ended, 'resent', v_resent, 'woken', v_woken);
 end;
@@ -236,18 +245,7 @@ set search_path = ''
 as $$
 begin
   perform private.reconcile();
-  if exists (select from pgmq.q_agent_tasks_high where vt <= clock_timestamp())
-    or exists (select from pgmq.q_agent_tasks where vt <= clock_timestamp())
-    or exists (select from pgmq.q_agent_tasks_low where vt <= clock_timestamp())
-    -- A lease that ends before the next tick: its worker has missed a heartbeat and may be dead. The
-    -- one woken now looks for work until then.
-    or exists (
-      select from public.tasks
-      where status = 'running' and lease_expires_at <= clock_timestamp() + interval '15 seconds'
-    )
-  then
-    perform private.wake_worker();
-  end if;
+  perform private.wake_for_due_work();
 end;
 $$;
-comment on function private.tick() is 'The 15-second safety net: reconciles, and wakes a worker when work is due, or will be before the next tick because a worker seems to have died.';
+comment on function private.tick() is 'The 15-second safety net: reconciles, and wakes the workers of whatever work is due.';

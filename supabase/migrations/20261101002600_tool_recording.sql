@@ -7,19 +7,16 @@ stable
 set search_path = ''
 as $$
   with latest as (
-    select execution.status, failure.error_type, execution.created_at, execution.id
+    select execution.status, execution.created_at
     from public.mcp_executions execution
     left join public.mcp_failures failure on failure.execution_id = execution.id
+    left join private.error_codes known on known.code = failure.error_code
     where execution.user_id is not distinct from p_user_id
       and execution.tool_id = p_tool_id and execution.tool_name = p_tool_name
       and execution.task_id is null
       and execution.created_at > now() - interval '1 hour'
-      -- What the gateway refused says nothing of the tool.
-      and failure.error_type is distinct from 'auth_error'
-      and failure.error_type is distinct from 'rate_limited'
-      and failure.error_type is distinct from 'config_error'
-      -- Nor does it that the caller went away.
-      and failure.error_code is distinct from 'TOOL_CANCELLED'
+      -- What the gateway refused says nothing of the tool; nor does it that the caller went away.
+      and known.counts_as_failure is distinct from false
     order by execution.created_at desc
     limit 20
   )

@@ -94,8 +94,6 @@ returns void
 language sql
 as $$
   update public.tasks set lease_expires_at = clock_timestamp() - interval '1 second' where id = p_task_id;
-  update pgmq.q_agent_tasks set vt = clock_timestamp() - interval '1 second'
-  where msg_id = (select message_id from public.tasks where id = p_task_id);
 $$;
 
 create or replace function tests.act_as_user(p_name text)

@@ -1,3 +1,4 @@
+import { definedOnly } from "../../shared/defined_only.ts";
 import {
   loadMcpClient,
   type OAuthClientInformationMixed,
@@ -52,7 +53,7 @@ export function withOAuth(send: typeof fetch, identity: OAuthIdentity): typeof f
 function createProvider({ clientId, clientSecret }: OAuthIdentity) {
   let client: OAuthClientInformationMixed | undefined = clientId === undefined ? undefined : {
     client_id: clientId,
-    ...(clientSecret === undefined ? {} : { client_secret: clientSecret }),
+    ...definedOnly({ client_secret: clientSecret }),
   };
   let tokens: OAuthTokens | undefined;
   let verifier = "";

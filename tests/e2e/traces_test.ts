@@ -35,15 +35,29 @@ Deno.test("the stack's functions export a job's trace where an endpoint is set",
     // Two runs of the boss, one of the hand; the functions send by themselves.
     const isRun = ({ name }: { readonly name: string }) => name.startsWith("invoke_agent");
     await waitFor(() => collector.spans().filter(isRun).length === 3);
-    const spans = collector.spans();
+    const spans = collector.spans().filter(({ traceId }) => traceId === TRACE_ID);
     assert.deepEqual(rootsOf(spans).map(({ name }) => name), ["POST /supaswarm-create-task"]);
-    assert.ok(spans.every(({ traceId }) => traceId === TRACE_ID));
+    assert.ok(collector.spans().filter(isRun).every(({ traceId }) => traceId === TRACE_ID));
     assert.ok(
       collector.server.seen.every(({ headers, url, body }) =>
         headers.get("x-api-key") === "c4n4ry key" && url.pathname === "/v1/traces" &&
         body.includes('"swarm-e2e"')
       ),
     );
+
+    // Every function traces its requests, those that it refuses among them.
+    const traceparent = `00-${"7".repeat(32)}-${"8".repeat(16)}-01`;
+    for (const name of stack.functions) {
+      const answer = await fetch(`${stack.apiUrl}/functions/v1/${name}`, {
+        headers: { traceparent },
+      });
+      await answer.body?.cancel();
+    }
+    const routes = () =>
+      collector.spans().filter(({ traceId }) => traceId === "7".repeat(32)).map(({ name }) => name);
+    await waitFor(() => routes().length === stack.functions.length);
+    assert.deepEqual(routes().sort(), stack.functions.map((name) => `GET /${name}`).sort());
+    assert.ok(stack.functions.length >= 8);
     assert.ok(!platform.logLines.join("\n").includes("c4n4ry"));
   }
   await collector.server.stop();

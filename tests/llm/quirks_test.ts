@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { definedOnly } from "../../shared/defined_only.ts";
 import type { ModelMessage, ModelResponse } from "../../shared/llm/model_port.ts";
 import { createGuardedFetch } from "../../shared/net/guarded_fetch.ts";
 import { ADD_TOOL, call, request } from "./tested_model.ts";
@@ -31,7 +32,7 @@ function event(type: string, fields: Record<string, unknown>): string {
 
 /** The turn as it goes back to the model, with a result for each call. */
 function asHistory({ text, tool_calls, provider_data }: ModelResponse): ModelMessage[] {
-  const kept = provider_data === undefined ? {} : { provider_data };
+  const kept = definedOnly({ provider_data });
   return [
     { role: "user", text: "Add" },
     { role: "assistant", text, tool_calls, ...kept },

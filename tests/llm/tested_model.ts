@@ -1,3 +1,4 @@
+import { definedOnly } from "../../shared/defined_only.ts";
 import { createModelAdapter } from "../../shared/llm/create_model_adapter.ts";
 import type { ModelRequest, ModelResponse } from "../../shared/llm/model_port.ts";
 import type { TransportOptions } from "../../shared/llm/model_transport.ts";
@@ -42,5 +43,5 @@ export async function call(
     baseUrl: format.baseUrl(origin),
     apiKey,
   }, transport);
-  return adapter.generate(modelRequest, { signal, ...(onDelta === undefined ? {} : { onDelta }) });
+  return adapter.generate(modelRequest, { signal, ...definedOnly({ onDelta }) });
 }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { definedOnly } from "../../shared/defined_only.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import type { ModelMessage, ModelTool } from "../../shared/llm/model_port.ts";
 import { beginStream, endStream, respond, startRawServer } from "./raw_server.ts";
@@ -53,7 +54,7 @@ async function ask(
     const asked = request({
       tools: [SEARCH, UNUSABLE, KEEP],
       hasBasicTools: isBasic,
-      ...(messages === undefined ? {} : { messages }),
+      ...definedOnly({ messages }),
     });
     const listener = isStreamed ? { onDelta: () => {} } : {};
     const response = await call(format, server.origin, asked, listener);

@@ -84,6 +84,19 @@ Deno.test("users connect their own accounts by OAuth", async (t) => {
     assert.match(hint, /mcp-oauth/);
   });
 
+  await t.step("having to connect is recorded as such, and is no failure of the tool", async () => {
+    for (const _ of Array(4).keys()) assert.equal(await call(bob), "AUTHORIZATION_REQUIRED");
+    const rows = await sql`
+      select distinct failure.error_type from public.mcp_failures as failure
+      join public.mcp_executions as execution on execution.id = failure.execution_id
+      where failure.error_code = 'AUTHORIZATION_REQUIRED' and execution.user_id = ${bob.id}`;
+    assert.deepEqual([...rows], [{ error_type: "auth_error" }]);
+    const [{ failures } = {}] = await sql`
+      select private.failures_in_a_row(${bob.id}, id, 'whoami') as failures
+      from public.tools where slug = 'diary'`;
+    assert.equal(failures, 0);
+  });
+
   await t.step("the request carries PKCE, the resource and a state", async () => {
     const { searchParams } = new URL(await begin(ada));
 

@@ -1,4 +1,5 @@
 import { z } from "../../shared/vendor/zod.js";
+import { definedOnly } from "../../shared/defined_only.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { jsonObject } from "../../shared/json_schema.ts";
 
@@ -55,7 +56,7 @@ export function rawClient(
       method: "POST",
       headers: headersOf(message, credentials),
       body: JSON.stringify(bodyOf(message)),
-      ...(message.signal === undefined ? {} : { signal: message.signal }),
+      ...definedOnly({ signal: message.signal }),
     });
     const messages = parseMessages(response, await response.text());
     const { status, headers } = response;

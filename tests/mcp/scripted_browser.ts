@@ -1,3 +1,4 @@
+import { definedOnly } from "../../shared/defined_only.ts";
 /** A browser that keeps cookies, follows redirects and fills in the forms of the authorization server. */
 export class ScriptedBrowser {
   readonly #cookies = new Map<string, Map<string, string>>();
@@ -39,7 +40,7 @@ export class ScriptedBrowser {
       redirect: "manual",
       method: form === undefined ? "GET" : "POST",
       headers: { cookie: [...jar].map(([name, value]) => `${name}=${value}`).join("; ") },
-      ...(form === undefined ? {} : { body: form }),
+      ...definedOnly({ body: form }),
     });
     for (const cookie of response.headers.getSetCookie()) {
       const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];

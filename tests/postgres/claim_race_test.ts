@@ -41,7 +41,6 @@ Deno.test("claimers never share a task", async (t) => {
     await sql`
       update public.tasks
       set lease_expires_at = clock_timestamp() - interval '1 second' where status = 'running'`;
-    await sql`update pgmq.q_agent_tasks set vt = clock_timestamp()`;
 
     const leases = await claimTogether(200, 3);
 

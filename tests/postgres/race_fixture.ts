@@ -176,7 +176,7 @@ export function shuffled<T>(items: readonly T[], random: () => number): T[] {
     .map(({ item }) => item);
 }
 
-/** How many messages the normal queue has ever been sent. */
+/** How many messages the queue has ever been sent. */
 export async function sentMessageCount(sql: Sql): Promise<number> {
   const [row] = await sql`select last_value::int as count from pgmq.q_agent_tasks_msg_id_seq`;
   return Number(row?.count);
@@ -195,7 +195,7 @@ export async function assertAllSettled(sql: Sql): Promise<void> {
     select
       (select count(*)::int from public.tasks where finished_at is null) as unfinished,
       (select count(*)::int from public.tasks where pending_children <> 0) as uncounted_parents,
-      (select count(*)::int from private.live_messages()) as messages,
+      (select count(*)::int from pgmq.q_agent_tasks) as messages,
       (select count(*)::int from public.human_reviews where answered_at is null) as open_reviews,
       (
         select count(*)::int from public.tasks as task
@@ -215,7 +215,7 @@ export async function assertAllSettled(sql: Sql): Promise<void> {
 }
 
 /**
- * Asserts what must hold at every moment: a queued task has its one message, any other none, and
+ * Asserts what must hold at every moment: a pending task has its one message, any other none, and
  * a task counts the children that it has.
  */
 export async function assertConsistent(sql: Sql): Promise<void> {
@@ -223,14 +223,13 @@ export async function assertConsistent(sql: Sql): Promise<void> {
     select
       (
         select count(*)::int from public.tasks as task
-        where (case when task.status in ('pending', 'running') then 1 else 0 end) <> (
-          select count(*) from private.live_messages() as live
-          where live.message_id = task.message_id and live.queue = private.queue_of(task.priority)
+        where (case when task.status = 'pending' then 1 else 0 end) <> (
+          select count(*) from pgmq.q_agent_tasks as live where live.msg_id = task.message_id
         )
       ) as without_its_message,
       (
-        select count(*)::int from private.live_messages() as live
-        where not exists (select from public.tasks where message_id = live.message_id)
+        select count(*)::int from pgmq.q_agent_tasks as live
+        where not exists (select from public.tasks where message_id = live.msg_id)
       ) as stray_messages,
       (
         select count(*)::int from public.tasks as task

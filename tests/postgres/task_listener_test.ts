@@ -52,11 +52,13 @@ Deno.test("a busy queue notifies at most once for each claim", async () => {
   await using track = await openRaceTrack({ connections: 2 });
   const { sql, admin } = track;
   await createTasks(sql, 1);
-  const [before] = await admin`select last_wake_at from private.wake_gate where name = 'listener'`;
+  const [before] =
+    await admin`select last_wake_at from private.wake_gate where name = 'supaswarm_tasks'`;
 
   await createTasks(sql, 1);
 
-  const [after] = await admin`select last_wake_at from private.wake_gate where name = 'listener'`;
+  const [after] =
+    await admin`select last_wake_at from private.wake_gate where name = 'supaswarm_tasks'`;
   assert.deepEqual(after, before, "the second task found the gate closed");
 });
 

@@ -1,3 +1,4 @@
+import { definedOnly } from "../../shared/defined_only.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { createGuardedFetch } from "../../shared/net/guarded_fetch.ts";
 import {
@@ -82,7 +83,7 @@ export function embedderOf(
       nowMs: () => NOW_MS,
       ...transport,
     },
-    ...(onUsage === undefined ? {} : { onUsage }),
+    ...definedOnly({ onUsage }),
   });
 }
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { createQuothSyncApp, type QuothSyncApp } from "../../shared/app/quoth_sync_app.ts";
+import type { App } from "../../shared/app/app.ts";
+import { createQuothSyncApp } from "../../shared/app/quoth_sync_app.ts";
 import { readConfig } from "../../shared/config/env.ts";
 import type { Logger } from "../../shared/log/logger.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
@@ -9,7 +10,7 @@ const SECRET_KEY = "sb_secret_door";
 const SERVICE = { apikey: SECRET_KEY };
 const COMMIT = "0123456789abcdef0123456789abcdef01234567";
 
-function openApp(fixture: SyncFixture, log: Logger = () => {}): QuothSyncApp {
+function openApp(fixture: SyncFixture, log: Logger = () => {}): App {
   const environment: Record<string, string> = {
     SUPABASE_URL: "http://127.0.0.1:9",
     SUPABASE_DB_URL: fixture.url,

@@ -189,7 +189,7 @@ Deno.test("no input stops the endpoints, and a bystander's call goes on", async 
       });
     }
   } finally {
-    worker.unload();
+    await worker.unload?.();
     for (const app of Object.values(apps)) await app.close();
     await swarm.close();
   }

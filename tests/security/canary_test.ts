@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { definedOnly } from "../../shared/defined_only.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { SYSTEM_TOOL_ARGUMENTS } from "../../shared/agent/system_tools.ts";
 import { REDACTED } from "../../shared/secrets/redact.ts";
@@ -113,7 +114,7 @@ async function addLeakyTools({ sql }: Platform, { url }: EchoServers): Promise<C
     method: "GET",
     url: path,
     parameters: NO_ARGUMENTS,
-    ...auth === undefined ? {} : { auth },
+    ...definedOnly({ auth }),
   });
   const inQuery = { in: "query", name: "key" };
   const bearer = { in: "header", name: "authorization", prefix: "Bearer " };

@@ -88,7 +88,10 @@ export async function executeSqlSteps(t: Deno.TestContext, db: "pglite" | "nativ
     });
 
     await t.step("dry_run plans and runs nothing", async () => {
-      const { answer } = await call(alice, { sql: "select 1 / (id - id) from products", explain: true });
+      const { answer } = await call(alice, {
+        sql: "select 1 / (id - id) from products",
+        explain: true,
+      });
 
       assert.equal(answer.dry_run, true);
       assert.ok((answer.estimated_rows ?? 0) > 0 && answer.plan !== undefined);

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { definedOnly } from "../../shared/defined_only.ts";
 import { asJsonObject } from "../../shared/json.ts";
 import type { ToolCaller } from "../../shared/tool_contracts/tool_caller.ts";
 import type { ToolCallOutcome } from "../../shared/tool_contracts/tool_call.ts";
@@ -134,7 +135,7 @@ async function scenarios(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
             return given === CANARY ? undefined : new Response(`not ${given}`, { status: 401 });
           },
         },
-        auth === undefined ? {} : { auth },
+        definedOnly({ auth }),
         { type, value: CANARY },
       );
       try {

@@ -1,3 +1,4 @@
+import { definedOnly } from "../../shared/defined_only.ts";
 import type { ModelAnswer } from "../../shared/llm/model_port.ts";
 import { createSql, type Sql } from "../../shared/db/sql_client.ts";
 import type { JsonObject, JsonValue } from "../../shared/json.ts";
@@ -253,7 +254,7 @@ export class Swarm {
         modelTimeoutSeconds: 60,
       },
       lifetime: createLifetime(parts.wallClockSeconds ?? 3_600),
-      ...(parts.listen === undefined ? {} : { listen: parts.listen }),
+      ...definedOnly({ listen: parts.listen }),
     });
     const ended = worker.run().finally(() => sql.end({ timeout: 1 }));
     return {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { loadKeys } from "../../stack/keys/keys.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
+import { createTracedApp } from "../../shared/app/app.ts";
 import { createCreateTaskApp } from "../../shared/app/create_task_app.ts";
 import { readConfig } from "../../shared/config/env.ts";
 import type { Span } from "../../shared/telemetry/span.ts";
@@ -37,9 +38,10 @@ async function openDoor(swarm: Swarm, endpoint: string | null) {
     SUPABASE_JWKS: JSON.stringify(keys.jwks),
     ...(endpoint === null ? {} : { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint }),
   };
-  const door = createCreateTaskApp(readConfig((name) => environment[name]), () => {});
+  const config = readConfig((name) => environment[name]);
+  const app = createTracedApp("supaswarm-create-task", createCreateTaskApp, config, () => {});
   const create = async (headers: Record<string, string> = {}): Promise<string> => {
-    const response = await door.fetch(
+    const response = await app.fetch(
       new Request("http://localhost/supaswarm-create-task", {
         method: "POST",
         headers: { apikey: keys.secretKey, ...headers },
@@ -50,7 +52,7 @@ async function openDoor(swarm: Swarm, endpoint: string | null) {
     assert.equal(response.status, 201, JSON.stringify(body));
     return body.task_id;
   };
-  return { create, close: door.close };
+  return { create, close: app.close };
 }
 
 function workerTelemetry(endpoint: string): Telemetry {

@@ -1,3 +1,4 @@
+import { definedOnly } from "../../defined_only.ts";
 import type { ErrorCode } from "../../errors/codes.ts";
 import { SwarmError } from "../../errors/swarm_error.ts";
 import type { JsonObject } from "../../json.ts";
@@ -39,9 +40,7 @@ export function createEmbedderError(
   const words = createRedactor(secret === null ? [] : [secret]).text(message);
   return new SwarmError(code, `Cannot embed with '${name}': ${words}`, {
     details: { embedder: name, ...details },
-    ...(hint === undefined ? {} : { hint }),
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
-    ...(cause === undefined ? {} : { cause }),
+    ...definedOnly({ hint, retryAfterSeconds, cause }),
   });
 }
 

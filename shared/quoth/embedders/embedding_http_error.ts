@@ -1,3 +1,4 @@
+import { definedOnly } from "../../defined_only.ts";
 import { REPORT_LIMITS } from "../../json/json_limits.ts";
 import { parseJsonOrUndefined } from "../../json/parse_json.ts";
 import { z } from "../../vendor/zod.js";
@@ -53,7 +54,7 @@ export function toHttpError(
     code: codeOf(status, report),
     message: `${words} (HTTP ${status})`,
     details: { status },
-    ...(waitSeconds === undefined ? {} : { retryAfterSeconds: waitSeconds }),
+    ...definedOnly({ retryAfterSeconds: waitSeconds }),
   });
 }
 

@@ -1,3 +1,4 @@
+import { definedOnly } from "../../defined_only.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../json.ts";
 import { toStorableJson } from "../../storable_json.ts";
 
@@ -54,5 +55,5 @@ function looksLikeMapping(yaml: string): boolean {
 /** Titles with an unquoted colon are the most common mistake, and their meaning is plain. */
 function plainTitle(yaml: string): JsonObject {
   const title = /^title:[ \t]+(\S.*)$/m.exec(yaml)?.[1]?.trim();
-  return title === undefined ? {} : { title };
+  return definedOnly({ title });
 }

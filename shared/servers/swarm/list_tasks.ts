@@ -1,5 +1,6 @@
 import { z } from "../../vendor/zod.js";
 import { CLOSED_SETS } from "../../db/database.types.ts";
+import { definedOnly } from "../../defined_only.ts";
 import { defineTool } from "../../tool_contracts/internal_server.ts";
 import { asOwner } from "../as_owner.ts";
 import { taskSummary } from "./job_schema.ts";
@@ -59,7 +60,7 @@ export const listTasksTool = defineTool({
 
 function placeOf(before: string): { at?: string; id?: string } {
   const [at, id] = before.split("_");
-  return { ...(at === undefined ? {} : { at }), ...(id === undefined ? {} : { id }) };
+  return { ...definedOnly({ at, id }) };
 }
 
 function isPlace(before: string): boolean {

@@ -1,3 +1,4 @@
+import { definedOnly } from "../../defined_only.ts";
 import type { Credential } from "../../tool_contracts/credential.ts";
 import type { McpServerConfig, ToolConfig } from "../../tool_contracts/tool_config.ts";
 import type { CredentialUse, SecretSource } from "../../tool_contracts/tool_store.ts";
@@ -46,7 +47,7 @@ function referencesOf(
   return Object.entries(values).flatMap(([name, value]) => {
     if (typeof value === "string") return [];
     const { secret: secretName, prefix } = value;
-    const placement = { in: place, name, ...(prefix === undefined ? {} : { prefix }) };
+    const placement = { in: place, name, ...definedOnly({ prefix }) };
     return [{ secretName, placement }];
   });
 }

@@ -1,16 +1,9 @@
-import type { ErrorCode } from "../../errors/codes.ts";
+import { type ErrorCode, traitsOf } from "../../errors/codes.ts";
 import { knownGoodSentence, newestKnownGood } from "./known_good.ts";
 import type { Logger } from "../../log/logger.ts";
 import type { Redactor } from "../../secrets/redact.ts";
 import type { CallRecord } from "../../tool_contracts/tool_records.ts";
 import type { ToolStore } from "../../tool_contracts/tool_store.ts";
-
-/** The errors that other arguments could mend; no code: the tool itself reported the error. */
-const MENDABLE: ReadonlySet<ErrorCode | undefined> = new Set<ErrorCode | undefined>([
-  undefined,
-  "TOOL_ARGUMENTS_INVALID",
-  "TOOL_FAILED",
-]);
 
 /** A call that has failed outside a task. */
 export interface FailedCall {
@@ -30,7 +23,7 @@ export async function remindOfKnownGood(
   { toolName, record, redactor, ports }: FailedCall,
   errorCode: ErrorCode | undefined,
 ): Promise<string | undefined> {
-  if (!MENDABLE.has(errorCode) || !record?.cached) return undefined;
+  if (!traitsOf(errorCode).isMendable || !record?.cached) return undefined;
   try {
     const learned = await ports.store.learnedParameters(record.connection.id, toolName);
     if (learned === null) return undefined;

@@ -1,4 +1,4 @@
-import type { ErrorCode } from "../../errors/codes.ts";
+import { type ErrorCode, traitsOf } from "../../errors/codes.ts";
 import { asJsonObject, type JsonObject } from "../../json.ts";
 import { describeProblems, findArgumentProblems } from "./argument_problems.ts";
 import { knownGoodText } from "./known_good.ts";
@@ -12,14 +12,6 @@ const MAX_TOOL_ATTEMPTS = 3;
 /** Declared arguments that are looked at, and unknown ones for which another is suggested. */
 const MAX_NAMES = 500;
 const MAX_STRANGE_NAMES = 5;
-
-/** The errors a different call could mend; a message about anything else would mislead. */
-const MENDABLE: ReadonlySet<ErrorCode | undefined> = new Set<ErrorCode | undefined>([
-  undefined,
-  "TOOL_ARGUMENTS_INVALID",
-  "TOOL_FAILED",
-  "TOOL_NOT_FOUND",
-]);
 
 /** A failed call and what the agent was after. */
 export interface FailedCall {
@@ -38,11 +30,11 @@ export interface FailedCall {
 /**
  * The text that a model reads after a call failed: `EXCEEDED_RETRIES` after the third in a row,
  * whatever failed; before that the whole retry message for an argument or tool error, and the bare
- * error for anything a different call cannot mend (transport, credentials, configuration).
+ * error for anything that other arguments cannot mend (transport, credentials, configuration).
  */
 export function toolErrorMessage(call: FailedCall): string {
   if (hasExceededRetries(call)) return exceededRetriesMessage(call);
-  return MENDABLE.has(call.errorCode) ? retryMessage(call) : call.error;
+  return traitsOf(call.errorCode).isMendable ? retryMessage(call) : call.error;
 }
 
 /** Whether {@linkcode toolErrorMessage} of this call says `EXCEEDED_RETRIES`. */

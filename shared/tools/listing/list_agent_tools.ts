@@ -1,3 +1,4 @@
+import { definedOnly } from "../../defined_only.ts";
 import type { SwarmError } from "../../errors/swarm_error.ts";
 import { dataFlowsOf } from "../../agent/data_flow.ts";
 import { modelNames } from "../../tool_schemas/model_names.ts";
@@ -109,7 +110,7 @@ function toAgentTools(cached: readonly CachedTool[]): AgentTool[] {
         stated: tool.data_flows,
       }),
       destination: tool.destination,
-      ...(knownGood === undefined ? {} : { knownGood }),
+      ...definedOnly({ knownGood }),
     };
   });
 }

@@ -1,3 +1,4 @@
+import { definedOnly } from "../../defined_only.ts";
 import { SwarmError } from "../../errors/swarm_error.ts";
 import type { JsonObject } from "../../json.ts";
 import { mcpFeatures } from "../kinds/mcp/mcp_server.ts";
@@ -137,11 +138,9 @@ function toListed(
   return {
     name: tool.name,
     version: tool.version,
-    ...(title === undefined ? {} : { title }),
-    ...(description === undefined ? {} : { description }),
+    ...definedOnly({ title, description }),
     inputSchema,
-    ...(outputSchema === undefined ? {} : { outputSchema }),
-    ...(annotations === undefined ? {} : { annotations: annotations as JsonObject }),
+    ...definedOnly({ outputSchema, annotations: annotations as JsonObject | undefined }),
     losses: tool.losses,
     scopes,
     missingScopes: missingScopes(scopes, granted),

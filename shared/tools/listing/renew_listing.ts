@@ -1,5 +1,5 @@
 import { toSwarmError } from "../../db/to_swarm_error.ts";
-import type { ErrorCode } from "../../errors/codes.ts";
+import { definedOnly } from "../../defined_only.ts";
 import { SwarmError } from "../../errors/swarm_error.ts";
 import { sleep } from "../../sleep.ts";
 import type { ToolServerPorts } from "../kinds/open_tool_server.ts";
@@ -13,16 +13,6 @@ export type Renewal =
   /** Somebody else is asking, and has not ended in time. */
   | { readonly kind: "busy" }
   | { readonly kind: "failed"; readonly error: SwarmError };
-
-/**
- * After these a server that was waited for in vain is left alone for a while; others can be mended at
- * any moment, and a quick failure costs the next one little.
- */
-const UNREACHABLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
-  "TOOL_RATE_LIMITED",
-  "TOOL_TIMEOUT",
-  "TOOL_UNAVAILABLE",
-]);
 
 const SLOW_FAILURE_MS = 1_000;
 const POLL_MS = 100;
@@ -93,7 +83,7 @@ function faultOf(error: SwarmError, slug: string): SwarmError {
   return new SwarmError(
     "TOOL_UNAVAILABLE",
     `Cannot list the tools of '${slug}': what it answered cannot be kept`,
-    { cause: error, ...(error.details === undefined ? {} : { details: error.details }) },
+    { cause: error, ...definedOnly({ details: error.details }) },
   );
 }
 
@@ -113,12 +103,14 @@ async function settledMeanwhile(
 /** Lets the next one ask. Nothing here may hide why the listing failed. */
 async function giveBack(
   { connection }: RegisteredServer,
-  { code, message }: SwarmError,
+  { code, message, isRetryable }: SwarmError,
   isSlow: boolean,
   { store, log }: ToolServerPorts,
 ): Promise<void> {
   try {
-    await store.failListing(connection.id, { code, message }, isSlow && UNREACHABLE.has(code));
+    // A server that was waited for in vain is left alone for a while. Somebody may correct anything
+    // else at any moment, and a quick failure costs the next caller little.
+    await store.failListing(connection.id, { code, message }, isSlow && isRetryable);
   } catch (error) {
     log("warn", "tool.listing_not_given_back", { error: String(error) });
   }

@@ -4,7 +4,7 @@ select plan(4);
 
 create temp table made on commit drop as select tests.create_task() as id;
 create function pg_temp.is_spent() returns boolean language sql as $$
-  select (context #>> '{reviews,0,is_spent}')::boolean from private.task_contexts(array(select id from made))
+  select (context #>> '{reviews,0,is_spent}')::boolean from private.task_contexts(array(select task from public.tasks as task where task.id = (select id from made)))
 $$;
 select tests.claim((select id from made));
 select private.begin_steps((select id from made), 1, 30, '[{"seq": 1, "kind": "tool", "name": "pay", "call_id": "c"}]');

@@ -52,7 +52,7 @@ select is(
   (select array_agg(distinct status || ' ' || pending_children) from public.tasks), array['cancelled 0'],
   'the running one ends with its next word'
 );
-select is((select count(*) from private.live_messages())::int, 0, 'no message is left');
+select is((select count(*) from pgmq.q_agent_tasks)::int, 0, 'no message is left');
 
 select * from finish();
 rollback;

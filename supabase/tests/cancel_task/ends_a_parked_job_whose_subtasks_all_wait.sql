@@ -12,7 +12,7 @@ select tests.act_as_nobody();
 
 select is((select count(*) from public.tasks where status = 'cancelled')::int, 3, 'all at once');
 select is((select pending_children from public.tasks where id = (select id from made)), 0, 'the parent counts no child');
-select is((select count(*) from private.live_messages())::int, 0, 'no message is left');
+select is((select count(*) from pgmq.q_agent_tasks)::int, 0, 'no message is left');
 select is(
   (select count(*) from public.task_events where type = 'task.resumed')::int, 0,
   'and the parent did not wake in between'

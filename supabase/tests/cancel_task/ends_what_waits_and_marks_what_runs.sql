@@ -16,7 +16,7 @@ select is((select count(*) from public.tasks where status = 'cancelled')::int, 2
 select is((select status from public.tasks where id = (select task_id from running)), 'running', 'the running child is told');
 select private.finish_task(task_id, epoch, '{}') from running;
 select is((select count(*) from public.tasks where status = 'cancelled')::int, 3, 'and ends with its next word');
-select is((select count(*) from private.live_messages())::int, 0, 'no message is left');
+select is((select count(*) from pgmq.q_agent_tasks)::int, 0, 'no message is left');
 
 select * from finish();
 rollback;

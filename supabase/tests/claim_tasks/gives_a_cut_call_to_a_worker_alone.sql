@@ -26,7 +26,7 @@ select results_eq(
   'who has none takes it, and nothing else'
 );
 select is(
-  (select (context -> 'task' ->> 'works_alone')::boolean from private.task_contexts(array[(select id from made)])), true,
+  (select (context -> 'task' ->> 'works_alone')::boolean from private.task_contexts(array(select task from public.tasks as task where task.id = (select id from made)))), true,
   'and is told'
 );
 select is((select deliveries from public.tasks where id = (select id from made)), 2, 'both claims count');

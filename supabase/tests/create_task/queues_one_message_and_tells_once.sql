@@ -5,7 +5,7 @@ select plan(4);
 select tests.quiet_realtime();
 create temp table made on commit drop as select tests.create_task() as id;
 
-select is((select count(*) from private.live_messages())::int, 1, 'one message');
+select is((select count(*) from pgmq.q_agent_tasks)::int, 1, 'one message');
 select results_eq(
   'select message -> ''task_id'' from pgmq.q_agent_tasks', 'select to_jsonb(id) from made',
   'the message names the task'

@@ -6,7 +6,7 @@ create temp table made on commit drop as select tests.create_task() as id;
 select tests.claim((select id from made));
 
 select is((select status from private.fail_task((select id from made), 1, '{"code": "MODEL_KEY_MISSING", "message": "no key"}', 'never')), 'failed', 'failed');
-select is((select count(*) from private.live_messages())::int, 0, 'without a message');
+select is((select count(*) from pgmq.q_agent_tasks)::int, 0, 'without a message');
 
 select * from finish();
 rollback;

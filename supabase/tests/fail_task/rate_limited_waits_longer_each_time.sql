@@ -19,7 +19,6 @@ select ok((select max(seconds) between 60 and 300 from pause where is_late), 'th
 select is((select sum(attempts) from public.tasks)::int, 0, 'none counts as an attempt');
 
 update public.tasks set run_after = null where id = (select id from made where n = 40);
-update pgmq.q_agent_tasks set vt = clock_timestamp();
 select private.send_missing_messages();
 select tests.claim((select id from made where n = 40));
 select private.fail_task(

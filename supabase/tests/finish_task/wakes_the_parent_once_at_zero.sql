@@ -12,7 +12,7 @@ select is((select status from public.tasks where id = (select id from made)), 'p
 
 select private.fail_task(id, epoch, '{"code": "TOOL_FAILED", "message": "broken"}', 'never') from child where n = 2;
 select is((select status from public.tasks where id = (select id from made)), 'pending', 'a failed child counts too');
-select is((select count(*) from private.live_messages())::int, 1, 'one message, the parent''s');
+select is((select count(*) from pgmq.q_agent_tasks)::int, 1, 'one message, the parent''s');
 select bag_eq(
   $$select output - 'agent' from public.task_steps where name = 'create_subtask'$$,
   $$values ('{"status": "completed", "output": {"n": 1}}'::jsonb), ('{"status": "failed", "error": {"code": "TOOL_FAILED", "message": "broken"}}')$$,

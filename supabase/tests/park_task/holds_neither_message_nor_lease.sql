@@ -8,7 +8,7 @@ select is(private.park_task((select id from made), 1), 'parked', 'it waits');
 
 select is((select status from public.tasks where id = (select id from made)), 'pending_subtask', 'for its subtasks');
 select ok((select message_id is null and lease_expires_at is null and worker_id is null from public.tasks where id = (select id from made)), 'holding nothing');
-select is((select count(*) from private.live_messages())::int, 1, 'only the child has a message');
+select is((select count(*) from pgmq.q_agent_tasks)::int, 1, 'only the child has a message');
 
 select * from finish();
 rollback;

@@ -15,7 +15,7 @@ select private.record_steps((select id from task), (select epoch from held), 30,
      "input": {"arguments": {"skill_id": "pricing"}},
      "output": {"text": "The margin is 40 percent", "skill_id": "pricing"}}]', '[]');
 
-select matches((select context::text from private.task_contexts(array[(select id from task)])), 'The margin is 40 percent', 'the model reads it');
+select matches((select context::text from private.task_contexts(array(select task from public.tasks as task))), 'The margin is 40 percent', 'the model reads it');
 grant select on task to authenticated;
 select tests.act_as_user('owner');
 select is((select output from public.task_steps where task_id = (select id from task)), '{"skill_id": "pricing"}', 'the owner reads which skill it was');

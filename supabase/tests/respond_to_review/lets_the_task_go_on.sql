@@ -7,7 +7,7 @@ grant select on made to authenticated;
 select tests.claim((select id from made));
 select private.begin_steps((select id from made), 1, 30, '[{"seq": 1, "kind": "system", "name": "request_human_review", "call_id": "c1"}]');
 select is(private.request_review((select id from made), 1, 1, 'Shall I?'), 'parked', 'it waits for a person');
-select is((select count(*) from private.live_messages())::int, 0, 'without a message');
+select is((select count(*) from pgmq.q_agent_tasks)::int, 0, 'without a message');
 
 select tests.act_as_user('owner');
 select is(public.respond_to_review((select id from made), false, '{"why": "no"}', 'Not yet'), 'pending', 'a no lets it go on as well');

@@ -20,7 +20,7 @@ select results_eq(
   'select attempts, deliveries, error, finished_at from public.tasks',
   $$values (0, 0, null::jsonb, null::timestamptz)$$, 'nothing is left of the failure'
 );
-select is((select count(*) from private.live_messages())::int, 1, 'it has one message');
+select is((select count(*) from pgmq.q_agent_tasks)::int, 1, 'it has one message');
 select isnt((select retried_at from private.dead_letters), null, 'the dead letter knows');
 select is((select payload ->> 'reason' from public.task_events where type = 'task.retried'), 'requested', 'the trace says why');
 select is(tests.claim((select id from made)), 2::bigint, 'a worker takes it with a new epoch');

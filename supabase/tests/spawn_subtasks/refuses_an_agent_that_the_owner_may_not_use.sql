@@ -16,7 +16,7 @@ select private.record_steps((select id from parent), (select epoch from held), 3
   '[{"seq": 2, "kind": "system", "name": "create_subtask", "call_id": "c1"},
     {"seq": 3, "kind": "system", "name": "create_subtask", "call_id": "c2"}]');
 create function pg_temp.offered() returns boolean language sql as $$
-  select (context -> 'handoffs')::text like '%payroll%' from private.task_contexts(array[(select id from parent)])
+  select (context -> 'handoffs')::text like '%payroll%' from private.task_contexts(array(select task from public.tasks as task where task.id = (select id from parent)))
 $$;
 
 select ok(not pg_temp.offered(), 'the agent is not told of it');

@@ -24,7 +24,7 @@ update public.task_steps set started_at = started_at - interval '25 hours', ende
 update public.task_events set at = at - interval '25 hours';
 update public.tasks set message_id = null, run_after = clock_timestamp() - interval '2 minutes' where id = pg_temp.task('unsent');
 update public.tasks set run_after = clock_timestamp() + interval '1 hour' where id = pg_temp.task('later');
-select private.heartbeat('w1', jsonb_agg(jsonb_build_object('task_id', id, 'epoch', 1)), 30)
+select private.heartbeat('w1', jsonb_agg(jsonb_build_object('id', id, 'epoch', 1)), 30)
 from made where name in ('busy', 'hanging');
 select private.record_steps(pg_temp.task('busy'), 1, 30, '[{"seq": 1, "kind": "model", "state": "done", "output": {"text": "", "tool_calls": []}}]', '[]');
 

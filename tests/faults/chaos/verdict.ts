@@ -79,7 +79,7 @@ async function readViolations(
       abs(${masterCount - cancelledJobs}::int - (
         select count(*) from public.tasks where parent_id is null and status = 'completed'
       )) as masters_not_completed,
-      (select count(*) from private.live_messages()) as leftover_messages,
+      (select count(*) from pgmq.q_agent_tasks) as leftover_messages,
       (select count(*) from public.tasks
         where pending_children <> 0 or message_id is not null or lease_expires_at is not null
           or worker_id is not null) as counters_not_zero,

@@ -1,4 +1,5 @@
 import { z } from "../../../vendor/zod.js";
+import { definedOnly } from "../../../defined_only.ts";
 import { SwarmError } from "../../../errors/swarm_error.ts";
 import { createOAuthFetch } from "./oauth_fetch.ts";
 import { authorizationServerUnavailable } from "./oauth_failure.ts";
@@ -51,7 +52,7 @@ export async function findAuthority(
   const { resourceMetadataUrl } = challenge;
   const found = await sdk.discoverOAuthServerInfo(serverUrl, {
     fetchFn,
-    ...(resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl }),
+    ...definedOnly({ resourceMetadataUrl }),
   }).catch((error) => {
     if (error instanceof SwarmError) throw error;
     throw oauthUnavailable(slug, "its metadata cannot be read");

@@ -1,3 +1,4 @@
+import { definedOnly } from "../../../defined_only.ts";
 import { SwarmError } from "../../../errors/swarm_error.ts";
 import type { JsonObject } from "../../../json.ts";
 import type { OAuthPorts } from "./begin_authorization.ts";
@@ -51,7 +52,7 @@ async function exchange(
         codeVerifier: request.code_verifier,
         redirectUri: request.redirect_url,
         fetchFn: createOAuthFetch(guardedFetch),
-        ...(iss === undefined ? {} : { iss }),
+        ...definedOnly({ iss }),
         ...(resource === null ? {} : { resource }),
       }),
     );

@@ -2,6 +2,7 @@ import type { TransactionSql } from "../../../vendor/postgres.js";
 import { z } from "../../../vendor/zod.js";
 import type { Sql } from "../../../db/sql_client.ts";
 import { toSwarmError } from "../../../db/to_swarm_error.ts";
+import { definedOnly } from "../../../defined_only.ts";
 import { SwarmError } from "../../../errors/swarm_error.ts";
 import type { JsonObject, JsonValue } from "../../../json.ts";
 import { jsonObject } from "../../../json_schema.ts";
@@ -73,7 +74,7 @@ async function callFunction(
           options.sql,
           {
             userId,
-            ...(tokenClaims === undefined ? {} : { tokenClaims }),
+            ...definedOnly({ tokenClaims }),
             claims: claimsOfCall(call.caller),
             signal: deadline,
             isReadOnly,

@@ -1,3 +1,4 @@
+import { definedOnly } from "../../../defined_only.ts";
 import { SwarmError } from "../../../errors/swarm_error.ts";
 import type { JsonValue } from "../../../json.ts";
 import { ANSWER_LIMITS } from "../../../json/json_limits.ts";
@@ -50,7 +51,7 @@ export function rateLimited(server: string, headers: Headers): SwarmError {
   const seconds = retryAfterSeconds(headers.get("retry-after"));
   return new SwarmError("TOOL_RATE_LIMITED", `The tool server '${server}' is rate limited`, {
     hint: seconds === undefined ? "Try again later." : `Try again in ${seconds} seconds.`,
-    ...(seconds === undefined ? {} : { retryAfterSeconds: seconds }),
+    ...definedOnly({ retryAfterSeconds: seconds }),
   });
 }
 
@@ -59,7 +60,7 @@ export function temporarilyUnavailable(server: string, headers: Headers): SwarmE
   const seconds = retryAfterSeconds(headers.get("retry-after"));
   return new SwarmError("TOOL_UNAVAILABLE", `The tool server '${server}' is down for a while`, {
     hint: seconds === undefined ? "Try again later." : `Try again in ${seconds} seconds.`,
-    ...(seconds === undefined ? {} : { retryAfterSeconds: seconds }),
+    ...definedOnly({ retryAfterSeconds: seconds }),
   });
 }
 

@@ -2,6 +2,7 @@ import { z } from "../../../vendor/zod.js";
 import { textBlock } from "../../../content_block.ts";
 import { runAsUser } from "../../../db/run_as_user.ts";
 import type { Sql } from "../../../db/sql_client.ts";
+import { definedOnly } from "../../../defined_only.ts";
 import { SwarmError } from "../../../errors/swarm_error.ts";
 import type { JsonObject, JsonValue } from "../../../json.ts";
 import type { Logger } from "../../../log/logger.ts";
@@ -140,8 +141,8 @@ function answerOf(tool: InternalTool, result: unknown, context: ToolContext): Se
     const text = JSON.stringify(structured);
     return { kind: "answered", text, content: [textBlock(text)], structured, isError: false };
   }
-  const { content, options: { structured, isError = false, meta, ...failure } } = result;
-  const { errorCode, hint, details } = failure;
+  const { content, options: { structured, isError = false, meta, errorCode, hint, details } } =
+    result;
   const checked = structured === undefined || isError || tool.output === null
     ? structured
     : checkedOutput(tool, structured);
@@ -150,11 +151,7 @@ function answerOf(tool: InternalTool, result: unknown, context: ToolContext): Se
     text: contentText(content),
     content,
     isError,
-    ...(checked === undefined ? {} : { structured: checked }),
-    ...(meta === undefined ? {} : { meta }),
-    ...(errorCode === undefined ? {} : { errorCode }),
-    ...(hint === undefined ? {} : { hint }),
-    ...(details === undefined ? {} : { details }),
+    ...definedOnly({ structured: checked, meta, errorCode, hint, details }),
   };
 }
 
@@ -164,7 +161,7 @@ function askInput(asked: InputRequired, { inputCapabilities }: ToolContext): Ser
   return {
     kind: "input_required",
     inputRequests,
-    ...(requestState === undefined ? {} : { requestState }),
+    ...definedOnly({ requestState }),
   };
 }
 
@@ -182,8 +179,7 @@ function errorAnswer({ code, message, hint, details }: SwarmError): Answered {
     text: hint === undefined ? message : `${message}. ${hint}`,
     isError: true,
     errorCode: code,
-    ...(hint === undefined ? {} : { hint }),
-    ...(details === undefined ? {} : { details }),
+    ...definedOnly({ hint, details }),
   };
 }
 
@@ -222,8 +218,7 @@ function createContext(
     progress: (done, total, message) =>
       call?.onProgress?.({
         done,
-        ...(total === undefined ? {} : { total }),
-        ...(message === undefined ? {} : { message }),
+        ...definedOnly({ total, message }),
       }),
     logForCaller: (level, data) => call?.logs?.write({ level, data }),
     runAsCaller: (work, options = {}) => {
@@ -255,7 +250,7 @@ function userTransaction(
   }
   return {
     userId,
-    ...(caller.tokenClaims === undefined ? {} : { tokenClaims: caller.tokenClaims }),
+    ...definedOnly({ tokenClaims: caller.tokenClaims }),
     claims: claimsOfCall(caller),
     isReadOnly,
     signal,

@@ -1,3 +1,4 @@
+import { definedOnly } from "../../../defined_only.ts";
 import { SwarmError } from "../../../errors/swarm_error.ts";
 import { asJsonObject, type JsonObject, type JsonValue } from "../../../json.ts";
 import { nearestNames } from "../../../nearest_names.ts";
@@ -102,11 +103,11 @@ function describePrompt({ name, title, description, arguments: args }: InternalP
   return {
     name,
     description,
-    ...(title === undefined ? {} : { title }),
+    ...definedOnly({ title }),
     arguments: args.map(({ name, description, isRequired }) => ({
       name,
       required: isRequired,
-      ...(description === undefined ? {} : { description }),
+      ...definedOnly({ description }),
     })),
   };
 }
@@ -182,7 +183,7 @@ async function getPrompt(
     return {
       resultType: "input_required",
       inputRequests,
-      ...(requestState === undefined ? {} : { requestState }),
+      ...definedOnly({ requestState }),
     };
   }
   return { description: prompt.description, messages: messages as unknown as JsonValue };

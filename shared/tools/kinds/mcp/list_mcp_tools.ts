@@ -1,4 +1,5 @@
 import { z } from "../../../vendor/zod.js";
+import { definedOnly } from "../../../defined_only.ts";
 import { SwarmError } from "../../../errors/swarm_error.ts";
 import {
   type ToolDefinition,
@@ -37,7 +38,7 @@ export async function listMcpTools(
   const received = dropBrokenTools(client);
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page++) {
-    const params = cursor === undefined ? {} : { cursor };
+    const params = definedOnly({ cursor });
     const answer = await client.request({ method: "tools/list", params }, pageSchema, options);
     for (const tool of answer.tools) tools.set(tool.name, tool);
     if (received.count > MAX_TOOLS || received.characters > MAX_LIST_CHARACTERS) throw tooLong();

@@ -1,3 +1,4 @@
+import { definedOnly } from "../../../defined_only.ts";
 import type { JsonObject, JsonValue } from "../../../json.ts";
 import { lazily } from "../../../lazily.ts";
 import type { ToolLogSink } from "../../../tool_contracts/tool_call.ts";
@@ -89,7 +90,7 @@ function tellLogs(client: Client, logs: ToolLogSink): void {
     logs.write({
       level,
       data: (data ?? null) as JsonValue,
-      ...(logger === undefined ? {} : { logger }),
+      ...definedOnly({ logger }),
     });
   });
 }
@@ -121,9 +122,7 @@ function negotiatedState(
     discovery: null,
     session: {
       id: transport.sessionId ?? null,
-      ...(capabilities === undefined ? {} : { capabilities }),
-      ...(instructions === undefined ? {} : { instructions }),
-      ...(serverInfo === undefined ? {} : { serverInfo }),
+      ...definedOnly({ capabilities, instructions, serverInfo }),
     },
   };
 }

@@ -1,4 +1,5 @@
 import { z } from "../../../vendor/zod.js";
+import { definedOnly } from "../../../defined_only.ts";
 import { SwarmError } from "../../../errors/swarm_error.ts";
 import { asJsonObject, type JsonObject } from "../../../json.ts";
 import { type JsonLimits, LISTING_LIMITS } from "../../../json/json_limits.ts";
@@ -245,8 +246,7 @@ async function send(
       onprogress: ({ progress, total, message }) =>
         onProgress({
           done: progress,
-          ...(total === undefined ? {} : { total }),
-          ...(message === undefined ? {} : { message }),
+          ...definedOnly({ total, message }),
         }),
     }),
   });
@@ -256,7 +256,7 @@ async function send(
   return {
     kind: "input_required",
     inputRequests,
-    ...(requestState === undefined ? {} : { requestState }),
+    ...definedOnly({ requestState }),
     ...metaOf(_meta),
   };
 }
@@ -293,7 +293,7 @@ async function useClient<T>(
     query: plainValues(config.query),
     secrets: credential === null ? extraSecrets : [...extraSecrets, credential],
     fetch: options.fetch,
-    ...(limits === undefined ? {} : { limits }),
+    ...definedOnly({ limits }),
   }, trace);
   const url = new URL(config.mcp_url);
   const target = { url, fetch: send, timeoutMs, inputCapabilities, logs };

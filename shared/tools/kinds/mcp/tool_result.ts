@@ -1,4 +1,5 @@
 import type { ContentBlock } from "../../../content_block.ts";
+import { definedOnly } from "../../../defined_only.ts";
 import type { JsonObject, JsonValue } from "../../../json.ts";
 import { isNestedTooDeep } from "../../../json_depth.ts";
 import { contentText } from "../../../content_text.ts";
@@ -16,7 +17,7 @@ export function answerOfResult(result: CallToolResult): ServerAnswer {
     kind: "answered",
     text: text === "" && structured !== undefined ? JSON.stringify(structured) : text,
     content,
-    ...(structured === undefined ? {} : { structured }),
+    ...definedOnly({ structured }),
     ...metaOf(result._meta),
     isError: result.isError === true,
     ...(refusesCall(result, text) ? { isDefinitionStale: true } : {}),

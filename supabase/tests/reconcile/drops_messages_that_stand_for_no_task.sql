@@ -7,8 +7,14 @@ select pgmq.send('agent_tasks', message)
 from unnest(array['{"nonsense": true}', '{"task_id": "nonsense"}', '{"task_id": {}}', '{"task_id": 7}', '[]', '"x"', 'null']::jsonb[])
   as message;
 
-select is_empty('select * from private.claim_tasks(''w1'', 10, 30)', 'nothing to claim');
-select is_empty('select * from private.live_messages()', 'and the messages are gone');
+select tests.create_task();
+select private.send_message(id) from public.tasks;
+select private.reconcile();
+
+select results_eq(
+  'select msg_id from pgmq.q_agent_tasks', 'select message_id from public.tasks', 'only the message of a task that waits is left'
+);
+select is((select count(*) from private.claim_tasks('w1', 10, 30))::int, 1, 'and gives it to one worker');
 
 select * from finish();
 rollback;

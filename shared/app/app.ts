@@ -1,0 +1,58 @@
+import type { Config } from "../config/env.ts";
+import { runInBackground } from "../isolate/run_in_background.ts";
+import type { Logger } from "../log/logger.ts";
+import { createTelemetry, type Telemetry } from "../telemetry/telemetry.ts";
+import { traceRequests } from "../telemetry/trace_requests.ts";
+
+/** What an edge function serves. */
+export interface App {
+  fetch(request: Request): Promise<Response>;
+  /** Its isolate is about to end: hands running work on. */
+  unload?(): Promise<void> | void;
+  /** Closes the connections to the database. */
+  close(): Promise<void>;
+}
+
+/** Composes an app from the settings of its function. */
+export type CreateApp = (config: Config, log: Logger, telemetry: Telemetry) => App;
+
+/**
+ * Composes an edge function's app with a span for each request, which go where the settings say.
+ *
+ * @param name The function's name, which is its route.
+ */
+export function createTracedApp(
+  name: string,
+  create: CreateApp,
+  config: Config,
+  log: Logger,
+): App {
+  const telemetry = createTelemetry({
+    settings: config.telemetry,
+    functionName: name,
+    secrets: Object.values(config.apiKeys.secretKeys),
+    log,
+  });
+  const app = create(config, log, telemetry);
+  return {
+    fetch: traceRequests((request) => app.fetch(request), {
+      route: `/${name}`,
+      telemetry,
+      runInBackground,
+    }),
+    unload: () => runInBackground(unloadTraced(app, telemetry)),
+    async close() {
+      await telemetry.close();
+      await app.close();
+    },
+  };
+}
+
+/** Sends the spans of what was handed on with the others. */
+async function unloadTraced(app: App, telemetry: Telemetry): Promise<void> {
+  try {
+    await app.unload?.();
+  } finally {
+    await telemetry.close();
+  }
+}

@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { CLOSED_SETS } from "../db/database.types.ts";
+import { ERROR_CODES, ERROR_TYPES, type ErrorCode, traitsOf } from "./codes.ts";
+import { SwarmError } from "./swarm_error.ts";
+
+const CODES = Object.keys(ERROR_CODES) as ErrorCode[];
+
+Deno.test("the types of errors are those that the ledger can record", () => {
+  assert.deepEqual(
+    Object.keys(ERROR_TYPES).sort(),
+    [...CLOSED_SETS.mcp_failures.error_type].sort(),
+  );
+});
+
+Deno.test("every code says what to do next, in one sentence, whoever raises it", () => {
+  for (const code of CODES) {
+    assert.match(ERROR_CODES[code].hint, /^[A-Z].*[^.]\.$/, code);
+    assert.equal(new SwarmError(code, "Cannot do it").toBody().hint, ERROR_CODES[code].hint);
+  }
+  assert.equal(new SwarmError("INTERNAL", "x", { hint: "Do this." }).hint, "Do this.");
+});
+
+Deno.test("what says something of the caller counts as no failure of a tool", () => {
+  for (const code of CODES) {
+    const { status, type, countsAsFailure } = ERROR_CODES[code];
+    const isOfCaller = status === 401 || status === 403 || status === 429;
+    if (isOfCaller) assert.equal(countsAsFailure, false, code);
+    const isAuth = ERROR_TYPES[type].class === "auth";
+    if (status === 401 || status === 403) assert.ok(isAuth, code);
+    if (status === 429) assert.equal(type, "rate_limited", code);
+  }
+});
+
+Deno.test("an error without a code is one that a tool reports in its own words", () => {
+  assert.equal(traitsOf(undefined), ERROR_CODES.TOOL_FAILED);
+});
+
+Deno.test("other arguments mend what a tool reports of them, and nothing else", () => {
+  assert.deepEqual(
+    CODES.filter((code) => ERROR_CODES[code].isMendable),
+    ["TOOL_ARGUMENTS_INVALID", "TOOL_FAILED"],
+  );
+});

@@ -1,0 +1,161 @@
+-- Kinds of work: what workers claim, hold by a lease and let go. A kind is a table; the statements
+-- that move a lease are written once, here, and made for each table.
+--
+-- The table of a kind has the columns
+--   id uuid, status text ('pending', 'running' and how it may end), epoch bigint, deliveries int,
+--   worker_id text, lease_expires_at timestamptz, run_after timestamptz, started_at timestamptz
+-- and a CHECK that a running row, and no other, has a lease and a worker. Which rows may run next is
+-- for the kind's own claim to say, and what becomes of a row when it ends for the kind's settling.
+
+create table private.work_kinds (
+  noun text primary key check (noun ~ '^[a-z_]+$'),
+  table_name text not null,
+  function_name text not null
+);
+comment on table private.work_kinds is
+  'The kinds of work: the noun in the names of the functions made for each, its table, and the edge function whose workers do it.';
+alter table private.work_kinds enable row level security;
+
+create function private.create_work_kind(
+  p_noun text, p_table regclass, p_function_name text, p_channel text default null, p_also_at_start text default null
+)
+returns void
+language plpgsql
+set search_path = ''
+as $create$
+begin
+  insert into private.work_kinds (noun, table_name, function_name)
+  values (p_noun, p_table::text, p_function_name);
+  insert into private.wake_gate (name)
+  select name from unnest(array[p_function_name, p_channel]) as name where name is not null;
+
+  execute format($template$
+    create function private.start_%1$ss(p_ids uuid[], p_worker_id text, p_lease_seconds int)
+    returns setof %2$s
+    language plpgsql
+    set search_path = ''
+    as $$
+    begin
+      return query
+        update %2$s as work
+        set status = 'running',
+            epoch = work.epoch + 1,
+            deliveries = work.deliveries + 1,
+            worker_id = p_worker_id,
+            lease_expires_at = clock_timestamp() + make_interval(secs => p_lease_seconds),
+            run_after = null,
+            started_at = coalesce(work.started_at, clock_timestamp())%3$s
+        where work.id = any (p_ids)
+        returning work.*;
+    end;
+    $$;
+    comment on function private.start_%1$ss(uuid[], text, int) is
+      'Gives a worker the lease of rows, each with a new epoch, and returns them. The caller has locked them and knows that they may run.';
+
+    create function private.hold_%1$s(p_%1$s_id uuid, p_epoch bigint, p_lease_seconds int)
+    returns %2$s
+    language plpgsql
+    set search_path = ''
+    as $$
+    declare
+      v_now constant timestamptz := clock_timestamp();
+      v_work %2$s;
+    begin
+      select * into v_work from %2$s where id = p_%1$s_id for no key update;
+      if v_work.epoch is distinct from p_epoch or v_work.status is distinct from 'running' then
+        raise sqlstate 'PT409' using
+          message = format('Cannot write to %1$s %%s: epoch %%s does not hold its lease', p_%1$s_id, p_epoch),
+          detail = 'LEASE_LOST',
+          hint = 'Drop the %1$s; another worker has it, or it has ended.';
+      end if;
+      -- A renewal rewrites the row and its index entries, so a young lease is left as it is.
+      if v_work.lease_expires_at < v_now + make_interval(secs => p_lease_seconds * 5 / 6.0) then
+        v_work.lease_expires_at := v_now + make_interval(secs => p_lease_seconds);
+        update %2$s set lease_expires_at = v_work.lease_expires_at where id = p_%1$s_id;
+      end if;
+      return v_work;
+    end;
+    $$;
+    comment on function private.hold_%1$s(uuid, bigint, int) is
+      'The fence that every write of a worker passes: locks the row and returns it with a lease of which at least five sixths are left, or raises LEASE_LOST. Without p_lease_seconds nothing is renewed: the caller ends the lease.';
+
+    create function private.renew_%1$ss(p_leases jsonb, p_lease_seconds int)
+    returns table (id uuid, epoch bigint, is_held boolean)
+    language plpgsql
+    set search_path = ''
+    as $$
+    #variable_conflict use_column
+    begin
+      return query
+        with lease as materialized (
+          select entry.id, entry.epoch from jsonb_to_recordset(p_leases) as entry (id uuid, epoch bigint)
+        ),
+        free as materialized (
+          -- A row that another transaction holds is left to the next heartbeat: waiting could
+          -- deadlock. Who only refers to the row, as a new event does to its task, does not count.
+          select work.id
+          from %2$s as work
+          join lease on lease.id = work.id and lease.epoch = work.epoch
+          where work.status = 'running'
+          for no key update of work skip locked
+        ),
+        renewed as (
+          update %2$s as work
+          set lease_expires_at = clock_timestamp() + make_interval(secs => p_lease_seconds)
+          from free
+          where work.id = free.id
+          returning work.id
+        )
+        select lease.id, lease.epoch, work.id is not null
+        from lease
+        left join %2$s as work
+          on work.id = lease.id and work.epoch = lease.epoch and work.status = 'running';
+    end;
+    $$;
+    comment on function private.renew_%1$ss(jsonb, int) is
+      'Renews the leases [{id, epoch}] of a worker in one statement, and says of each whether it is still held.';
+
+    create function private.release_%1$s(p_%1$s_id uuid, p_run_after timestamptz)
+    returns void
+    language plpgsql
+    set search_path = ''
+    as $$
+    begin
+      update %2$s
+      set status = 'pending', worker_id = null, lease_expires_at = null, run_after = p_run_after
+      where id = p_%1$s_id;
+    end;
+    $$;
+    comment on function private.release_%1$s(uuid, timestamptz) is
+      'Ends a lease and lets the row wait, not to be claimed before p_run_after (null: now). The caller holds it.';
+  $template$, p_noun, p_table, coalesce(', ' || p_also_at_start, ''));
+end;
+$create$;
+comment on function private.create_work_kind(text, regclass, text, text, text) is
+  'Declares a kind of work and makes its fence: start_<noun>s(), hold_<noun>(), renew_<noun>s() and release_<noun>(). p_channel: where workers of the kind listen. p_also_at_start: assignments that a claim makes in the same statement, in which "work" is the row. Called by migrations.';
+
+create function private.wake_for_due_work()
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_kind private.work_kinds;
+  v_is_due boolean;
+begin
+  for v_kind in select * from private.work_kinds order by noun loop
+    execute format(
+      'select exists (select from %1$s where status = ''pending'' and (run_after is null or run_after <= clock_timestamp()))
+        -- A lease that ends before the next tick: its worker has missed a heartbeat and may be dead.
+        -- The one woken now looks for work until then.
+        or exists (select from %1$s where status = ''running'' and lease_expires_at <= clock_timestamp() + interval ''15 seconds'')',
+      v_kind.table_name::regclass
+    ) into v_is_due;
+    if v_is_due then
+      perform private.wake_function(v_kind.function_name);
+    end if;
+  end loop;
+end;
+$$;
+comment on function private.wake_for_due_work() is
+  'Wakes the function of each kind of work of which some is due, or will be before the next tick because a worker seems to have died. Called by cron, through tick().';
