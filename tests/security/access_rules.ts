@@ -243,6 +243,7 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
   },
   "approve_statement(uuid, boolean)": {
     ...OWNER_AND_SERVICE,
+    stranger: "CONFIRMATION_NOT_FOUND",
     arguments: async (world) => ({
       p_confirmation_id: await world.waitingStatement(),
       p_approved: true,

@@ -117,7 +117,7 @@ export async function executeSqlSteps(t: Deno.TestContext, db: "pglite" | "nativ
 
     await t.step("an error names SQLSTATE, place, fragment and the nearest column", async () => {
       const statement = "select prise from products";
-      const { answer, outcome } = await call(alice, { sql: statement, dry_run: false });
+      const { answer } = await call(alice, { sql: statement, dry_run: false });
 
       assert.equal(answer.error?.code, "SQL_FAILED");
       assert.equal(answer.statement_class, "read");
@@ -243,7 +243,7 @@ export async function executeSqlSteps(t: Deno.TestContext, db: "pglite" | "nativ
     });
 
     await t.step("sql:read alone reads and cannot write", async () => {
-      const { answer, outcome } = await call(reader, { sql: "delete from products" });
+      const { answer } = await call(reader, { sql: "delete from products" });
       const read = await call(reader, { sql: "select count(*) from products", dry_run: false });
 
       assert.equal(answer.error?.code, "INSUFFICIENT_SCOPE");
@@ -257,6 +257,47 @@ export async function executeSqlSteps(t: Deno.TestContext, db: "pglite" | "nativ
 
       assert.equal(outcome.errorCode, "CALLER_REQUIRED");
       assert.equal(answer.statement_class, "read");
+    });
+
+    await t.step("a client that can be asked confirms in a form", async () => {
+      const write = {
+        server: "supabase",
+        toolName: "execute_sql",
+        caller: alice,
+        arguments: {
+          sql: "update products set price = 77 where id = 11",
+          dry_run: false,
+          read_only: false,
+        },
+        attempt: 1,
+        stepSeq: null,
+        idempotencyKey: crypto.randomUUID(),
+        traceparent: null,
+      };
+      const capabilities = { elicitation: {} };
+      const answerWith = async (action: string, state: string) =>
+        await fixture.gateway.call({
+          ...write,
+          idempotencyKey: crypto.randomUUID(),
+          input: {
+            capabilities,
+            responses: { confirmation: { action, content: { confirmed: true } } },
+            state,
+          },
+        }, noAbort());
+      const asked = await fixture.gateway.call({
+        ...write,
+        input: { capabilities, responses: null, state: null },
+      }, noAbort());
+      assert.ok(asked.kind === "input_required");
+      const state = asked.requestState ?? "";
+
+      const declined = await answerWith("decline", state);
+      assert.ok(declined.kind === "answered" && declined.isError);
+      assert.equal(await price(fixture, 11), "11");
+      const accepted = await answerWith("accept", state);
+      assert.ok(accepted.kind === "answered" && !accepted.isError);
+      assert.equal(await price(fixture, 11), "77");
     });
 
     await t.step("a definition waits for its owner's approval", async () => {
