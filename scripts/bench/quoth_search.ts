@@ -77,8 +77,11 @@ const EXACT_SEARCHES: Readonly<Record<keyof typeof INDEX_SEARCHES, Search>> = {
     limit ${TOP}`,
   vectors: (sql, projectId, { vector }) =>
     sql`
-    select id from private.nearest_by_scan(
-      ${projectId}::uuid, ${EMBEDDER}, ${vector}::text::extensions.vector, ${TOP}::int, null)`,
+    select id from public.document_embeddings
+    where project_id = ${projectId}::uuid and embedder = ${EMBEDDER} and embedding is not null
+    -- Plus zero: the index cannot give this order, so every chunk is compared.
+    order by (embedding operator(extensions.<=>) ${vector}::text::extensions.vector) + 0, id
+    limit ${TOP}`,
 };
 
 /**
@@ -135,6 +138,7 @@ export async function benchQuothSearch(db: string): Promise<BenchResult> {
     },
     {
       hybrid_p95_to_small: { max: 8 },
+      [`hybrid_p50_ms_at_${MIDDLE}`]: { max: 40 },
       ...Object.fromEntries(SIZES.flatMap((size) => [
         [`vectors_recall10_at_${size}`, { min: size === SMALL ? 1 : 0.95 }],
         [`words_recall10_at_${size}`, { min: size === SMALL ? 1 : 0.95 }],
@@ -199,6 +203,7 @@ async function sessionMemory(sql: Sql): Promise<Record<string, number>> {
 async function sizes(sql: Sql): Promise<Record<string, number>> {
   const [row] = await sql`
     select pg_table_size('public.document_embeddings')::float8 / 1048576 as table_mib,
+      pg_table_size('private.chunk_vectors')::float8 / 1048576 as compared_vectors_mib,
       pg_relation_size('public.document_embeddings_embedding_idx')::float8 / 1048576 as vector_index_mib,
       pg_relation_size('public.document_embeddings_words_idx')::float8 / 1048576 as word_index_mib`;
   return Object.fromEntries(

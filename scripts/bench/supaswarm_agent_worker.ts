@@ -5,7 +5,7 @@ import { isolateClock } from "../../shared/isolate/clock.ts";
 import { createLifetime } from "../../shared/isolate/lifetime.ts";
 import { createSqlTaskStore } from "../../shared/worker/sql_task_store.ts";
 import { createTaskListener } from "../../shared/worker/task_listener.ts";
-import { Worker } from "../../shared/worker/worker.ts";
+import { createTaskWorker } from "../../shared/worker/task_worker.ts";
 import { createMomentReporter, readOrder, reportReady, untilDismissed } from "./worker_report.ts";
 
 const LEASE_SECONDS = 30;
@@ -47,16 +47,14 @@ const ports = {
     if (event === "worker.not_listening") listening.reject(new Error("The worker cannot listen"));
   },
 };
-const worker = new Worker({
+const worker = createTaskWorker({
   id: crypto.randomUUID(),
   ports,
   settings: {
     slots: order.concurrency,
     leaseSeconds: LEASE_SECONDS,
     heartbeatSeconds: 10,
-    wallClockSeconds: LIFE_SECONDS,
     idleSeconds: LIFE_SECONDS,
-    modelTimeoutSeconds: 60,
   },
   lifetime: createLifetime(LIFE_SECONDS),
   listen: createTaskListener({ databaseUrl: order.url, sql, clock: isolateClock, log: ports.log }),

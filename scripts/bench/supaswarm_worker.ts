@@ -1,6 +1,6 @@
 /** The queue's own path: claims tasks and finishes them as a worker does, without a model. */
 import { createSql, prepareStatements } from "../../shared/db/sql_client.ts";
-import { Bell } from "../../shared/worker/bell.ts";
+import { WakeSignal } from "../../shared/work/wake_signal.ts";
 import { isolateClock } from "../../shared/isolate/clock.ts";
 import { createSqlTaskStore } from "../../shared/worker/sql_task_store.ts";
 import type { Lease } from "../../shared/worker/task_store.ts";
@@ -11,20 +11,20 @@ const sql = createSql(order.url, { maxConnections: order.poolSize, applicationNa
 // As the worker does once it listens.
 prepareStatements(sql);
 const store = createSqlTaskStore(sql, { leaseSeconds: 30, clock: isolateClock });
-const bell = new Bell(isolateClock);
+const signal = new WakeSignal(isolateClock);
 const begin = createMomentReporter(order);
 let running = 0;
 let isDismissed = false;
 const dismissed = untilDismissed().then(() => {
   isDismissed = true;
-  bell.ring();
+  signal.send();
 });
 
 async function finish(lease: Lease): Promise<void> {
   begin();
   await store.finish(lease, "done", null);
   running--;
-  bell.ring();
+  signal.send();
 }
 
 await sql`select 1`;
@@ -34,7 +34,7 @@ while (!isDismissed) {
   const claimed = room === 0 ? [] : await store.claim("bench", room);
   running += claimed.length;
   for (const lease of claimed) void finish(lease);
-  await bell.wait(50);
+  await signal.wait(50);
 }
 await dismissed;
 await sql.end({ timeout: 1 });

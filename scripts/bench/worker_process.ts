@@ -1,3 +1,4 @@
+import { readLines } from "../../stack/functions/read_lines.ts";
 import { fileURLToPath } from "node:url";
 import { PROJECT_ROOT } from "../project_root.ts";
 import type { Peers } from "./peers/install_peers.ts";
@@ -35,8 +36,7 @@ export async function startWorkerProcess(
   peers: Peers | null,
 ): Promise<WorkerProcess> {
   const child = commandOf(order, peers).spawn();
-  const lines = child.stdout.pipeThrough(new TextDecoderStream()).pipeThrough(linesOf())
-    .getReader();
+  const lines = readLines(child.stdout);
   let isOver = false;
 
   async function read(timeoutMs: number): Promise<string> {
@@ -46,7 +46,7 @@ export async function startWorkerProcess(
       timeoutMs,
     );
     try {
-      const { value, done } = await Promise.race([lines.read(), late]);
+      const { value, done } = await Promise.race([lines.next(), late]);
       if (done) throw new Error(`The worker ${order.system} has ended`);
       return value;
     } finally {
@@ -60,7 +60,7 @@ export async function startWorkerProcess(
     await child.stdin.close().catch(() => {});
     const timer = setTimeout(() => child.kill("SIGKILL"), 5_000);
     // Nobody wants to hear the rest, but a closed pipe would be an error of the worker's.
-    while (!(await lines.read()).done);
+    while (!(await lines.next()).done);
     await child.status;
     clearTimeout(timer);
   }
@@ -94,16 +94,5 @@ function commandOf(order: WorkerOrder, peers: Peers | null): Deno.Command {
     args: ["run", "-A", "--no-lock", program, argument],
     cwd: PROJECT_ROOT,
     ...streams,
-  });
-}
-
-function linesOf(): TransformStream<string, string> {
-  let rest = "";
-  return new TransformStream({
-    transform(chunk, controller) {
-      const parts = (rest + chunk).split("\n");
-      rest = parts.pop() ?? "";
-      for (const line of parts) controller.enqueue(line);
-    },
   });
 }

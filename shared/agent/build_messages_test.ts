@@ -1,12 +1,5 @@
 import assert from "node:assert/strict";
-import {
-  call,
-  callStep,
-  modelDone,
-  modelStarted,
-  stateOf,
-  systemStep,
-} from "../../tests/worker/agent_states.ts";
+import { call, callStep, modelDone, modelStarted, stateOf, systemStep } from "./agent_states.ts";
 import { buildMessages } from "./build_messages.ts";
 import { systemPrompt } from "./system_prompt.ts";
 

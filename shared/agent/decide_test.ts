@@ -7,7 +7,7 @@ import {
   stateOf,
   systemStep,
   toolNamed,
-} from "../../tests/worker/agent_states.ts";
+} from "./agent_states.ts";
 import type { JsonValue } from "../json.ts";
 import { validateValue } from "../tool_schemas/validate_value.ts";
 import type { AgentState } from "./agent_state.ts";

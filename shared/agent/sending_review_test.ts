@@ -1,12 +1,5 @@
 import assert from "node:assert/strict";
-import {
-  call,
-  callStep,
-  modelDone,
-  stateOf,
-  type StateParts,
-  toolNamed,
-} from "../../tests/worker/agent_states.ts";
+import { call, callStep, modelDone, stateOf, type StateParts, toolNamed } from "./agent_states.ts";
 import { decide } from "./decide.ts";
 
 const SEND = toolNamed("send_mail", {

@@ -1,6 +1,7 @@
 import type { Config } from "../config/env.ts";
 import { toSwarmError } from "../db/to_swarm_error.ts";
 import { authenticate } from "../http/authenticate.ts";
+import { BodyBudget, type CountedBody } from "../http/body_budget.ts";
 import { createHttpHandler } from "../http/http_handler.ts";
 import { parseBody } from "../http/parse_body.ts";
 import { FILES_LIMITS, WEBHOOK_LIMITS } from "../json/json_limits.ts";
@@ -14,7 +15,7 @@ import { createSqlTaskStore } from "../worker/sql_task_store.ts";
 import { openIsolatePool } from "../isolate/isolate_pool.ts";
 import type { App } from "./app.ts";
 import { createProjectAnnouncer } from "./announce_project.ts";
-import { createQuothDrainer } from "./quoth_drainer.ts";
+import { createQuothSupervisor } from "./quoth_supervisor.ts";
 import { runInBackground } from "../isolate/run_in_background.ts";
 import { createWakeGuard, WAKE_TOKEN_HEADER } from "./wake_guard.ts";
 
@@ -23,6 +24,9 @@ const FUNCTION_NAME = "quoth-sync";
 /** As `projects.slug` may be, or an id. */
 const PROJECT = /^[A-Za-z0-9_-]{1,100}$/;
 
+/** Two of the largest pushes at once; an isolate may have 256 MB for all that it does. */
+const MAX_UNSIGNED_BYTES = 2 * WEBHOOK_LIMITS.bytes;
+
 /**
  * Composes `quoth-sync`: GitHub's webhook, files sent with a secret key, and the wake of the
  * database. Each is answered as soon as its work is queued; the work goes on in the background.
@@ -30,7 +34,7 @@ const PROJECT = /^[A-Za-z0-9_-]{1,100}$/;
 export function createQuothSyncApp(config: Config, log: Logger): App {
   const sql = openIsolatePool(config.databaseUrl, FUNCTION_NAME);
   const receiving = createSqlReceivingStore(sql);
-  const drainer = createQuothDrainer(config, sql, log);
+  const supervisor = createQuothSupervisor(config, sql, log);
   const announceProject = createProjectAnnouncer(sql, config.apiKeys.url);
   const { leaseSeconds } = config.worker;
   const guard = createWakeGuard(
@@ -38,14 +42,18 @@ export function createQuothSyncApp(config: Config, log: Logger): App {
     createSqlTaskStore(sql, { leaseSeconds, clock: isolateClock }),
   );
 
-  const handle = async (request: Request): Promise<Response> => {
+  const unsignedBodies = new BodyBudget(MAX_UNSIGNED_BYTES);
+
+  /** Null for a wake, which asks for nothing else. */
+  const handle = async (request: Request): Promise<Response | null> => {
     const event = request.headers.get("x-github-event");
     if (event !== null) {
-      return toResponse(await receiveWebhook(webhookOf(request, event), receiving));
+      using counted = unsignedBodies.open();
+      return toResponse(await receiveWebhook(webhookOf(request, event, counted), receiving));
     }
     if (request.headers.has(WAKE_TOKEN_HEADER)) {
       await guard(request);
-      return Response.json({ worker_id: drainer.workerId }, { status: 202 });
+      return null;
     }
     await authenticate(request, config.apiKeys, ["service"]);
     const body = await parseBody(request, filesRequest, FILES_LIMITS);
@@ -53,27 +61,27 @@ export function createQuothSyncApp(config: Config, log: Logger): App {
   };
 
   const fetch = createHttpHandler({ methods: ["POST"], log }, async (request) => {
-    const response = await handle(request);
+    const answer = await handle(request);
     runInBackground(
       announceProject().catch((error) => {
         const { code } = toSwarmError(error, "announce the project");
         log("warn", "quoth.project_not_announced", { code });
       }),
     );
-    drainer.wake();
-    return response;
+    const workerId = supervisor.wake();
+    return answer ?? Response.json({ worker_id: workerId }, { status: 202 });
   });
   return {
     fetch,
-    unload: drainer.unload,
+    unload: () => runInBackground(supervisor.unload()),
     async close() {
-      drainer.unload();
+      await supervisor.unload();
       await sql.end({ timeout: 1 });
     },
   };
 }
 
-function webhookOf(request: Request, event: string): Webhook {
+function webhookOf(request: Request, event: string, counted: CountedBody): Webhook {
   const { headers } = request;
   return {
     project: projectOf(new URL(request.url)),
@@ -81,7 +89,7 @@ function webhookOf(request: Request, event: string): Webhook {
     deliveryId: headers.get("x-github-delivery"),
     signature: headers.get("x-hub-signature-256"),
     contentType: headers.get("content-type"),
-    readBody: () => readBody(request, WEBHOOK_LIMITS.bytes),
+    readBody: () => readBody(request, WEBHOOK_LIMITS.bytes, { counted }),
   };
 }
 

@@ -8,9 +8,9 @@ import { isolateClock } from "../isolate/clock.ts";
 import { createCpuMeter } from "../isolate/cpu_meter.ts";
 import { createLifetime } from "../isolate/lifetime.ts";
 import { createSqlTaskStore } from "../worker/sql_task_store.ts";
-import { createSupervisor } from "../worker/supervisor.ts";
+import { createSupervisor } from "../work/supervisor.ts";
 import { createTaskListener } from "../worker/task_listener.ts";
-import { Worker } from "../worker/worker.ts";
+import { createTaskWorker } from "../worker/task_worker.ts";
 import { openIsolatePool } from "../isolate/isolate_pool.ts";
 import type { App } from "./app.ts";
 import { createProjectAnnouncer } from "./announce_project.ts";
@@ -56,7 +56,13 @@ export function createWorkerApp(
   });
   const supervisor = createSupervisor({
     createWorker: () =>
-      new Worker({ id: crypto.randomUUID(), ports, settings: config.worker, lifetime, listen }),
+      createTaskWorker({
+        id: crypto.randomUUID(),
+        ports,
+        settings: config.worker,
+        lifetime,
+        listen,
+      }),
     runInBackground: (work) => runInBackground(work.finally(() => telemetry.close())),
     isOpen: () => lifetime.phaseAt(isolateClock.nowMs()) === "open",
     log,

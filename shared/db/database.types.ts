@@ -521,14 +521,14 @@ isOneToOne: false
                   ]
                 },"quoth_syncs": {
                   Row: {
-                    "attempts": number,"commit_sha": string | null,"created_at": string,"deleted_count": number,"deliveries": number,"embedded_count": number,"epoch": number,"error": Json | null,"finished_at": string | null,"id": string,"kind": string,"lease_expires_at": string | null,"message_id": number | null,"moved_count": number,"project_id": string,"reason": string,"refused_count": number,"run_after": string | null,"seq": number,"started_at": string | null,"status": string,"unchanged_count": number,"wanted_commit": string | null,"worker_id": string | null,"written_count": number
+                    "attempts": number,"commit_sha": string | null,"created_at": string,"deleted_count": number,"deliveries": number,"embedded_count": number,"epoch": number,"error": Json | null,"finished_at": string | null,"id": string,"kind": string,"lease_expires_at": string | null,"moved_count": number,"project_id": string,"reason": string,"refused_count": number,"run_after": string | null,"seq": number,"started_at": string | null,"status": string,"unchanged_count": number,"wanted_commit": string | null,"worker_id": string | null,"written_count": number
                   }
                   ComputedFields: never
                   Insert: {
-                    "attempts"?: number,"commit_sha"?: string | null,"created_at"?: string,"deleted_count"?: number,"deliveries"?: number,"embedded_count"?: number,"epoch"?: number,"error"?: Json | null,"finished_at"?: string | null,"id"?: string,"kind": string,"lease_expires_at"?: string | null,"message_id"?: number | null,"moved_count"?: number,"project_id": string,"reason": string,"refused_count"?: number,"run_after"?: string | null,"seq"?: never,"started_at"?: string | null,"status"?: string,"unchanged_count"?: number,"wanted_commit"?: string | null,"worker_id"?: string | null,"written_count"?: number
+                    "attempts"?: number,"commit_sha"?: string | null,"created_at"?: string,"deleted_count"?: number,"deliveries"?: number,"embedded_count"?: number,"epoch"?: number,"error"?: Json | null,"finished_at"?: string | null,"id"?: string,"kind": string,"lease_expires_at"?: string | null,"moved_count"?: number,"project_id": string,"reason": string,"refused_count"?: number,"run_after"?: string | null,"seq"?: never,"started_at"?: string | null,"status"?: string,"unchanged_count"?: number,"wanted_commit"?: string | null,"worker_id"?: string | null,"written_count"?: number
                   }
                   Update: {
-                    "attempts"?: number,"commit_sha"?: string | null,"created_at"?: string,"deleted_count"?: number,"deliveries"?: number,"embedded_count"?: number,"epoch"?: number,"error"?: Json | null,"finished_at"?: string | null,"id"?: string,"kind"?: string,"lease_expires_at"?: string | null,"message_id"?: number | null,"moved_count"?: number,"project_id"?: string,"reason"?: string,"refused_count"?: number,"run_after"?: string | null,"seq"?: never,"started_at"?: string | null,"status"?: string,"unchanged_count"?: number,"wanted_commit"?: string | null,"worker_id"?: string | null,"written_count"?: number
+                    "attempts"?: number,"commit_sha"?: string | null,"created_at"?: string,"deleted_count"?: number,"deliveries"?: number,"embedded_count"?: number,"epoch"?: number,"error"?: Json | null,"finished_at"?: string | null,"id"?: string,"kind"?: string,"lease_expires_at"?: string | null,"moved_count"?: number,"project_id"?: string,"reason"?: string,"refused_count"?: number,"run_after"?: string | null,"seq"?: never,"started_at"?: string | null,"status"?: string,"unchanged_count"?: number,"wanted_commit"?: string | null,"worker_id"?: string | null,"written_count"?: number
                   }
                   Relationships: [
                     {
@@ -859,6 +859,14 @@ isOneToOne: false
       referencedRelation: "tasks"
       referencedColumns: ["id"]
     }
+                  ]
+                },"oldest_snapshots": {
+                  Row: {
+                    "age_seconds": number | null,"age_transactions": number | null,"application": string | null,"holder": string | null,"name": string | null,"state": string | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
                   ]
                 },"queue_health": {
                   Row: {

@@ -29,6 +29,8 @@ export interface CpuMeter {
   usedMs(): number;
   /** Counts work. */
   charge(cost: CpuCost, count?: number): void;
+  /** Counts milliseconds of work that were measured. */
+  count(durationMs: number): void;
   /** Uses CPU, and counts it. */
   burn(durationMs: number): void;
   /** Calls `listener` once when so much is used, at the next work that is counted. */
@@ -73,6 +75,10 @@ export function createCpuMeter(options: Partial<CpuMeterOptions> = {}): CpuMeter
     usedMs,
     charge(cost, count = 1) {
       countedMs += CPU_COST_MS[cost] * count * slowness;
+      tell();
+    },
+    count(durationMs) {
+      countedMs += durationMs;
       tell();
     },
     burn(durationMs) {

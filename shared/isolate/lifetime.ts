@@ -29,14 +29,14 @@ const CPU_CLOSING_SHARE = 0.75;
 const CPU_OVER_SHARE = 0.85;
 /** Of the soft limit. */
 const CPU_YOUNG_SHARE = 0.4;
-/** What it takes to end a running step, write it down and hand the task back. */
-const CPU_OF_HELD_TASK_MS = 60;
+/** What it takes to end what runs, write it down and hand it back. */
+const CPU_OF_HELD_MS = 60;
 /** A streamed answer of three thousand pieces, with the messages to whoever watches. */
 const CPU_OF_STREAM_MS = 420;
 
 /** What a worker holds. */
-export interface HeldWork {
-  readonly taskCount: number;
+export interface HeldLoad {
+  readonly count: number;
   /** How many of them are watched, so that their answers stream. */
   readonly streamCount: number;
 }
@@ -59,8 +59,8 @@ export interface Lifetime {
   retiredInMs(nowMs: number): number;
   /** Milliseconds from `nowMs` until running tasks have to be handed back. */
   overInMs(nowMs: number): number;
-  /** How many tasks more the rest of the CPU carries. */
-  roomBeside(held: HeldWork): number;
+  /** How much more work the rest of the CPU carries. */
+  roomBeside(held: HeldLoad): number;
   /** Whether enough of a life is left for a call that another isolate could not finish. */
   isYoung(nowMs: number): boolean;
   /** Whether CPU, not time, is why nothing may be claimed. */
@@ -77,7 +77,7 @@ export interface CpuLife {
    * Uses up the CPU up to the soft limit, as far as what is held can spare it: the platform
    * starts another isolate only when this one is retired, and CPU alone retires it early.
    */
-  retire(held: HeldWork): Promise<void>;
+  retire(held: HeldLoad): Promise<void>;
   /** Calls `listener` when the phase changes. */
   onPhase(phase: "draining" | "over", listener: () => void): void;
 }
@@ -108,7 +108,7 @@ export function createLifetime(wallClockSeconds: number, cpuLimits?: CpuLimits):
       const leftMs = cpu.closingMs - cpu.usedMs() - reservedMs(held);
       // Whoever watches one task probably watches the next.
       const isWatched = held.streamCount > 0;
-      const oneMore = reservedMs({ taskCount: 1, streamCount: isWatched ? 1 : 0 });
+      const oneMore = reservedMs({ count: 1, streamCount: isWatched ? 1 : 0 });
       return Math.max(0, Math.floor(leftMs / oneMore));
     },
     isYoung: (nowMs) => nowMs < at(YOUNG_SHARE) && (cpu?.usedMs() ?? 0) < (cpu?.youngMs ?? 1),
@@ -136,15 +136,15 @@ function divideCpu({ softMs, hardMs, meter }: CpuLimits) {
   };
 }
 
-function reservedMs({ taskCount, streamCount }: HeldWork): number {
-  return taskCount * CPU_OF_HELD_TASK_MS + streamCount * CPU_OF_STREAM_MS;
+function reservedMs({ count, streamCount }: HeldLoad): number {
+  return count * CPU_OF_HELD_MS + streamCount * CPU_OF_STREAM_MS;
 }
 
 const BURN_SLICE_MS = 15;
 /** A wake that comes back although the meter says that the soft limit is past: a little more. */
 const BURN_AGAIN_MS = 100;
 
-async function retire({ meter, openMs, closingMs }: DividedCpu, held: HeldWork): Promise<void> {
+async function retire({ meter, openMs, closingMs }: DividedCpu, held: HeldLoad): Promise<void> {
   const spareMs = closingMs - reservedMs(held);
   const wantedMs = Math.max(openMs, meter.usedMs() + BURN_AGAIN_MS);
   while (meter.usedMs() < Math.min(wantedMs, spareMs)) {

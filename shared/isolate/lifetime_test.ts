@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createLifetime } from "./lifetime.ts";
-import { pollingPauseMs } from "../worker/polling_pace.ts";
+import { pollingPauseMs } from "../work/polling_pace.ts";
 
 Deno.test("a worker claims only in the first part of its isolate's life", () => {
   const lifetime = createLifetime(100);

@@ -154,13 +154,13 @@ async function withoutKey(
 ): Promise<ModelResponse> {
   if (onDelta === undefined) {
     const response = await generate({ signal });
-    return key === null ? response : redactResponse(response, key);
+    return key === null ? response : await redactResponse(response, key);
   }
   if (key === null) return generate({ signal, onDelta });
   const deltas = createDeltaRedactor(key, onDelta);
   const response = await generate({ signal, onDelta: (text) => deltas.push(text) });
   deltas.end();
-  return redactResponse(response, key);
+  return await redactResponse(response, key);
 }
 
 function providerNotFound(): SwarmError {

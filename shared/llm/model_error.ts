@@ -6,7 +6,7 @@ import type { ErrorCode } from "../errors/codes.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { createRedactor } from "../secrets/redact.ts";
 import type { ModelEndpoint } from "./model_port.ts";
-import { parseDuration, parseRetryAfter } from "./retry_after.ts";
+import { parseDuration, parseRetryAfter } from "../net/retry_after.ts";
 
 /** The longest piece of a provider's own message that an error repeats. */
 const MAX_QUOTED_CHARS = 500;

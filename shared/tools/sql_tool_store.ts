@@ -144,7 +144,7 @@ function connectionMethods(sql: Sql) {
 
 function callMethods(sql: Sql) {
   return {
-    loadCall: ({ server, toolName, caller, isCharged, maxAgeSeconds }: CallKey) =>
+    beginCall: ({ server, toolName, caller, isCharged, maxAgeSeconds }: CallKey) =>
       attempt("look up the tool", async () => {
         const call = {
           server,

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { FakeClock } from "../../tests/worker/fake_clock.ts";
+import { FakeClock } from "../isolate/fake_clock.ts";
 import { DeltaPace } from "./delta_pace.ts";
 import { createDeltaStream } from "./delta_stream.ts";
 import type { Delta } from "./task_store.ts";
-import { Watch } from "./watch.ts";
+import { Watch } from "../work/watch.ts";
 
 interface SentDelta extends Delta {
   readonly atMs: number;

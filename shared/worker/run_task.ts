@@ -13,13 +13,13 @@ import { parkForSubtasks, spawnSubtasks } from "./hand_off.ts";
 import { runCalls } from "./run_calls.ts";
 import { modelIntent, runModelCall } from "./run_model_call.ts";
 import { type FailedRun, failTask, settleFailure } from "./settle_failure.ts";
-import { StopReason } from "./stop_reason.ts";
+import { StopReason } from "../work/stop_reason.ts";
 import type { TaskEnd } from "./task_end.ts";
-import type { TaskControl, TaskPorts } from "./task_ports.ts";
+import type { TaskPorts } from "./task_ports.ts";
 import { callerOf, type TaskRun } from "./task_run.ts";
 import type { ClaimedTask } from "./task_store.ts";
 import { Transcript } from "./transcript.ts";
-import { Watch } from "./watch.ts";
+import type { WorkControl } from "../work/work_kind.ts";
 
 /**
  * Runs a claimed task until it ends, parks, or has to be let go: asks the pure core what comes
@@ -30,12 +30,12 @@ import { Watch } from "./watch.ts";
 export async function runTask(
   { context: rawContext, watchedSeconds = 0, taskId, epoch }: ClaimedTask,
   ports: TaskPorts,
-  control: TaskControl,
+  control: WorkControl,
 ): Promise<TaskEnd> {
   const lease = { taskId, epoch };
   const parsed = taskContext.safeParse(rawContext);
   const steps = parsed.success ? parsed.data.steps : [];
-  const watch = control.watch ?? new Watch(ports.clock);
+  const { watch } = control;
   watch.note(watchedSeconds);
   const transcript = new Transcript(ports.store, lease, steps, watch);
   const trace = parsed.success

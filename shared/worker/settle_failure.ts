@@ -1,5 +1,5 @@
 import { type ErrorBody, SwarmError } from "../errors/swarm_error.ts";
-import { StopReason } from "./stop_reason.ts";
+import { StopReason } from "../work/stop_reason.ts";
 import type { TaskEnd } from "./task_end.ts";
 import type { TaskRun } from "./task_run.ts";
 import type { RetryPolicy } from "./task_store.ts";

@@ -1,18 +1,7 @@
 import { createSql, prepareStatements, type Sql } from "../db/sql_client.ts";
 import type { Logger } from "../log/logger.ts";
+import type { ListenForWork, WorkHint } from "../work/work_kind.ts";
 import type { Clock } from "../isolate/clock.ts";
-
-/** What the database tells: a task can be claimed, or a job was cancelled of which tasks run. */
-export type TaskHint = "task" | "cancel";
-
-/**
- * Calls `onHint` for whatever the database tells until `signal` aborts. It is only a hint: a
- * listener that hears nothing costs time, never a task. Never throws.
- */
-export type ListenForTasks = (
-  onHint: (hint: TaskHint) => void,
-  signal: AbortSignal,
-) => Promise<void>;
 
 /** What a listener needs. */
 export interface TaskListenerOptions {
@@ -38,7 +27,7 @@ const CLOSE_TIMEOUT_SECONDS = 1;
  * embedded database; so the listener sends itself a notification first. When it does not come, the
  * connection is closed, the log says so, and the worker keeps to its polling and to wakes over HTTP.
  */
-export function createTaskListener(options: TaskListenerOptions): ListenForTasks {
+export function createTaskListener(options: TaskListenerOptions): ListenForWork {
   const { databaseUrl, log } = options;
   return async (onHint, signal) => {
     const listening = createSql(databaseUrl, {
@@ -65,7 +54,7 @@ export function createTaskListener(options: TaskListenerOptions): ListenForTasks
 /** Subscribes `onHint`, then waits until a notification of this listener's own comes back. */
 async function canHear(
   listening: Sql,
-  onHint: (hint: TaskHint) => void,
+  onHint: (hint: WorkHint) => void,
   signal: AbortSignal,
   { sql, clock }: TaskListenerOptions,
 ): Promise<boolean> {
@@ -77,14 +66,14 @@ async function canHear(
   try {
     const subscribed = listening.listen(CHANNEL, (payload) => {
       // Other workers' tests are nothing to wake for.
-      if (payload === "") return onHint("task");
+      if (payload === "") return onHint("work");
       if (payload === "cancel") return onHint("cancel");
       if (payload !== test) return;
       isHeard = true;
       end();
     }, () => {
       // Also after each reconnection: tasks may have come meanwhile.
-      if (isHeard) onHint("task");
+      if (isHeard) onHint("work");
     });
     const tested = subscribed.then(() => sql`select pg_notify(${CHANNEL}, ${test})`);
     const failed = tested.then(() => new Promise<never>(() => {}));

@@ -7,7 +7,6 @@ import type { ToolGateway } from "../tool_contracts/tool_gateway.ts";
 import type { ArtifactStorage } from "./artifact_storage.ts";
 import type { Clock } from "../isolate/clock.ts";
 import type { TaskStore } from "./task_store.ts";
-import type { Watch } from "./watch.ts";
 
 /** What a model is asked on behalf of a task. */
 export interface TaskModelCall {
@@ -37,14 +36,4 @@ export interface TaskPorts {
   readonly clock: Clock;
   readonly telemetry: Pick<Telemetry, "openRun">;
   readonly log: Logger;
-}
-
-/** How the worker steers a task that runs. */
-export interface TaskControl {
-  /** Aborts what is in flight; its reason is a {@linkcode StopReason}. */
-  readonly signal: AbortSignal;
-  /** True when no further step may begin, since the worker's time is nearly up. */
-  readonly isClosing: () => boolean;
-  /** Whether somebody watches the task's job. @default nobody does */
-  readonly watch?: Watch;
 }

@@ -2,11 +2,12 @@ import type { TaskContext } from "../agent/task_context.ts";
 import type { TaskTrace } from "../telemetry/task_trace.ts";
 import type { ToolCaller } from "../tool_contracts/tool_caller.ts";
 import type { DeltaPace } from "./delta_pace.ts";
-import type { TaskControl, TaskPorts } from "./task_ports.ts";
+import type { TaskPorts } from "./task_ports.ts";
 import type { Lease } from "./task_store.ts";
 import type { ModelCallUnderWay } from "./model_call_under_way.ts";
 import type { Transcript } from "./transcript.ts";
-import type { Watch } from "./watch.ts";
+import type { Watch } from "../work/watch.ts";
+import type { WorkControl } from "../work/work_kind.ts";
 
 /** A task while a worker runs it. */
 export interface TaskRun {
@@ -17,7 +18,7 @@ export interface TaskRun {
   readonly underWay: { modelCall: ModelCallUnderWay | null };
   readonly trace: TaskTrace;
   readonly ports: TaskPorts;
-  readonly control: TaskControl;
+  readonly control: WorkControl;
   readonly watch: Watch;
   readonly deltaPace: DeltaPace;
 }

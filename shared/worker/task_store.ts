@@ -3,6 +3,7 @@ import type { StepResult } from "../agent/step_result.ts";
 import type { Step } from "../agent/task_context.ts";
 import type { ErrorBody } from "../errors/swarm_error.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
+import type { LoneWork } from "../work/work_kind.ts";
 
 /** The right to write to a task. A later claim has a higher epoch and ends this one. */
 export interface Lease {
@@ -20,12 +21,6 @@ export interface ClaimedTask extends Lease {
   /** For how many more seconds somebody watches the task's job. @default 0 */
   readonly watchedSeconds?: number;
 }
-
-/**
- * What a claim does with tasks that work alone, since a model call of theirs was cut off with its
- * worker: it leaves them, takes one of them and nothing else, or takes them like any other.
- */
-export type LoneTasks = "skip" | "first" | "any";
 
 /** A model call whose answer is lost, and what it has probably used. */
 export interface CutCall {
@@ -135,7 +130,7 @@ export interface TaskStore {
     workerId: string,
     limit: number,
     beginsFirstSteps?: boolean,
-    lone?: LoneTasks,
+    lone?: LoneWork,
   ): Promise<readonly ClaimedTask[]>;
   /** Renews leases; also says that the worker is alive, so call it without leases too. */
   heartbeat(workerId: string, leases: readonly Lease[]): Promise<readonly LeaseState[]>;

@@ -6,7 +6,7 @@ import { modelAnswer } from "../llm/model_port.ts";
 import { createRedactor } from "../secrets/redact.ts";
 import { byteLength } from "./large_values.ts";
 import type { Lease, StepRecord, StoredStep, TaskStore } from "./task_store.ts";
-import { Watch } from "./watch.ts";
+import { Watch } from "../work/watch.ts";
 
 /**
  * A task's steps as they stand, kept in step with the store.

@@ -1,4 +1,3 @@
-import { definedOnly } from "../../shared/defined_only.ts";
 import type { IsolateActivity } from "./isolate_activity.ts";
 
 /** How long a loaded function may take to call `Deno.serve`. */
@@ -31,8 +30,11 @@ export class EdgeServer {
     if (this.#isServing) throw new Deno.errors.AddrInUse("An edge function serves once");
     const { handler, options } = readServeArguments(args);
     this.#isServing = true;
+    const { onError, signal } = options;
     return this.#nativeServe({
-      ...definedOnly({ onError: options.onError, signal: options.signal }),
+      // Without a helper from elsewhere: isolates may read this folder and their own project alone.
+      ...(onError === undefined ? {} : { onError }),
+      ...(signal === undefined ? {} : { signal }),
       hostname: "127.0.0.1",
       port: 0,
       automaticCompression: false,

@@ -1,4 +1,4 @@
--- Search by vector: exact where a project is small, by the HNSW index where it is large.
+-- Search by vector: each chunk is compared where a project is small, the HNSW index is read where it is large.
 
 create function private.nearest_by_scan(
   p_project_id uuid, p_embedder text, p_query_embedding extensions.vector, p_limit int, p_document_ids uuid[]
@@ -10,21 +10,30 @@ rows 200
 set search_path = ''
 set plan_cache_mode = force_custom_plan
 as $$
+declare
+  v_query constant extensions.halfvec := p_query_embedding::extensions.halfvec(768);
+  -- Half precision moves a distance by less than a thousandth, which is the space of a few chunks.
+  v_spare constant int := 20;
 begin
   return query
+    with near as materialized (
+      select chunk.chunk_id
+      from private.chunk_vectors as chunk
+      where chunk.project_id = p_project_id
+        and chunk.embedder = p_embedder
+        and (p_document_ids is null or chunk.document_id = any (p_document_ids))
+      order by chunk.embedding operator(extensions.<=>) v_query, chunk.chunk_id
+      limit p_limit + v_spare
+    )
     select chunk.id, chunk.embedding operator(extensions.<=>) p_query_embedding
-    from public.document_embeddings as chunk
-    where chunk.project_id = p_project_id
-      and chunk.embedder = p_embedder
-      and chunk.embedding is not null
-      and (p_document_ids is null or chunk.document_id = any (p_document_ids))
-    -- Plus zero: the index cannot give this order, so every chunk is compared.
-    order by (chunk.embedding operator(extensions.<=>) p_query_embedding) + 0, chunk.id
+    from near
+    join public.document_embeddings as chunk on chunk.id = near.chunk_id
+    order by 2, chunk.id
     limit p_limit;
 end;
 $$;
 comment on function private.nearest_by_scan(uuid, text, extensions.vector, int, uuid[]) is
-  'The nearest chunks by comparing every one: exact.';
+  'The nearest chunks by comparing every one at half precision, and those that come close by their whole vectors.';
 
 create function private.nearest_by_index(
   p_project_id uuid, p_embedder text, p_query_embedding extensions.vector, p_limit int, p_document_ids uuid[]
@@ -75,7 +84,9 @@ set search_path = ''
 set plan_cache_mode = force_custom_plan
 as $$
 declare
-  v_exact_up_to constant int := 5000;
+  -- Up to here comparing every chunk takes less than the index does, which knows no projects and
+  -- reads on until it has met enough chunks of this one.
+  v_compared_up_to constant int := 20000;
   v_ids uuid[];
   v_distances double precision[];
 begin
@@ -88,12 +99,11 @@ begin
   end if;
 
   if exists (
-    select from public.document_embeddings as chunk
+    select from private.chunk_vectors as chunk
     where chunk.project_id = p_project_id
       and chunk.embedder = p_embedder
-      and chunk.embedding is not null
       and (p_document_ids is null or chunk.document_id = any (p_document_ids))
-    offset v_exact_up_to
+    offset v_compared_up_to
   ) then
     select array_agg(nearest.id order by nearest.distance, nearest.id),
       array_agg(nearest.distance order by nearest.distance, nearest.id)
@@ -110,7 +120,7 @@ begin
 end;
 $$;
 comment on function private.nearest_chunks(uuid, text, extensions.vector, int, uuid[]) is
-  'The p_limit chunks nearest to a vector, nearest first, with their cosine distance: exact among up to 5000 chunks and whenever the index does not find enough. Raises QUERY_EMBEDDING_INVALID.';
+  'The p_limit chunks nearest to a vector, nearest first, with their cosine distance: each compared among up to 20000 chunks and whenever the index does not find enough. Raises QUERY_EMBEDDING_INVALID.';
 
 create function private.match_documents(
   query_embedding extensions.vector, match_threshold double precision, match_count int, filter_project_id uuid

@@ -15,7 +15,6 @@ create table public.quoth_syncs (
   worker_id text,
   lease_expires_at timestamptz,
   run_after timestamptz,
-  message_id bigint,
   error jsonb,
   written_count int not null default 0,
   unchanged_count int not null default 0,
@@ -30,12 +29,10 @@ create table public.quoth_syncs (
     (status = 'running') = (lease_expires_at is not null) and (status = 'running') = (worker_id is not null)
   ),
   constraint quoth_syncs_end_check check ((status in ('completed', 'failed')) = (finished_at is not null)),
-  constraint quoth_syncs_message_check check ((status in ('pending', 'running')) = (message_id is not null)),
   constraint quoth_syncs_error_check check (status <> 'failed' or error is not null)
 );
 create index quoth_syncs_project_id_idx on public.quoth_syncs (project_id, seq);
 create index quoth_syncs_unfinished_idx on public.quoth_syncs (project_id, seq) where finished_at is null;
-create index quoth_syncs_message_id_idx on public.quoth_syncs (message_id) where message_id is not null;
 create index quoth_syncs_finished_at_idx on public.quoth_syncs (finished_at) where finished_at is not null;
 -- Pushes that arrive while one waits join it: the head is resolved when it runs.
 create unique index quoth_syncs_waiting_tree_idx on public.quoth_syncs (project_id)
@@ -53,8 +50,7 @@ comment on column public.quoth_syncs.commit_sha is 'The commit that is being rec
 comment on column public.quoth_syncs.epoch is 'Grows with each claim; a write that names an older one is refused.';
 comment on column public.quoth_syncs.attempts is 'Failures that were tried again. Waiting as a rate limit asks is none.';
 comment on column public.quoth_syncs.deliveries is 'Claims since the last progress.';
-comment on column public.quoth_syncs.run_after is 'Not before this time: backoff, a rate limit, or a quota until its reset.';
-comment on column public.quoth_syncs.message_id is 'Its message in the queue quoth_sync.';
+comment on column public.quoth_syncs.run_after is 'Not before this time: backoff, a rate limit, a quota until its reset, or when it was handed on. Who has waited longest comes first.';
 comment on column public.quoth_syncs.error is 'Why it failed, or why it waits: {code, message, hint, details}.';
 comment on column public.quoth_syncs.refused_count is 'Files that could not be indexed; quoth_file_errors says why.';
 comment on column public.quoth_syncs.embedded_count is 'Texts that were sent to the embedder.';

@@ -76,31 +76,6 @@ $$;
 comment on function private.count_embedded(uuid, bigint, int, int) is
   'Notes that a sync that embeds has come further: renews its lease, and counts the texts that were sent, 0 where a document was split. Called by quoth-sync.';
 
-create function private.send_missing_sync_messages()
-returns int
-language plpgsql
-set search_path = ''
-as $$
-declare
-  v_count int;
-begin
-  update public.quoth_syncs as sync
-  set message_id = private.send_sync_message(sync.id)
-  from (
-    select candidate.id
-    from public.quoth_syncs as candidate
-    where candidate.finished_at is null
-      and not exists (select from pgmq.q_quoth_sync as live where live.msg_id = candidate.message_id)
-    limit 100
-    for no key update skip locked
-  ) as missing
-  where sync.id = missing.id;
-  get diagnostics v_count = row_count;
-  return v_count;
-end;
-$$;
-comment on function private.send_missing_sync_messages() is 'Sends the message of each unfinished sync that has lost its own.';
-
 create function private.quoth_tick()
 returns void
 language plpgsql
@@ -109,7 +84,6 @@ as $$
 declare
   v_project_id uuid;
 begin
-  perform private.send_missing_sync_messages();
   -- GitHub never sends a lost delivery again.
   for v_project_id in
     select project.id from public.projects as project
@@ -135,13 +109,10 @@ begin
   loop
     perform private.queue_embed_sync(v_project_id);
   end loop;
-  if exists (select from pgmq.q_quoth_sync where vt <= clock_timestamp()) then
-    perform private.wake_function('quoth-sync');
-  end if;
 end;
 $$;
 comment on function private.quoth_tick() is
-  'The safety net of syncs: lost messages, branches that moved unheard, chunks without vectors, and a wake when work is due.';
+  'Asks for what no event has asked for: branches that moved unheard, chunks without vectors.';
 
 create function private.prune_syncs()
 returns int

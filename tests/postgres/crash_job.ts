@@ -1,6 +1,6 @@
 import type { Sql } from "../../shared/db/sql_client.ts";
 import type { TaskStore } from "../../shared/worker/task_store.ts";
-import { toolNamed } from "../worker/agent_states.ts";
+import { toolNamed } from "../../shared/agent/agent_states.ts";
 import { answered, ask, turnNumber, type WorkerParts } from "../worker/swarm_fixture.ts";
 
 /**

@@ -3,7 +3,8 @@
  * before, during or after one of its calls. Without a number of that call it lives until nothing is
  * left to do.
  */
-import { drainSyncs } from "../../shared/quoth/sync/drain_syncs.ts";
+import { createLifetime } from "../../shared/isolate/lifetime.ts";
+import { createSyncWorker } from "../../shared/quoth/sync/sync_worker.ts";
 import { createSql } from "../../shared/db/sql_client.ts";
 import { LEASE_SECONDS, openSyncPorts } from "../quoth/sync_fixture.ts";
 import { aroundCalls } from "../quoth/sync_mortal_ports.ts";
@@ -22,15 +23,13 @@ const ports = aroundCalls(openSyncPorts(sql, githubUrl, () => {}), async (call) 
   return await answer.finally(die);
 });
 
-while (true) {
-  const runs = await drainSyncs(ports, {
-    workerId,
-    // Short, so that syncs are handed on from worker to worker as well.
-    cpuMs: 200,
-    leaseSeconds: LEASE_SECONDS,
-    isOpen: () => true,
-    signal: new AbortController().signal,
-  });
-  if (runs === 0) break;
-}
+await createSyncWorker({
+  id: workerId,
+  ports,
+  lifetime: createLifetime(3_600),
+  leaseSeconds: LEASE_SECONDS,
+  idleSeconds: 0.35,
+  // Short, so that syncs are handed on as well.
+  turnCpuMs: 200,
+}).run();
 await sql.end({ timeout: 1 });

@@ -4,17 +4,20 @@ import { createGuardedFetch } from "../../shared/net/guarded_fetch.ts";
 import { createEmbedderResolver } from "../../shared/quoth/embedders/resolve_embedder.ts";
 import { createGitHubClient } from "../../shared/quoth/github/github_client.ts";
 import { splitMarkdown } from "../../shared/quoth/markdown/split_markdown.ts";
-import { drainSyncs } from "../../shared/quoth/sync/drain_syncs.ts";
+import { createSyncWorker } from "../../shared/quoth/sync/sync_worker.ts";
 import { createSqlChunkStore } from "../../shared/quoth/sync/sql_chunk_store.ts";
 import { createSqlReceivingStore } from "../../shared/quoth/sync/receiving_store.ts";
 import { receiveWebhook, type WebhookAnswer } from "../../shared/quoth/sync/receive_webhook.ts";
 import { createSqlSyncStore } from "../../shared/quoth/sync/sql_sync_store.ts";
 import type { SyncPorts } from "../../shared/quoth/sync/sync_ports.ts";
 import { isolateClock } from "../../shared/isolate/clock.ts";
+import { createCpuMeter } from "../../shared/isolate/cpu_meter.ts";
+import { createLifetime } from "../../shared/isolate/lifetime.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 import { addProject } from "../../scripts/quoth/add_project.ts";
 import { openDatabase } from "../../stack/open_database.ts";
 import { FakeGitHub } from "./sync_fake_github.ts";
+import { aroundCalls, Killed } from "./sync_mortal_ports.ts";
 
 export const REPO = "acme/handbook";
 /** Made of words alone, so that a test needs no model. */
@@ -93,7 +96,6 @@ export class SyncFixture implements AsyncDisposable {
   /** Forgets all projects and what GitHub did, for the next of several tests on one database. */
   async reset(): Promise<void> {
     await this.sql`delete from public.projects`;
-    await this.sql`delete from pgmq.q_quoth_sync`;
     await this.sql`delete from vault.secrets where name = 'GITHUB_TOKEN'`;
     this.github.interfere = () => null;
     this.github.token = null;
@@ -137,16 +139,46 @@ export class SyncFixture implements AsyncDisposable {
     }, createSqlReceivingStore(this.sql));
   }
 
-  /** Runs a worker until there is nothing to do. */
-  async drain(parts: DrainParts = {}): Promise<number> {
-    const ports = this.#ports();
-    return await drainSyncs(parts.ports?.(ports) ?? ports, {
-      workerId: crypto.randomUUID(),
-      cpuMs: parts.cpuMs ?? Infinity,
-      leaseSeconds: LEASE_SECONDS,
-      isOpen: () => true,
-      signal: parts.signal ?? new AbortController().signal,
+  /**
+   * Runs a worker until there is nothing to do, or its time is up.
+   *
+   * @returns how many runs of syncs there were.
+   * @throws Killed when its ports say that it died.
+   */
+  async drain({ ports: change, cpuMs = Infinity, signal }: DrainParts = {}): Promise<number> {
+    const countRuns = () => this.logged.filter((line) => line.includes("sync.run_ended")).length;
+    const earlierRuns = countRuns();
+    let killed: Killed | null = null;
+    const ports = aroundCalls(change?.(this.#ports()) ?? this.#ports(), async (call) => {
+      try {
+        return await call();
+      } catch (error) {
+        if (error instanceof Killed) killed = error;
+        throw error;
+      }
     });
+    const meter = createCpuMeter({ readThreadMs: null, slowness: 1, nowMs: () => 0 });
+    const life = createLifetime(3_600, { softMs: cpuMs, hardMs: cpuMs + 10_000, meter });
+    const isDead = () => killed !== null;
+    const worker = createSyncWorker({
+      id: crypto.randomUUID(),
+      ports,
+      lifetime: {
+        ...life,
+        phaseAt: (nowMs) => isDead() ? "over" : life.phaseAt(nowMs),
+        retiredInMs: (nowMs) => isDead() ? 0 : life.retiredInMs(nowMs),
+      },
+      leaseSeconds: LEASE_SECONDS,
+      idleSeconds: 0,
+      turnCpuMs: Infinity,
+      onCpu: meter.count,
+    });
+    const unload = () => void worker.unload();
+    signal?.addEventListener("abort", unload);
+    await worker.run();
+    signal?.removeEventListener("abort", unload);
+    if (killed !== null) throw killed;
+    return countRuns() - earlierRuns;
   }
 
   /** As time does: ends every lease, wait and claim. */
@@ -154,7 +186,8 @@ export class SyncFixture implements AsyncDisposable {
     await this.sql`
       update public.quoth_syncs set lease_expires_at = clock_timestamp() - interval '1 second'
       where status = 'running'`;
-    await this.sql`update pgmq.q_quoth_sync set vt = clock_timestamp()`;
+    await this.sql`
+      update public.quoth_syncs set run_after = clock_timestamp() where run_after is not null`;
     await this.sql`update private.pending_embeddings set due_at = clock_timestamp()`;
   }
 
@@ -222,7 +255,7 @@ export class SyncFixture implements AsyncDisposable {
       clock: {
         ...isolateClock,
         sleep: (durationMs, signal) =>
-          durationMs < 1_000 ? Promise.resolve() : isolateClock.sleep(durationMs, signal),
+          durationMs <= 1_000 ? Promise.resolve() : isolateClock.sleep(durationMs, signal),
       },
     };
   }

@@ -213,8 +213,7 @@ Deno.test("a repository is followed, found and linked through the doors of tools
     await noticeAfter(new Response("", { status: 502 }), /sync waits until 20.*GITHUB_UNAVAILABLE/);
     github.interfere = () => null;
     await sql`
-      update pgmq.q_quoth_sync set vt = now()`;
-    await sql`select private.quoth_tick()`;
+      update public.quoth_syncs set run_after = null where run_after is not null`;
     await waitFor(async () => !/sync/.test((await search("owls")).notices.join(" ")), {
       what: "the end of the notice",
       timeoutMs: 30_000,

@@ -99,6 +99,7 @@ export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
   },
   dead_letters: OPERATORS_VIEW,
   job_usage: { usersRead: "created_by = $1", scope: "swarm:run", service: "reads" },
+  oldest_snapshots: OPERATORS_VIEW,
   queue_health: OPERATORS_VIEW,
   stuck_tasks: OPERATORS_VIEW,
   usage_events: { usersRead: "user_id = $1", scope: "swarm:run", service: "reads" },

@@ -287,7 +287,7 @@ export async function executeSqlSteps(t: Deno.TestContext, db: "pglite" | "nativ
         }, noAbort());
       const asked = await fixture.gateway.call({
         ...write,
-        input: { capabilities, responses: null, state: null },
+        input: { capabilities },
       }, noAbort());
       assert.ok(asked.kind === "input_required");
       const state = asked.requestState ?? "";

@@ -19,7 +19,7 @@ export interface ToolRow {
 }
 
 /** A database with the project's migrations, and the gateway on it. */
-export interface ToolFixture {
+export interface ToolFixture extends AsyncDisposable {
   readonly sql: Sql;
   readonly gateway: ToolGateway;
   readonly logged: string[];
@@ -69,6 +69,10 @@ export async function openToolFixture(options: ToolFixtureOptions = {}): Promise
     supabaseUrl: options.supabaseUrl ?? "http://127.0.0.1:9",
     allowLoopback: options.allowLoopback ?? true,
   });
+  const stop = async () => {
+    await sql.end();
+    await database.stop();
+  };
   return {
     sql,
     gateway,
@@ -78,10 +82,8 @@ export async function openToolFixture(options: ToolFixtureOptions = {}): Promise
     createCaller: (userId, toolIds) => createCaller(sql, userId, toolIds),
     createTool: (row) => createTool(sql, row),
     findTool: (caller, toolName) => findTool(gateway, caller, toolName),
-    stop: async () => {
-      await sql.end();
-      await database.stop();
-    },
+    stop,
+    [Symbol.asyncDispose]: stop,
   };
 }
 

@@ -4,7 +4,7 @@ import type { UnknownCall } from "../../shared/tool_contracts/tool_call.ts";
 import type { TaskModelCall } from "../../shared/worker/task_ports.ts";
 import type { TaskStore } from "../../shared/worker/task_store.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
-import { toolNamed } from "./agent_states.ts";
+import { toolNamed } from "../../shared/agent/agent_states.ts";
 import {
   answered,
   ask,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { SwarmError } from "../../shared/errors/swarm_error.ts";
 import type { ModelMessage } from "../../shared/llm/model_port.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
-import { toolNamed } from "./agent_states.ts";
+import { toolNamed } from "../../shared/agent/agent_states.ts";
 import { answered, ask, type ModelScript, Swarm, turnNumber } from "./swarm_fixture.ts";
 
 const SAVE = ask("save_intermediate_data", { key: "note", value: 1 });

@@ -11,9 +11,10 @@ import { isolateClock } from "../../shared/isolate/clock.ts";
 import { createLifetime } from "../../shared/isolate/lifetime.ts";
 import { createSqlTaskStore } from "../../shared/worker/sql_task_store.ts";
 import type { TaskModelCall, TaskPorts } from "../../shared/worker/task_ports.ts";
-import type { ListenForTasks } from "../../shared/worker/task_listener.ts";
+import type { ListenForWork } from "../../shared/work/work_kind.ts";
 import type { TaskStore } from "../../shared/worker/task_store.ts";
-import { Worker } from "../../shared/worker/worker.ts";
+import { createTaskWorker } from "../../shared/worker/task_worker.ts";
+import type { Worker } from "../../shared/work/supervisor.ts";
 import { openDatabase } from "../../stack/open_database.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 
@@ -52,7 +53,7 @@ export interface WorkerParts {
   readonly heartbeatSeconds?: number;
   readonly idleSeconds?: number;
   readonly slots?: number;
-  readonly listen?: ListenForTasks;
+  readonly listen?: ListenForWork;
 }
 
 /** A running worker and what it has put outside the database. */
@@ -242,16 +243,14 @@ export class Swarm {
       telemetry: parts.telemetry ?? NO_TELEMETRY,
       log: () => {},
     };
-    const worker = new Worker({
+    const worker = createTaskWorker({
       id: crypto.randomUUID(),
       ports,
       settings: {
         slots: parts.slots ?? 8,
         leaseSeconds,
         heartbeatSeconds: parts.heartbeatSeconds ?? 1,
-        wallClockSeconds: parts.wallClockSeconds ?? 3_600,
         idleSeconds: parts.idleSeconds ?? 60,
-        modelTimeoutSeconds: 60,
       },
       lifetime: createLifetime(parts.wallClockSeconds ?? 3_600),
       ...definedOnly({ listen: parts.listen }),

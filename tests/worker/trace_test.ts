@@ -14,7 +14,7 @@ import type { TaskModelCall } from "../../shared/worker/task_ports.ts";
 import type { TaskStore } from "../../shared/worker/task_store.ts";
 import { startHttpServer } from "../tools/http_fixture.ts";
 import { startMcpServer } from "../tools/mcp_fixture.ts";
-import { toolNamed } from "./agent_states.ts";
+import { toolNamed } from "../../shared/agent/agent_states.ts";
 import { type CollectedSpan, rootsOf, startCollector } from "./otlp_collector.ts";
 import { answered, ask, type ModelScript, Swarm, turnNumber } from "./swarm_fixture.ts";
 

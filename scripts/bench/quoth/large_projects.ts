@@ -51,7 +51,7 @@ export async function fillProjects(
     await tx.unsafe(String(index?.definition));
   });
   const indexSeconds = (performance.now() - startedAt) / 1000;
-  await sql`vacuum analyze public.documents, public.document_embeddings`;
+  await sql`vacuum analyze public.documents, public.document_embeddings, private.chunk_vectors`;
   return { projectIds, indexSeconds };
 }
 

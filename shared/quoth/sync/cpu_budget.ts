@@ -1,6 +1,6 @@
 import type { Clock } from "../../isolate/clock.ts";
 
-/** The CPU time that an invocation may still use. */
+/** The CPU time that a turn of a sync may still use. */
 export interface CpuBudget {
   /** Runs work that computes and does not wait, and counts its time. */
   spend<T>(work: () => Promise<T>): Promise<T>;
@@ -12,30 +12,38 @@ export interface CpuBudget {
 /** What a file costs beside its splitting: requests, hashes, JSON. An estimate. */
 const OVERHEAD_MS = 8;
 
+/** How a budget is made. */
+export interface CpuBudgetOptions {
+  readonly limitMs: number;
+  readonly clock: Clock;
+  /** False ends the budget early, as when the worker's time is up. */
+  readonly isOpen: () => boolean;
+  /** Hears of each amount. */
+  readonly onSpend?: ((durationMs: number) => void) | undefined;
+}
+
 /**
- * Makes a budget. The hosted platform ends an invocation after two seconds of CPU time and tells
- * nobody how much has been used, so the time of what computes is measured instead.
- *
- * @param isOpen False ends the budget early, as when the isolate is about to end.
+ * Makes a budget. The edge runtime does not say how much CPU time has been used, so the time of what
+ * computes is measured instead.
  */
 export function createCpuBudget(
-  limitMs: number,
-  clock: Clock,
-  isOpen: () => boolean = () => true,
+  { limitMs, clock, isOpen, onSpend }: CpuBudgetOptions,
 ): CpuBudget {
   let spentMs = 0;
+  const charge = (durationMs: number) => {
+    spentMs += durationMs;
+    onSpend?.(durationMs);
+  };
   return {
     async spend(work) {
       const startedAtMs = clock.nowMs();
       try {
         return await work();
       } finally {
-        spentMs += clock.nowMs() - startedAtMs + OVERHEAD_MS;
+        charge(clock.nowMs() - startedAtMs + OVERHEAD_MS);
       }
     },
-    charge: (durationMs) => {
-      spentMs += durationMs;
-    },
+    charge,
     isSpent: () => spentMs >= limitMs || !isOpen(),
   };
 }

@@ -39,6 +39,7 @@ const context = z.object({
   }),
 });
 const claimedRow = z.object({ sync_id: z.string(), epoch: z.string(), context });
+const leaseRow = z.object({ id: z.string(), epoch: z.string(), is_held: z.boolean() });
 const countRow = z.object({ count: z.int() });
 const fileRow = z.object({
   seq: z.int(),
@@ -112,10 +113,24 @@ export function createSqlSyncStore(sql: Sql, options: SqlSyncOptions): SyncStore
           ${nullable(error)}::jsonb)`);
     },
 
-    async hold({ syncId, epoch }) {
-      await once("renew the lease", anyRow, () =>
+    async renew(leases) {
+      const held = leases.map(({ id, epoch }) => ({ id, epoch }));
+      const rows = await once("renew leases", leaseRow, () =>
         sql`
-        select from private.hold_sync(${syncId}::uuid, ${epoch}::bigint, ${leaseSeconds}::int)`);
+        select id, epoch, is_held from private.renew_syncs(${
+          sql.json(held)
+        }, ${leaseSeconds}::int)`);
+      return rows.map(({ id, epoch, is_held }) => ({
+        id,
+        epoch,
+        state: is_held ? "held" : "lost",
+      }));
+    },
+
+    async wakeSuccessor() {
+      await once("wake a successor", anyRow, () =>
+        sql`
+        select private.wake_function('quoth-sync')`);
     },
 
     async finish({ syncId, epoch }, headCommit) {

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../json.ts";
 import type { ErrorBody } from "../../errors/swarm_error.ts";
 import type { TreeFile } from "../github/github_port.ts";
+import type { LeaseState, WorkLease } from "../../work/work_kind.ts";
 
 /** What a worker holds while a sync is its own; older epochs are refused. */
 export interface SyncLease {
@@ -117,8 +118,8 @@ export interface SyncStore {
   begin(lease: SyncLease, limit: number): Promise<readonly SyncFile[]>;
   /** Applies what a file has become. A repeated call changes nothing. */
   apply(lease: SyncLease, seq: number, outcome: FileOutcome): Promise<void>;
-  /** Renews the lease. */
-  hold(lease: SyncLease): Promise<void>;
+  /** Renews leases. */
+  renew(leases: readonly WorkLease[]): Promise<readonly LeaseState[]>;
   /**
    * Ends a sync that has done its work; a `headCommit` that needed no work is noted.
    *
@@ -133,6 +134,8 @@ export interface SyncStore {
   ): Promise<"pending" | "failed">;
   /** Hands it on to the next worker. */
   yield(lease: SyncLease): Promise<void>;
+  /** Asks for another worker, in an isolate of its own. */
+  wakeSuccessor(): Promise<void>;
   /** The token for a project's repository; null for none. */
   githubToken(projectId: string): Promise<string | null>;
 }

@@ -8,11 +8,10 @@ create temp table made on commit drop as
 insert into made select 'second', sync_id from private.receive_files('one', '[{"path": "a.md", "content": "b", "blob_sha": "2"}]');
 create function pg_temp.id_of(p_name text) returns uuid language sql as $$ select sync_id from made where name = p_name $$;
 
--- Even when its message comes first.
-update pgmq.q_quoth_sync set vt = clock_timestamp() + interval '1 hour'
-where msg_id = (select message_id from public.quoth_syncs where id = pg_temp.id_of('first'));
+-- Even while that has to wait.
+update public.quoth_syncs set run_after = clock_timestamp() + interval '1 hour' where id = pg_temp.id_of('first');
 select is_empty($$ select * from private.claim_sync('w1', 60) $$, 'the second waits for the first');
-update pgmq.q_quoth_sync set vt = clock_timestamp();
+update public.quoth_syncs set run_after = null;
 select is((select sync_id from private.claim_sync('w1', 60)), pg_temp.id_of('first'), 'the first is claimed');
 select is_empty($$ select * from private.claim_sync('w2', 60) $$, 'the second still waits while the first runs');
 

@@ -8,7 +8,7 @@ create function pg_temp.fail(p_retryable boolean, p_seconds numeric default null
 declare
   v_epoch bigint;
 begin
-  update pgmq.q_quoth_sync set vt = clock_timestamp();
+  update public.quoth_syncs set run_after = null;
   select epoch into v_epoch from private.claim_sync('w1', 60);
   return private.fail_sync((select sync_id from made), v_epoch, '{"code": "X"}', p_retryable, p_seconds);
 end

@@ -19,7 +19,7 @@ select is(
 select is(
   (select wanted_commit from public.quoth_syncs), 'c2', 'which then knows the newest head'
 );
-select is((select count(*)::int from pgmq.q_quoth_sync), 1, 'one message for all');
+select is((select count(*)::int from public.quoth_syncs), 1, 'one sync for all');
 select is(
   (select queued from private.receive_push(md5('other')::uuid, 'delivery-1', 'c1')), 1,
   'the id of another project''s delivery is another delivery'

@@ -11,7 +11,7 @@ import { createLogger, type Logger } from "../../../shared/log/logger.ts";
 import { isolateClock } from "../../../shared/isolate/clock.ts";
 import { createLifetime } from "../../../shared/isolate/lifetime.ts";
 import { createSqlTaskStore } from "../../../shared/worker/sql_task_store.ts";
-import { Worker } from "../../../shared/worker/worker.ts";
+import { createTaskWorker } from "../../../shared/worker/task_worker.ts";
 import { hauntedStore } from "./haunted_store.ts";
 
 /** What a worker process is told on its command line, as JSON. */
@@ -66,7 +66,7 @@ async function runChaosWorker(options: ChaosWorkerOptions): Promise<void> {
   };
   const ports = createWorkerPorts({ config, sql, store, log });
   const lifetime = createLifetime(settings.wallClockSeconds);
-  const worker = new Worker({ id: workerId, ports, settings, lifetime });
+  const worker = createTaskWorker({ id: workerId, ports, settings, lifetime });
   let isWorking = false;
   for await (const _ of Deno.stdin.readable) {
     if (!isWorking) void worker.run();

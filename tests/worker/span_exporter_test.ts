@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { startHttpServer } from "../../tests/tools/http_fixture.ts";
+import { startHttpServer } from "../tools/http_fixture.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
-import type { Span } from "./span.ts";
-import { newTrace } from "./span_context.ts";
-import { SpanExporter } from "./span_exporter.ts";
+import type { Span } from "../../shared/telemetry/span.ts";
+import { newTrace } from "../../shared/telemetry/span_context.ts";
+import { SpanExporter } from "../../shared/telemetry/span_exporter.ts";
 
 function newSpan(): Span {
   const at = { startMs: 1, endMs: 2 };

@@ -1,24 +1,29 @@
 import type { WorkerSettings } from "../config/env.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
-import { Bell } from "./bell.ts";
-import { Heartbeat } from "./heartbeat.ts";
-import { HeldTasks } from "./held_tasks.ts";
+import type { Clock } from "../isolate/clock.ts";
 import type { Lifetime } from "../isolate/lifetime.ts";
+import type { Logger } from "../log/logger.ts";
+import { Heartbeat } from "./heartbeat.ts";
+import { HeldWork } from "./held_work.ts";
 import { pollingPauseMs } from "./polling_pace.ts";
-import { runTask } from "./run_task.ts";
 import { StopReason } from "./stop_reason.ts";
-import type { ListenForTasks, TaskHint } from "./task_listener.ts";
-import type { TaskPorts } from "./task_ports.ts";
-import type { ClaimedTask, LoneTasks } from "./task_store.ts";
+import type { Worker } from "./supervisor.ts";
+import { WakeSignal } from "./wake_signal.ts";
+import type { ClaimedWork, ListenForWork, LoneWork, WorkHint, WorkKind } from "./work_kind.ts";
 
 /** How a worker is made. */
-export interface WorkerOptions {
+export interface WorkRunnerOptions<Work extends ClaimedWork> {
   readonly id: string;
-  readonly ports: TaskPorts;
-  readonly settings: WorkerSettings;
+  readonly kind: WorkKind<Work>;
+  readonly settings: Pick<
+    WorkerSettings,
+    "slots" | "leaseSeconds" | "heartbeatSeconds" | "idleSeconds"
+  >;
   readonly lifetime: Lifetime;
-  /** Hears of new tasks and of cancelled jobs between two looks. @default it polls, and is woken */
-  readonly listen?: ListenForTasks;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Hears of new work and of cancellations between two looks. @default it polls, and is woken */
+  readonly listen?: ListenForWork;
 }
 
 /** Pause after a claim that failed, so that a database that is down is not stormed. */
@@ -27,123 +32,125 @@ const CLAIM_RETRY_MS = 1_000;
 const MAX_CLAIMED_AT_ONCE = 3;
 
 /**
- * Claims tasks and runs them side by side until there is no more work or its time is up.
+ * Claims work of one kind and does it side by side until there is no more or its time is up.
  *
  * A slot that frees is refilled at once: no slow call keeps the worker from claiming, from its
- * heartbeat or from its other tasks.
+ * heartbeat or from its other work.
  */
-export class Worker {
+export class WorkRunner<Work extends ClaimedWork> implements Worker {
   readonly id: string;
-  readonly #options: WorkerOptions;
-  readonly #tasks: HeldTasks;
-  readonly #bell: Bell;
+  readonly #options: WorkRunnerOptions<Work>;
+  readonly #held: HeldWork;
+  readonly #signal: WakeSignal;
   readonly #heartbeat: Heartbeat;
   #isEnding = false;
-  /** Holds a task that has to run alone. */
+  /** Holds work that has to be done alone. */
   #isAlone = false;
   readonly #unloading = new AbortController();
   #activeAtMs: number;
 
-  constructor(options: WorkerOptions) {
-    const { id, ports, settings } = options;
+  constructor(options: WorkRunnerOptions<Work>) {
+    const { id, kind, settings, clock, log } = options;
+    const { leaseSeconds, heartbeatSeconds } = settings;
     this.id = id;
     this.#options = options;
-    this.#tasks = new HeldTasks(ports.clock);
-    this.#bell = new Bell(ports.clock);
-    this.#activeAtMs = ports.clock.nowMs();
-    this.#heartbeat = new Heartbeat({ workerId: id, tasks: this.#tasks, ...ports, ...settings });
+    this.#held = new HeldWork(clock);
+    this.#signal = new WakeSignal(clock);
+    this.#activeAtMs = clock.nowMs();
+    this.#heartbeat = new Heartbeat({
+      workerId: id,
+      held: this.#held,
+      kind,
+      clock,
+      log,
+      leaseSeconds,
+      heartbeatSeconds,
+    });
   }
 
-  /**
-   * Looks for work, and for cancellations, at once.
-   *
-   * @returns false when this worker claims no more, and another has to be woken.
-   */
   wake(): boolean {
-    if (this.#tasks.count > 0) this.#heartbeat.beatNow();
+    if (this.#held.count > 0) this.#heartbeat.beatNow();
     if (this.#isOpen() && !this.#isAlone) {
       this.#look();
       return true;
     }
     // The platform would have sent it to another isolate, had it retired this one.
     if (this.#isAlone || this.#options.lifetime.isCpuSpent()) void this.#retire();
-    this.#bell.ring();
+    this.#signal.send();
     return false;
   }
 
-  #hear(hint: TaskHint): void {
+  #hear(hint: WorkHint): void {
     switch (hint) {
-      case "task":
+      case "work":
         return this.#look();
       case "cancel":
-        if (this.#tasks.count > 0) this.#heartbeat.beatNow();
+        if (this.#held.count > 0) this.#heartbeat.beatNow();
     }
   }
 
   #look(): void {
     this.#activeAtMs = this.#now();
-    this.#bell.ring();
+    this.#signal.send();
   }
 
-  /** The platform is about to end the isolate: hands back what runs. */
   async unload(): Promise<void> {
     this.#unloading.abort();
-    this.#bell.ring();
+    this.#signal.send();
     await this.#handBack();
   }
 
-  /** Works until it is idle or its time is up. Never throws. */
   async run(): Promise<void> {
-    const { ports: { store, log } } = this.#options;
+    const { kind, log, listen } = this.#options;
     log("info", "worker.started", { worker_id: this.id });
     const beating = this.#heartbeat.run();
     const closed = new AbortController();
-    const listening = this.#options.listen?.((hint) => this.#hear(hint), closed.signal);
+    const listening = listen?.((hint) => this.#hear(hint), closed.signal);
     await this.#claimWhileOpen();
     // What still runs may be cancelled.
     await Promise.all([this.#drain().finally(() => closed.abort()), this.#passOnWakes()]);
     this.#heartbeat.stop();
     await Promise.all([beating, listening]);
-    await store.stopWorker(this.id).catch(() => {});
+    await kind.stopWorker?.(this.id).catch(() => {});
     log("info", "worker.stopped", { worker_id: this.id, ...this.#cpuUsed() });
   }
 
   async #claimWhileOpen(): Promise<void> {
     const { lifetime, settings } = this.#options;
-    lifetime.cpu?.onPhase("draining", () => this.#bell.ring());
+    lifetime.cpu?.onPhase("draining", () => this.#signal.send());
     while (this.#isOpen()) {
       const claimedCount = await this.#claim();
       if (claimedCount === null) {
-        await this.#bell.wait(CLAIM_RETRY_MS);
+        await this.#signal.wait(CLAIM_RETRY_MS);
         continue;
       }
       if (claimedCount > 0) this.#activeAtMs = this.#now();
       if (claimedCount === MAX_CLAIMED_AT_ONCE && this.#hasRoom()) continue;
       const quietMs = this.#now() - this.#activeAtMs;
-      if (this.#tasks.count === 0 && quietMs > settings.idleSeconds * 1_000) {
+      if (this.#held.count === 0 && quietMs > settings.idleSeconds * 1_000) {
         // At once, so that no wake is taken for this worker's after its last look.
         this.#isEnding = true;
         return;
       }
-      // All slots taken: a task that ends rings the bell.
+      // All slots taken: work that ends sends the signal.
       const pauseMs = this.#hasRoom() ? pollingPauseMs(quietMs) : Number.MAX_SAFE_INTEGER;
-      await this.#bell.wait(Math.min(pauseMs, lifetime.openForMs(this.#now())));
+      await this.#signal.wait(Math.min(pauseMs, lifetime.openForMs(this.#now())));
     }
   }
 
-  /** Claims as many tasks as there are free slots; null when the database does not answer. */
+  /** Claims as much as there are free slots; null when the database does not answer. */
   async #claim(): Promise<number | null> {
-    const { ports: { store, log } } = this.#options;
+    const { kind, log } = this.#options;
     const room = this.#room();
     if (room <= 0) return 0;
     try {
-      const claimed = await store.claim(this.id, room, true, this.#loneTasks());
+      const claimed = await kind.claim(this.id, room, this.#loneWork());
       this.#isAlone = this.#isLimited && claimed.some(({ worksAlone }) => worksAlone);
-      for (const task of claimed) void this.#start(task);
+      for (const work of claimed) void this.#start(work);
       // Whatever else waits needs another isolate, and has it only when this one is retired.
       if (this.#isAlone) void this.#retire();
       // The platform may have spoken while the claim was on its way.
-      if (this.#unloading.signal.aborted) this.#tasks.stopAll(this.#handBackReason());
+      if (this.#unloading.signal.aborted) this.#held.stopAll(this.#handBackReason());
       return claimed.length;
     } catch (error) {
       const code = error instanceof SwarmError ? error.code : "INTERNAL";
@@ -152,34 +159,36 @@ export class Worker {
     }
   }
 
-  async #start(task: ClaimedTask): Promise<void> {
-    const { ports } = this.#options;
+  async #start(work: Work): Promise<void> {
+    const { kind, log } = this.#options;
+    const { id, epoch } = work;
     const beganAtMs = this.#now();
-    await this.#tasks.hold(task, async (signal, watch) => {
+    await this.#held.hold({ id, epoch }, async (signal, watch) => {
       const isClosing = () => this.#isClosing();
-      const end = await runTask(task, ports, { signal, isClosing, watch });
-      ports.log("info", "task.run_ended", {
+      const isDraining = () => !this.#isOpen();
+      const end = await kind.run(work, { signal, isDraining, isClosing, watch }).catch(toName);
+      log("info", `${kind.noun}.run_ended`, {
         worker_id: this.id,
-        task_id: task.taskId,
+        [`${kind.noun}_id`]: id,
         end,
         duration_ms: Math.round(this.#now() - beganAtMs),
         ...this.#cpuUsed(),
       });
     });
-    if (this.#tasks.count === 0) this.#isAlone = false;
+    if (this.#held.count === 0) this.#isAlone = false;
     this.#activeAtMs = this.#now();
-    this.#bell.ring();
+    this.#signal.send();
   }
 
-  /** Lets running tasks go on as long as there is time, then hands them back. */
+  /** Lets running work go on as long as there is time, then hands it back. */
   async #drain(): Promise<void> {
-    const { ports: { clock }, lifetime } = this.#options;
-    if (this.#tasks.count === 0) return;
+    const { clock, lifetime } = this.#options;
+    if (this.#held.count === 0) return;
     const drained = new AbortController();
-    const allEnded = this.#tasks.allEnded().finally(() => drained.abort());
+    const allEnded = this.#held.allEnded().finally(() => drained.abort());
     lifetime.cpu?.onPhase("over", () => drained.abort());
     await clock.sleep(lifetime.overInMs(this.#now()), drained.signal);
-    if (this.#tasks.count > 0) await this.#handBack();
+    if (this.#held.count > 0) await this.#handBack();
     await allEnded;
   }
 
@@ -188,18 +197,18 @@ export class Worker {
    * it. So the successor is woken when that is past.
    */
   async #passOnWakes(): Promise<void> {
-    const { ports: { clock, store }, lifetime } = this.#options;
+    const { clock, kind, lifetime } = this.#options;
     if (lifetime.phaseAt(this.#now()) === "open") return;
-    if (lifetime.isCpuSpent()) return await store.wakeSuccessor().catch(() => {});
+    if (lifetime.isCpuSpent()) return await kind.wakeSuccessor().catch(() => {});
     await clock.sleep(lifetime.retiredInMs(this.#now()), this.#unloading.signal);
-    await store.wakeSuccessor().catch(() => {});
+    await kind.wakeSuccessor().catch(() => {});
   }
 
   /** The successor first: it starts while this worker still writes its last checkpoints. */
   async #handBack(): Promise<void> {
-    await this.#options.ports.store.wakeSuccessor().catch(() => {});
-    this.#tasks.stopAll(this.#handBackReason());
-    await this.#tasks.allEnded();
+    await this.#options.kind.wakeSuccessor().catch(() => {});
+    this.#held.stopAll(this.#handBackReason());
+    await this.#held.allEnded();
   }
 
   /** A call that was made alone until its time was up can be finished by no other worker. */
@@ -210,9 +219,9 @@ export class Worker {
 
   /** Makes the platform start another isolate for what waits; this one ends what it has. */
   async #retire(): Promise<void> {
-    const { ports: { store }, lifetime } = this.#options;
-    await lifetime.cpu?.retire(this.#tasks.work);
-    await store.wakeSuccessor().catch(() => {});
+    const { kind, lifetime } = this.#options;
+    await lifetime.cpu?.retire(this.#held.load);
+    await kind.wakeSuccessor().catch(() => {});
   }
 
   get #isLimited(): boolean {
@@ -220,19 +229,19 @@ export class Worker {
   }
 
   /** Only who does nothing else, and has most of a life left, takes what has to run alone. */
-  #loneTasks(): LoneTasks {
+  #loneWork(): LoneWork {
     if (!this.#isLimited) return "any";
-    const isFree = this.#tasks.count === 0 && this.#options.lifetime.isYoung(this.#now());
+    const isFree = this.#held.count === 0 && this.#options.lifetime.isYoung(this.#now());
     return isFree ? "first" : "skip";
   }
 
   #room(): number {
     if (this.#isAlone) return 0;
     const { lifetime, settings } = this.#options;
-    const free = settings.slots - this.#tasks.count;
+    const free = settings.slots - this.#held.count;
     // Which of them are watched, and cost more, shows only when they are claimed.
     const atOnce = this.#isLimited ? MAX_CLAIMED_AT_ONCE : free;
-    return Math.min(free, atOnce, lifetime.roomBeside(this.#tasks.work));
+    return Math.min(free, atOnce, lifetime.roomBeside(this.#held.load));
   }
 
   #cpuUsed(): { readonly cpu_used_ms?: number } {
@@ -255,6 +264,11 @@ export class Worker {
   }
 
   #now(): number {
-    return this.#options.ports.clock.nowMs();
+    return this.#options.clock.nowMs();
   }
+}
+
+/** A fault of the program: the lease runs out, and somebody goes on. */
+function toName(error: unknown): string {
+  return error instanceof Error ? error.name : "unknown";
 }

@@ -1,20 +1,20 @@
-/** Why a running task has to let go. */
+/** Why running work has to stop. */
 export type StopKind =
   /** Another worker has it now; nothing may be written. */
   | "lost"
-  /** Its job was cancelled. */
+  /** It was cancelled. */
   | "cancelled"
   /** This worker ends; another goes on from the checkpoint. */
   | "yield";
 
-/** Reason of the signal that stops a task. */
+/** Reason of the signal that stops a piece of work. */
 export class StopReason extends Error {
   readonly kind: StopKind;
-  /** The task had a worker for itself, whose time is up: no other worker has more. */
+  /** It had a worker for itself, whose time is up: no other worker has more. */
   readonly isFinal: boolean;
 
   constructor(kind: StopKind, { isFinal = false } = {}) {
-    super(`The task has to stop: ${kind}`);
+    super(`The work has to stop: ${kind}`);
     this.name = "StopReason";
     this.kind = kind;
     this.isFinal = isFinal;

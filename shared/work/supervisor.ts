@@ -1,5 +1,19 @@
 import type { Logger } from "../log/logger.ts";
-import type { Worker } from "./worker.ts";
+
+/** A worker, as who starts and wakes it knows it. */
+export interface Worker {
+  readonly id: string;
+  /**
+   * Looks for work, and for cancellations, at once.
+   *
+   * @returns false when this worker claims no more, and another has to be woken.
+   */
+  wake(): boolean;
+  /** Works until it is idle or its time is up. Never throws. */
+  run(): Promise<void>;
+  /** The platform is about to end the isolate: hands back what runs. */
+  unload(): Promise<void>;
+}
 
 /** What a supervisor needs. */
 export interface SupervisorOptions {
@@ -32,8 +46,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   return {
     wake() {
       if (current === null) return start().id;
-      // A worker that has stopped claiming cannot heed a wake: its successor here will, or,
-      // when this isolate's time is up, the one in the next isolate.
+      // A worker that has stopped claiming takes no wake: its successor here does, or, when this
+      // isolate's time is up, the one in the next isolate.
       if (!current.wake()) isWakeOwed = true;
       return current.id;
     },

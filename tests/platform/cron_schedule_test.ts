@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { recordedAnswers } from "../../tests/platform/recorded_answers.ts";
-import { nextRunAt, parseCronSchedule } from "./cron_schedule.ts";
+import { recordedAnswers } from "./recorded_answers.ts";
+import { nextRunAt, parseCronSchedule } from "../../stack/scheduler/cron_schedule.ts";
 
 function next(schedule: string, after: string): string | null {
   const parsed = parseCronSchedule(schedule);

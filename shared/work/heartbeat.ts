@@ -1,16 +1,16 @@
 import type { Logger } from "../log/logger.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
-import { Bell } from "./bell.ts";
 import type { Clock } from "../isolate/clock.ts";
-import type { HeldTasks } from "./held_tasks.ts";
+import type { HeldWork } from "./held_work.ts";
 import { StopReason } from "./stop_reason.ts";
-import type { TaskStore } from "./task_store.ts";
+import { WakeSignal } from "./wake_signal.ts";
+import type { WorkKind } from "./work_kind.ts";
 
 /** What beats, how often, and for whom. */
 export interface HeartbeatOptions {
   readonly workerId: string;
-  readonly tasks: HeldTasks;
-  readonly store: TaskStore;
+  readonly held: HeldWork;
+  readonly kind: Pick<WorkKind, "renew">;
   readonly clock: Clock;
   readonly log: Logger;
   readonly heartbeatSeconds: number;
@@ -20,45 +20,45 @@ export interface HeartbeatOptions {
 /** Renews the leases of a worker on a timer of its own, so that no slow call holds it up. */
 export class Heartbeat {
   readonly #options: HeartbeatOptions;
-  readonly #bell: Bell;
+  readonly #signal: WakeSignal;
   #isStopped = false;
 
   constructor(options: HeartbeatOptions) {
     this.#options = options;
-    this.#bell = new Bell(options.clock);
+    this.#signal = new WakeSignal(options.clock);
   }
 
-  /** Beats at once: somebody may have cancelled a job. */
+  /** Beats at once: somebody may have cancelled something. */
   beatNow(): void {
-    this.#bell.ring();
+    this.#signal.send();
   }
 
   /** Ends {@linkcode run}. */
   stop(): void {
     this.#isStopped = true;
-    this.#bell.ring();
+    this.#signal.send();
   }
 
   /** Beats until it is stopped. Never throws. */
   async run(): Promise<void> {
-    const { clock, heartbeatSeconds, leaseSeconds, tasks } = this.#options;
+    const { clock, heartbeatSeconds, leaseSeconds, held } = this.#options;
     let renewedAtMs = clock.nowMs();
     while (!this.#isStopped) {
-      await this.#bell.wait(heartbeatSeconds * 1_000);
+      await this.#signal.wait(heartbeatSeconds * 1_000);
       if (this.#isStopped) return;
       const beganAtMs = clock.nowMs();
       if (await this.#beat()) renewedAtMs = beganAtMs;
-      // Others may have these tasks by now; what we still do would be done twice.
+      // Others may have this work by now; what we still do would be done twice.
       else if (clock.nowMs() - renewedAtMs > leaseSeconds * 1_000) {
-        tasks.stopAll(new StopReason("lost"));
+        held.stopAll(new StopReason("lost"));
       }
     }
   }
 
   async #beat(): Promise<boolean> {
-    const { workerId, tasks, store, log } = this.#options;
+    const { workerId, held, kind, log } = this.#options;
     try {
-      tasks.heed(await store.heartbeat(workerId, tasks.leases));
+      held.apply(await kind.renew(workerId, held.leases));
       return true;
     } catch (error) {
       const code = error instanceof SwarmError ? error.code : "INTERNAL";

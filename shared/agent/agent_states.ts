@@ -1,14 +1,8 @@
-import type { AgentState } from "../../shared/agent/agent_state.ts";
-import type {
-  CallStep,
-  ModelStep,
-  Review,
-  Step,
-  TaskContext,
-} from "../../shared/agent/task_context.ts";
-import type { JsonObject, JsonValue } from "../../shared/json.ts";
-import type { ModelToolCall } from "../../shared/llm/model_port.ts";
-import type { AgentTool } from "../../shared/tool_contracts/agent_tool.ts";
+import type { AgentState } from "./agent_state.ts";
+import type { CallStep, ModelStep, Review, Step, TaskContext } from "./task_context.ts";
+import type { JsonObject, JsonValue } from "../json.ts";
+import type { ModelToolCall } from "../llm/model_port.ts";
+import type { AgentTool } from "../tool_contracts/agent_tool.ts";
 
 /** What a test wants to be different from an ordinary state. */
 export interface StateParts {

@@ -1,4 +1,4 @@
-import type { Clock } from "../../shared/isolate/clock.ts";
+import type { Clock } from "./clock.ts";
 
 interface Sleeper {
   readonly dueMs: number;

@@ -5,29 +5,26 @@ import { createGuardedFetch } from "../net/guarded_fetch.ts";
 import { createEmbedderResolver } from "../quoth/embedders/resolve_embedder.ts";
 import { createGitHubClient } from "../quoth/github/github_client.ts";
 import { splitMarkdown } from "../quoth/markdown/split_markdown.ts";
-import { drainSyncs } from "../quoth/sync/drain_syncs.ts";
 import type { EmbedPart } from "../quoth/sync/embed_part.ts";
 import { createSqlChunkStore } from "../quoth/sync/sql_chunk_store.ts";
 import { createSqlSyncStore } from "../quoth/sync/sql_sync_store.ts";
-import { createSyncDrainer, type SyncDrainer } from "../quoth/sync/sync_drainer.ts";
+import { createSyncWorker } from "../quoth/sync/sync_worker.ts";
 import { isolateClock } from "../isolate/clock.ts";
+import { createCpuMeter } from "../isolate/cpu_meter.ts";
 import { createLifetime } from "../isolate/lifetime.ts";
 import { runInBackground } from "../isolate/run_in_background.ts";
+import { createSupervisor, type Supervisor } from "../work/supervisor.ts";
 
-/** Half of what the hosted platform lets an invocation use; the estimate may be that wrong. */
-const CPU_MS = 1_000;
+/** After this much CPU time another project has its turn. */
+const TURN_CPU_MS = 1_000;
 /** Longer than any single request of a sync. */
 const LEASE_SECONDS = 60;
+/** Wakes are debounced: of several within 150 ms only the first is sent. */
+const IDLE_SECONDS = 0.35;
 
-/** The part of an isolate that works off syncs. */
-export interface QuothDrainer extends SyncDrainer {
-  readonly workerId: string;
-  /** Hands on what is running. */
-  unload(): void;
-}
-
-/** Wires the worker of syncs to GitHub, the embedders and the isolate's pool. */
-export function createQuothDrainer(config: Config, sql: Sql, log: Logger): QuothDrainer {
+/** Wires the workers of syncs to GitHub, the embedders and the isolate's pool. */
+export function createQuothSupervisor(config: Config, sql: Sql, log: Logger): Supervisor {
+  const meter = config.cpu === null ? undefined : createCpuMeter();
   const guardedFetch = createGuardedFetch({ allowLoopback: config.allowLoopback });
   const options = { leaseSeconds: LEASE_SECONDS, clock: isolateClock };
   const resolveEmbedder = createEmbedderResolver(sql, {
@@ -49,24 +46,23 @@ export function createQuothDrainer(config: Config, sql: Sql, log: Logger): Quoth
     clock: isolateClock,
     log,
   };
-  const workerId = crypto.randomUUID();
-  const lifetime = createLifetime(config.worker.wallClockSeconds);
-  const ended = new AbortController();
-  const drainer = createSyncDrainer({
-    drain: () =>
-      drainSyncs(ports, {
-        workerId,
-        cpuMs: CPU_MS,
+  const lifetime = createLifetime(
+    config.worker.wallClockSeconds,
+    config.cpu === null || meter === undefined ? undefined : { ...config.cpu, meter },
+  );
+  return createSupervisor({
+    createWorker: () =>
+      createSyncWorker({
+        id: crypto.randomUUID(),
+        ports,
+        lifetime,
         leaseSeconds: LEASE_SECONDS,
-        isOpen: () => lifetime.phaseAt(isolateClock.nowMs()) === "open",
-        signal: ended.signal,
+        idleSeconds: IDLE_SECONDS,
+        turnCpuMs: TURN_CPU_MS,
+        onCpu: (durationMs) => meter?.count(durationMs),
       }),
     runInBackground,
+    isOpen: () => lifetime.phaseAt(isolateClock.nowMs()) === "open",
     log,
   });
-  return {
-    workerId,
-    wake: drainer.wake,
-    unload: () => ended.abort(),
-  };
 }

@@ -1,49 +1,21 @@
--- The queue of syncs: lease, visibility and epoch move together, as those of tasks do.
+-- Syncs as a kind of work: their fence, whose turn it is, and how a worker lets one go.
 
-select pgmq.create('quoth_sync');
-alter table pgmq.q_quoth_sync enable row level security;
-alter table pgmq.a_quoth_sync enable row level security;
-
-insert into private.wake_gate (name) values ('quoth-sync');
-
-create function private.wake_sync_at_commit()
-returns trigger
-language plpgsql
-security definer
-set search_path = ''
-as $$
-begin
-  perform from private.wake_gate
-  where name = 'quoth-sync' and last_wake_at < clock_timestamp() - interval '150 milliseconds'
-  for update skip locked;
-  if found then
-    update private.wake_gate set last_wake_at = clock_timestamp() where name = 'quoth-sync';
-    perform private.wake_function('quoth-sync');
-  end if;
-  return null;
-end;
-$$;
-comment on function private.wake_sync_at_commit() is
-  'Deferred row trigger: a debounced wake for a sync that can be claimed. A worker looks again for longer than the debounce. Definer: runs at commit as whoever committed.';
+select private.create_work_kind(
+  'sync', 'public.quoth_syncs', 'quoth-sync', p_also_at_start => 'error = null'
+);
 
 create constraint trigger quoth_syncs_wake_on_insert after insert on public.quoth_syncs
   deferrable initially deferred for each row
   when (new.status = 'pending')
-  execute function private.wake_sync_at_commit();
+  execute function private.wake_at_commit('quoth-sync');
 
-create constraint trigger quoth_syncs_wake_on_update after update of message_id on public.quoth_syncs
+create constraint trigger quoth_syncs_wake_on_update after update of status, run_after on public.quoth_syncs
   deferrable initially deferred for each row
-  when (new.status = 'pending' and new.message_id is distinct from old.message_id)
-  execute function private.wake_sync_at_commit();
-
-create function private.send_sync_message(p_sync_id uuid)
-returns bigint
-language sql
-set search_path = ''
-as $$
-  select pgmq.send('quoth_sync', jsonb_build_object('sync_id', send_sync_message.p_sync_id));
-$$;
-comment on function private.send_sync_message(uuid) is 'Puts the message of a sync at the end of the queue and returns the message''s id.';
+  when (
+    new.status = 'pending' and (new.run_after is null or new.run_after <= clock_timestamp())
+    and (old.status <> 'pending' or new.run_after is distinct from old.run_after)
+  )
+  execute function private.wake_at_commit('quoth-sync');
 
 create function private.queue_sync(p_project_id uuid, p_kind text, p_reason text, p_wanted_commit text default null)
 returns uuid
@@ -51,15 +23,16 @@ language plpgsql
 set search_path = ''
 as $$
 declare
-  v_id uuid := gen_random_uuid();
+  v_id uuid;
 begin
-  insert into public.quoth_syncs (id, project_id, kind, reason, wanted_commit, message_id)
-  values (v_id, p_project_id, p_kind, p_reason, p_wanted_commit, private.send_sync_message(v_id));
+  insert into public.quoth_syncs (project_id, kind, reason, wanted_commit)
+  values (p_project_id, p_kind, p_reason, p_wanted_commit)
+  returning id into v_id;
   return v_id;
 end;
 $$;
 comment on function private.queue_sync(uuid, text, text, text) is
-  'Creates a sync and its message. The caller holds the project''s row, so that the order of seq is the order of commits.';
+  'Creates a sync. The caller holds the project''s row, so that the order of seq is the order of commits.';
 
 create function private.queue_tree_sync(p_project_id uuid, p_reason text, p_wanted_commit text default null)
 returns uuid
@@ -100,18 +73,6 @@ end;
 $$;
 comment on function private.queue_embed_sync(uuid) is
   'Asks for the vectors of a project''s pending chunks; null when that is already under way.';
-
-create function private.sync_id_of(p_message jsonb)
-returns uuid
-language sql
-immutable
-set search_path = ''
-as $$
-  select substring(
-    p_message ->> 'sync_id' from '^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
-  )::uuid;
-$$;
-comment on function private.sync_id_of(jsonb) is 'The sync that a message {"sync_id"} names; null for a malformed one.';
 
 create function private.chunk_target(p_embedder public.embedders)
 returns jsonb
@@ -177,96 +138,45 @@ returns table (sync_id uuid, epoch bigint, context jsonb)
 language plpgsql
 set search_path = ''
 as $$
+#variable_conflict use_column
 declare
-  v_message pgmq.message_record;
+  v_max_deliveries constant int := 5;
+  v_now constant timestamptz := clock_timestamp();
   v_sync public.quoth_syncs;
 begin
   loop
-    select * into v_message from pgmq.read('quoth_sync', p_lease_seconds, 1);
+    select sync.* into v_sync
+    from public.quoth_syncs as sync
+    where sync.finished_at is null
+      and case sync.status
+        when 'running' then sync.lease_expires_at <= v_now
+        else sync.run_after is null or sync.run_after <= v_now
+      end
+      and (sync.kind = 'embed' or not exists (
+        select from public.quoth_syncs as earlier
+        where earlier.project_id = sync.project_id and earlier.kind <> 'embed'
+          and earlier.finished_at is null and earlier.seq < sync.seq
+      ))
+    order by coalesce(sync.run_after, sync.created_at), sync.seq
+    limit 1
+    for no key update of sync skip locked;
     exit when not found;
-    select * into v_sync from public.quoth_syncs
-    where id = private.sync_id_of(v_message.message) and message_id = v_message.msg_id
-    for no key update skip locked;
-    if not found then
-      -- Busy in another transaction, or of no use any more.
-      if exists (select from public.quoth_syncs where message_id = v_message.msg_id) then
-        perform pgmq.set_vt('quoth_sync', v_message.msg_id, 1);
-      else
-        perform pgmq.delete('quoth_sync', v_message.msg_id);
-      end if;
-      continue;
+    if v_sync.deliveries < v_max_deliveries then
+      return query
+        select started.id, started.epoch, private.sync_context(started)
+        from private.start_syncs(array[v_sync.id], p_worker_id, p_lease_seconds) as started;
+      return;
     end if;
-    if v_sync.status = 'running' and v_sync.lease_expires_at > clock_timestamp() then
-      perform pgmq.set_vt(
-        'quoth_sync', v_message.msg_id,
-        ceil(extract(epoch from v_sync.lease_expires_at - clock_timestamp()))::int
-      );
-      continue;
-    end if;
-    -- The earlier one makes this one's message visible when it ends.
-    if v_sync.kind <> 'embed' and exists (
-      select from public.quoth_syncs as earlier
-      where earlier.project_id = v_sync.project_id and earlier.kind <> 'embed'
-        and earlier.finished_at is null and earlier.seq < v_sync.seq
-    ) then
-      perform pgmq.set_vt('quoth_sync', v_message.msg_id, 15);
-      continue;
-    end if;
-    if v_sync.deliveries >= 5 then
-      perform private.end_sync(v_sync.id, 'failed', jsonb_build_object(
-        'code', 'SYNC_DELIVERIES_EXCEEDED',
-        'message', format('The sync''s worker died %s times without progress', v_sync.deliveries),
-        'hint', 'Look into the log of quoth-sync for what ends it: memory, CPU time, an unreachable database.'
-      ));
-      continue;
-    end if;
-
-    update public.quoth_syncs as sync
-    set status = 'running',
-        epoch = sync.epoch + 1,
-        deliveries = sync.deliveries + 1,
-        worker_id = p_worker_id,
-        lease_expires_at = v_message.vt,
-        run_after = null,
-        error = null,
-        started_at = coalesce(sync.started_at, clock_timestamp())
-    where sync.id = v_sync.id
-    returning sync.* into v_sync;
-    sync_id := v_sync.id;
-    epoch := v_sync.epoch;
-    context := private.sync_context(v_sync);
-    return next;
-    return;
+    perform private.end_sync(v_sync.id, 'failed', jsonb_build_object(
+      'code', 'SYNC_DELIVERIES_EXCEEDED',
+      'message', format('The sync''s worker died %s times without progress', v_sync.deliveries),
+      'hint', 'Look into the log of quoth-sync for what ends it: memory, CPU time, an unreachable database.'
+    ));
   end loop;
 end;
 $$;
 comment on function private.claim_sync(text, int) is
-  'Claims the next sync that may run, with a lease of p_lease_seconds and a new epoch; no row when there is none. Called by quoth-sync.';
-
-create function private.hold_sync(p_sync_id uuid, p_epoch bigint, p_lease_seconds int)
-returns public.quoth_syncs
-language plpgsql
-set search_path = ''
-as $$
-declare
-  v_sync public.quoth_syncs;
-begin
-  update public.quoth_syncs
-  set lease_expires_at = clock_timestamp() + make_interval(secs => p_lease_seconds)
-  where id = p_sync_id and epoch = p_epoch and status = 'running'
-  returning * into v_sync;
-  if not found then
-    raise sqlstate 'PT409' using
-      message = format('Cannot write for sync %s: epoch %s does not hold its lease', p_sync_id, p_epoch),
-      detail = 'LEASE_LOST',
-      hint = 'Drop the sync; another worker has it, or it has ended.';
-  end if;
-  perform pgmq.set_vt('quoth_sync', v_sync.message_id, p_lease_seconds);
-  return v_sync;
-end;
-$$;
-comment on function private.hold_sync(uuid, bigint, int) is
-  'The fence that every write of a sync''s worker passes: locks the sync, renews its lease and its message''s visibility, or raises LEASE_LOST.';
+  'Claims the sync that has waited longest of those that may run, with a lease of p_lease_seconds and a new epoch; no row when there is none. Called by quoth-sync.';
 
 create function private.end_sync(p_sync_id uuid, p_status text, p_error jsonb default null)
 returns void
@@ -275,7 +185,6 @@ set search_path = ''
 as $$
 declare
   v_sync public.quoth_syncs;
-  v_next public.quoth_syncs;
 begin
   select * into v_sync from public.quoth_syncs where id = p_sync_id and finished_at is null;
   if not found then
@@ -283,27 +192,18 @@ begin
   end if;
   update public.quoth_syncs
   set status = p_status, error = p_error, finished_at = clock_timestamp(),
-      worker_id = null, lease_expires_at = null, run_after = null, message_id = null
+      worker_id = null, lease_expires_at = null, run_after = null
   where id = v_sync.id;
   delete from private.quoth_sync_files where sync_id = v_sync.id;
-  perform pgmq.delete('quoth_sync', v_sync.message_id);
   delete from private.spare_embeddings
   where project_id = v_sync.project_id and not exists (
     select from public.quoth_syncs as other
     where other.project_id = v_sync.project_id and other.kind <> 'embed' and other.finished_at is null
   );
-
-  select * into v_next from public.quoth_syncs
-  where project_id = v_sync.project_id and kind <> 'embed' and status = 'pending' and run_after is null
-  order by seq
-  limit 1;
-  if found then
-    perform pgmq.set_vt('quoth_sync', v_next.message_id, 0);
-  end if;
 end;
 $$;
 comment on function private.end_sync(uuid, text, jsonb) is
-  'Ends a sync for good, forgets what was left of it and lets the project''s next one run.';
+  'Ends a sync for good and forgets what was left of it; the project''s next one may run.';
 
 create function private.forgive_files(p_sync_id uuid)
 returns void
@@ -323,23 +223,22 @@ language plpgsql
 set search_path = ''
 as $$
 declare
-  v_sync public.quoth_syncs := private.hold_sync(p_sync_id, p_epoch, 60);
+  v_sync public.quoth_syncs := private.hold_sync(p_sync_id, p_epoch, null);
   v_seconds numeric := coalesce(
     p_retry_after_seconds,
     least(30 * 2 ^ v_sync.attempts, 3600) * (0.5 + random() / 2)
   );
 begin
-  -- Waiting as told is no failure.
+  -- Waiting as long as somebody asked for is no failure.
   if not p_is_retryable or (p_retry_after_seconds is null and v_sync.attempts >= 6) then
     perform private.end_sync(v_sync.id, 'failed', p_error);
     return 'failed';
   end if;
+  perform private.release_sync(v_sync.id, clock_timestamp() + make_interval(secs => v_seconds::double precision));
   update public.quoth_syncs
-  set status = 'pending', error = p_error, worker_id = null, lease_expires_at = null, deliveries = 0,
-      attempts = attempts + case when p_retry_after_seconds is null then 1 else 0 end,
-      run_after = clock_timestamp() + make_interval(secs => v_seconds::double precision)
+  set error = p_error, deliveries = 0,
+      attempts = attempts + case when p_retry_after_seconds is null then 1 else 0 end
   where id = v_sync.id;
-  perform pgmq.set_vt('quoth_sync', v_sync.message_id, ceil(v_seconds)::int);
   -- What was planned may be what failed: a commit that a forced push has removed.
   if p_retry_after_seconds is null and v_sync.kind = 'tree' then
     delete from private.quoth_sync_files where sync_id = v_sync.id;
@@ -350,7 +249,7 @@ begin
 end;
 $$;
 comment on function private.fail_sync(uuid, bigint, jsonb, boolean, numeric) is
-  'A sync could not go on: it waits as long as it was told, or longer with each attempt, or fails after the last. Returns its status. Called by quoth-sync.';
+  'A sync could not go on: it waits as long as it was asked to, or longer with each attempt, or fails after the last. Returns its status. Called by quoth-sync.';
 
 create function private.yield_sync(p_sync_id uuid, p_epoch bigint)
 returns void
@@ -358,14 +257,11 @@ language plpgsql
 set search_path = ''
 as $$
 declare
-  v_sync public.quoth_syncs := private.hold_sync(p_sync_id, p_epoch, 60);
+  v_sync public.quoth_syncs := private.hold_sync(p_sync_id, p_epoch, null);
 begin
-  perform pgmq.delete('quoth_sync', v_sync.message_id);
-  update public.quoth_syncs
-  set status = 'pending', worker_id = null, lease_expires_at = null, deliveries = 0,
-      -- At the end of the queue: other projects come in between.
-      message_id = private.send_sync_message(v_sync.id)
-  where id = v_sync.id;
+  -- Behind whatever waits: other projects come in between.
+  perform private.release_sync(v_sync.id, clock_timestamp());
+  update public.quoth_syncs set deliveries = 0 where id = v_sync.id;
   perform private.forgive_files(v_sync.id);
 end;
 $$;
@@ -384,19 +280,12 @@ begin
   if not found then
     return false;
   end if;
-  with due as (
-    update public.quoth_syncs as sync
-    set run_after = null
-    from public.projects as project
-    where project.id = sync.project_id
-      and p_embedder in (project.embedder, project.next_embedder)
-      and sync.kind = 'embed' and sync.status = 'pending' and sync.error ->> 'code' = 'EMBEDDER_REFUSED'
-    returning sync.message_id
-  )
-  update pgmq.q_quoth_sync as message
-  set vt = clock_timestamp()
-  from due
-  where message.msg_id = due.message_id;
+  update public.quoth_syncs as sync
+  set run_after = null
+  from public.projects as project
+  where project.id = sync.project_id
+    and p_embedder in (project.embedder, project.next_embedder)
+    and sync.kind = 'embed' and sync.status = 'pending' and sync.error ->> 'code' = 'EMBEDDER_REFUSED';
   return true;
 end;
 $$;

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
-import { createSupervisor } from "./supervisor.ts";
-import type { Worker } from "./worker.ts";
+import { createSupervisor, type Worker } from "./supervisor.ts";
 
 /** A worker whose end is in the test's hand. */
-class ScriptedWorker implements Pick<Worker, "id" | "wake" | "run" | "unload"> {
+class ScriptedWorker implements Worker {
   readonly id: string;
   wakeCount = 0;
   isClaiming = true;
@@ -35,8 +34,7 @@ function supervised(isOpen = () => true) {
     createWorker: () => {
       const worker = new ScriptedWorker(`worker-${workers.length + 1}`);
       workers.push(worker);
-      // The supervisor uses nothing of a worker but these four.
-      return worker as unknown as Worker;
+      return worker;
     },
     runInBackground: (work) => background.push(work),
     isOpen,
@@ -63,7 +61,7 @@ Deno.test("a wake after the worker has ended starts another", async () => {
   assert.equal(supervisor.wake(), "worker-2");
 });
 
-Deno.test("a wake that a worker about to end cannot heed is not lost", async () => {
+Deno.test("a wake that comes to a worker about to end is not lost", async () => {
   const { supervisor, workers, background } = supervised();
   supervisor.wake();
   for (const worker of workers) worker.isClaiming = false;

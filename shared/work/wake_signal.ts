@@ -1,0 +1,21 @@
+import type { Clock } from "../isolate/clock.ts";
+
+/** Lets a loop sleep until something happens. A signal while nobody waits is kept. */
+export class WakeSignal {
+  readonly #clock: Clock;
+  #sent = new AbortController();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  send(): void {
+    this.#sent.abort();
+  }
+
+  /** Resolves at the next signal, or after `timeoutMs`. */
+  async wait(timeoutMs: number): Promise<void> {
+    await this.#clock.sleep(timeoutMs, this.#sent.signal);
+    if (this.#sent.signal.aborted) this.#sent = new AbortController();
+  }
+}

@@ -1,0 +1,47 @@
+import type { Worker } from "../work/supervisor.ts";
+import type { ClaimedWork, WorkKind } from "../work/work_kind.ts";
+import { WorkRunner, type WorkRunnerOptions } from "../work/work_runner.ts";
+import { runTask } from "./run_task.ts";
+import type { TaskPorts } from "./task_ports.ts";
+import type { ClaimedTask } from "./task_store.ts";
+
+interface ClaimedTaskWork extends ClaimedWork {
+  readonly task: ClaimedTask;
+}
+
+/** Makes a worker of tasks. */
+export function createTaskWorker(
+  { ports, ...options }:
+    & Omit<WorkRunnerOptions<ClaimedTaskWork>, "kind" | "clock" | "log">
+    & { readonly ports: TaskPorts },
+): Worker {
+  const { clock, log } = ports;
+  return new WorkRunner({ ...options, kind: createTaskKind(ports), clock, log });
+}
+
+/** Tasks, as a kind of work. */
+function createTaskKind(ports: TaskPorts): WorkKind<ClaimedTaskWork> {
+  const { store } = ports;
+  return {
+    noun: "task",
+    async claim(workerId, limit, lone) {
+      const tasks = await store.claim(workerId, limit, true, lone);
+      return tasks.map((task) => ({
+        id: task.taskId,
+        epoch: task.epoch,
+        worksAlone: task.worksAlone ?? false,
+        task,
+      }));
+    },
+    async renew(workerId, leases) {
+      const states = await store.heartbeat(
+        workerId,
+        leases.map(({ id, epoch }) => ({ taskId: id, epoch })),
+      );
+      return states.map(({ taskId, ...state }) => ({ id: taskId, ...state }));
+    },
+    run: ({ task }, control) => runTask(task, ports, control),
+    wakeSuccessor: () => store.wakeSuccessor(),
+    stopWorker: (workerId) => store.stopWorker(workerId),
+  };
+}
