@@ -1,5 +1,7 @@
 /** `deno task check`: everything that reading the code can tell. */
 import { join } from "node:path";
+import { createTaskRequest } from "../shared/tasks/create_task_request.ts";
+import { executeRequest } from "../shared/execute/execute_request.ts";
 import { ENV_VARIABLES } from "../shared/config/env_variables.ts";
 import { CLOSED_SETS } from "../shared/db/database.types.ts";
 import { functionPackageProblems } from "./check/function_packages.ts";
@@ -106,6 +108,10 @@ async function errorCodeProblems(): Promise<string[]> {
 
 async function documentationProblems(): Promise<string[]> {
   const lists = [
+    {
+      page: "docs/reference/http.md",
+      names: Object.keys({ ...createTaskRequest.shape, ...executeRequest.shape }),
+    },
     { page: "docs/reference/environment.md", names: Object.keys(ENV_VARIABLES) },
     { page: "docs/reference/events.md", names: [...CLOSED_SETS.task_events.type, "model.delta"] },
     { page: "docs/state-machine.md", names: CLOSED_SETS.tasks.status },

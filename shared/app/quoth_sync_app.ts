@@ -1,6 +1,7 @@
 import type { Config } from "../config/env.ts";
 import { toSwarmError } from "../db/to_swarm_error.ts";
 import { authenticate } from "../http/authenticate.ts";
+import { BodyBudget, type CountedBody } from "../http/body_budget.ts";
 import { createHttpHandler } from "../http/http_handler.ts";
 import { parseBody } from "../http/parse_body.ts";
 import { FILES_LIMITS, WEBHOOK_LIMITS } from "../json/json_limits.ts";
@@ -23,6 +24,9 @@ const FUNCTION_NAME = "quoth-sync";
 /** As `projects.slug` may be, or an id. */
 const PROJECT = /^[A-Za-z0-9_-]{1,100}$/;
 
+/** Two of the largest pushes at once; an isolate may have 256 MB for all that it does. */
+const MAX_UNSIGNED_BYTES = 2 * WEBHOOK_LIMITS.bytes;
+
 /**
  * Composes `quoth-sync`: GitHub's webhook, files sent with a secret key, and the wake of the
  * database. Each is answered as soon as its work is queued; the work goes on in the background.
@@ -38,11 +42,14 @@ export function createQuothSyncApp(config: Config, log: Logger): App {
     createSqlTaskStore(sql, { leaseSeconds, clock: isolateClock }),
   );
 
+  const unsignedBodies = new BodyBudget(MAX_UNSIGNED_BYTES);
+
   /** Null for a wake, which asks for nothing else. */
   const handle = async (request: Request): Promise<Response | null> => {
     const event = request.headers.get("x-github-event");
     if (event !== null) {
-      return toResponse(await receiveWebhook(webhookOf(request, event), receiving));
+      using counted = unsignedBodies.open();
+      return toResponse(await receiveWebhook(webhookOf(request, event, counted), receiving));
     }
     if (request.headers.has(WAKE_TOKEN_HEADER)) {
       await guard(request);
@@ -74,7 +81,7 @@ export function createQuothSyncApp(config: Config, log: Logger): App {
   };
 }
 
-function webhookOf(request: Request, event: string): Webhook {
+function webhookOf(request: Request, event: string, counted: CountedBody): Webhook {
   const { headers } = request;
   return {
     project: projectOf(new URL(request.url)),
@@ -82,7 +89,7 @@ function webhookOf(request: Request, event: string): Webhook {
     deliveryId: headers.get("x-github-delivery"),
     signature: headers.get("x-hub-signature-256"),
     contentType: headers.get("content-type"),
-    readBody: () => readBody(request, WEBHOOK_LIMITS.bytes),
+    readBody: () => readBody(request, WEBHOOK_LIMITS.bytes, { counted }),
   };
 }
 

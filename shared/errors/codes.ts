@@ -94,6 +94,7 @@ export const ERROR_CODES = {
     { retryable: true },
   ),
   CONFIG_INVALID: error(500, "tool_error", "Correct the setting that the message names."),
+  ENDPOINT_BUSY: error(503, "rate_limited", "Send the request again in a few seconds."),
   DATABASE_UNAVAILABLE: error(503, "transport_error", "Try again in a moment."),
   DATABASE_REFUSED: error(
     409,
@@ -115,6 +116,11 @@ export const ERROR_CODES = {
   ),
   TASK_NOT_FOUND: error(404, "tool_error", "Check the id and sign in as the task's owner."),
   TASK_NOT_MASTER: error(409, "tool_error", "Name the job's master task."),
+  TASK_NOT_CONTINUABLE: error(
+    409,
+    "tool_error",
+    "Wait until the task has ended, or continue its master task.",
+  ),
   TASK_NOT_RETRYABLE: error(409, "tool_error", "Create a new task or fork one."),
   FORK_POINT_INVALID: error(422, "tool_error", "Fork after a step that has a result."),
   DEAD_LETTER_NOT_FOUND: error(
@@ -307,19 +313,35 @@ export const ERROR_CODES = {
   EMBEDDER_NOT_FOUND: error(404, "tool_error", "Name an active row of embedders."),
   EMBEDDER_FIXED: error(409, "tool_error", "Add another embedder and switch the project to it."),
   EMBEDDER_KEY_MISSING: error(422, "tool_error", "Store the embedder's key in Vault."),
-  EMBEDDER_REFUSED: error(422, "tool_error", "Correct the embedder's key, model or account."),
-  EMBEDDER_TEXT_REFUSED: error(422, "tool_error", "Change the text."),
-  EMBEDDER_RATE_LIMITED: error(429, "rate_limited", "Wait for the next minute."),
+  EMBEDDER_REFUSED: error(
+    422,
+    "tool_error",
+    "Check the embedder's key, model and base_url, and the account's credit.",
+  ),
+  EMBEDDER_TEXT_REFUSED: error(
+    422,
+    "tool_error",
+    "Send the texts one by one to find the one that it does not take.",
+  ),
+  EMBEDDER_RATE_LIMITED: error(
+    429,
+    "rate_limited",
+    "Wait as long as it asks, or lower the embedder's items_per_minute.",
+  ),
   EMBEDDER_QUOTA_EXHAUSTED: error(
     429,
     "rate_limited",
-    "Wait until the embedder's quota begins anew.",
+    "Wait until the quota comes back, or raise it at the provider.",
   ),
-  EMBEDDER_UNAVAILABLE: error(502, "transport_error", "Try again in a moment."),
+  EMBEDDER_UNAVAILABLE: error(
+    502,
+    "transport_error",
+    "Try again later; check the embedder's base_url if this goes on.",
+  ),
   EMBEDDER_OUTPUT_INVALID: error(
     502,
     "transport_error",
-    "Check the embedder's model and dimensions.",
+    "Check that the embedder's model and model_dimensions belong together.",
     { retryable: false },
   ),
 

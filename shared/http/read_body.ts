@@ -1,24 +1,57 @@
 import type { Bytes } from "../bytes.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
+import { withDeadline } from "../with_deadline.ts";
+import type { CountedBody } from "./body_budget.ts";
+
+/** A connection that only drips would hold what has come of its body for as long as it likes. */
+const TIMEOUT_MS = 30_000;
+
+/** How {@linkcode readBody} reads. */
+export interface ReadBodyOptions {
+  /** Counts the bytes as they come. @default nobody does */
+  readonly counted?: CountedBody;
+  /** @default 30,000 */
+  readonly timeoutMs?: number;
+}
 
 /**
  * Reads a request's body and gives up as soon as it is larger than `maxBytes`, whatever its
- * headers say.
+ * headers say, or when it has not ended in time.
  *
- * @throws BODY_INVALID
+ * @throws BODY_INVALID, and what `counted` throws.
  */
 export async function readBody(
   request: Request,
   maxBytes: number,
+  { counted, timeoutMs = TIMEOUT_MS }: ReadBodyOptions = {},
 ): Promise<Bytes> {
   if (Number(request.headers.get("content-length") ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  const reader = request.body?.getReader();
+  if (reader === undefined) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let byteCount = 0;
-  for await (const chunk of request.body ?? []) {
-    byteCount += chunk.byteLength;
-    if (byteCount > maxBytes) throw tooLarge(maxBytes);
-    chunks.push(chunk);
+  const readAll = async () => {
+    while (true) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      byteCount += value.byteLength;
+      if (byteCount > maxBytes) throw tooLarge(maxBytes);
+      counted?.add(value.byteLength);
+      chunks.push(value);
+    }
+  };
+  try {
+    const timed = await withDeadline(timeoutMs, request.signal, readAll);
+    if (timed.kind === "timeout") throw tooSlow(timeoutMs);
+  } catch (error) {
+    // Whoever sends more is not waited for.
+    reader.cancel().catch(() => {});
+    throw error;
   }
+  return joined(chunks, byteCount);
+}
+
+function joined(chunks: readonly Uint8Array[], byteCount: number): Bytes {
   const body = new Uint8Array(byteCount);
   let offset = 0;
   for (const chunk of chunks) {
@@ -26,6 +59,14 @@ export async function readBody(
     offset += chunk.byteLength;
   }
   return body;
+}
+
+function tooSlow(timeoutMs: number): SwarmError {
+  return new SwarmError(
+    "BODY_INVALID",
+    `Cannot read the body: it has not arrived within ${timeoutMs / 1_000} seconds`,
+    { hint: "Send the whole body at once.", details: { limit: "seconds" } },
+  );
 }
 
 function tooLarge(maxBytes: number): SwarmError {

@@ -2,20 +2,22 @@ import type { JsonObject } from "../json.ts";
 import { createRedactor, type Redactor } from "../secrets/redact.ts";
 import type { ModelResponse } from "./model_port.ts";
 
+type ModelToolCall = ModelResponse["tool_calls"][number];
+
 /** Removes the key from an answer: a server that echoes requests would have it stored. */
-export function redactResponse(response: ModelResponse, key: string): ModelResponse {
+export async function redactResponse(
+  response: ModelResponse,
+  key: string,
+): Promise<ModelResponse> {
   const redactor = createRedactor([key]);
   const { text, tool_calls: toolCalls, provider_data: providerData } = response;
   return {
     ...response,
-    text: redactor.text(text),
-    tool_calls: toolCalls.map((call) => ({
-      call_id: redactor.text(call.call_id),
-      name: redactor.text(call.name),
-      arguments: call.arguments === null ? null : redactObject(call.arguments, redactor),
-      ...(call.malformed === undefined ? {} : { malformed: redactor.text(call.malformed) }),
-    })),
-    ...(providerData === undefined ? {} : { provider_data: redactor.json(providerData) }),
+    text: await redactor.textInTurns(text),
+    tool_calls: await Promise.all(toolCalls.map((call) => redactCall(call, redactor))),
+    ...(providerData === undefined
+      ? {}
+      : { provider_data: await redactor.jsonInTurns(providerData) }),
   };
 }
 
@@ -45,9 +47,14 @@ export function createDeltaRedactor(key: string, emit: (text: string) => void): 
   };
 }
 
-function redactObject(object: JsonObject, redactor: Redactor): JsonObject {
-  const entries = Object.entries(object);
-  return Object.fromEntries(
-    entries.map(([name, value]) => [redactor.text(name), redactor.json(value)]),
-  );
+async function redactCall(
+  { call_id: callId, name, arguments: args, malformed }: ModelToolCall,
+  redactor: Redactor,
+): Promise<ModelToolCall> {
+  return {
+    call_id: redactor.text(callId),
+    name: redactor.text(name),
+    arguments: args === null ? null : await redactor.jsonInTurns(args) as JsonObject,
+    ...(malformed === undefined ? {} : { malformed: await redactor.textInTurns(malformed) }),
+  };
 }

@@ -1,16 +1,24 @@
+import { atOnce, inTurns } from "../in_turns.ts";
 import type { JsonValue } from "../json.ts";
 import { lazily } from "../lazily.ts";
 import { escapablePatterns, hexadecimalPattern } from "./escapable_patterns.ts";
 import { decodeLetters } from "./escaped_letters.ts";
+import { REDACTED, redactParts, type SecretPatterns } from "./redact_parts.ts";
 
-/** What stands where a secret stood. */
-export const REDACTED = "[redacted]";
+export { REDACTED };
 
 /** Replaces a call's secrets in whatever is stored, logged, broadcast or sent to a model. */
 export interface Redactor {
+  /** For text of ours or of a few kilobytes: it is searched at once. */
   text(value: string): string;
-  /** Deeply, in keys, strings and numbers. */
+  /** The beginning of a text, redacted before it is cut: half a secret would not be found. */
+  head(value: string, maxCharacters: number): string;
+  /** For text of others of any length: others get their turns meanwhile. */
+  textInTurns(value: string): Promise<string>;
+  /** Deeply, in keys, strings and numbers. For values of ours or of a few kilobytes. */
   json(value: JsonValue): JsonValue;
+  /** {@linkcode json} for values of others of any size: others get their turns meanwhile. */
+  jsonInTurns(value: JsonValue): Promise<JsonValue>;
   /**
    * Where a secret begins that the text ends within, in whatever form; the text's length if there is
    * none. For text that comes in pieces.
@@ -24,6 +32,8 @@ const MIN_SECRET_LENGTH = 4;
 const MIN_BASE64_LENGTH = 8;
 /** More say nothing new of whether a secret begins here. */
 const MAX_COMPARED_CHARACTERS = 64;
+/** Characters that one character of a secret takes in its longest form, with all its escapes. */
+const MAX_FORM_FACTOR = 64;
 /** The beginning of an escape that the text ends within. */
 const CUT_ESCAPE = "[%&\\\\][%&\\\\#;A-Za-z0-9]{0,24}$";
 
@@ -36,48 +46,47 @@ const CUT_ESCAPE = "[%&\\\\][%&\\\\#;A-Za-z0-9]{0,24}$";
  */
 export function createRedactor(secrets: readonly string[]): Redactor {
   const kept = [...new Set(secrets)].filter((secret) => secret.length >= MIN_SECRET_LENGTH);
-  const forms = kept.flatMap(formsOf);
-  if (forms.length === 0) {
-    return {
-      text: (value) => value,
-      json: (value) => value,
-      findBeginning: ({ length }) => length,
-    };
-  }
+  if (kept.length === 0) return NOTHING_TO_REDACT;
   // Longest first: the alternation takes the first that fits, and one form may contain another.
-  const patterns = [
-    ...kept.map(hexadecimalPattern).sort((a, b) => b.length - a.length),
-    ...[...new Set(forms)].sort((a, b) => b.length - a.length).flatMap(escapablePatterns),
+  const byLength = (a: { readonly length: number }, b: { readonly length: number }) =>
+    b.length - a.length;
+  const texts = [...new Set(kept.flatMap((secret) => [secret, ...base64Cores(secret)]))];
+  const forms = [
+    ...kept.map(hexadecimalPattern).sort(byLength),
+    ...texts.sort(byLength).flatMap(escapablePatterns),
   ];
-  const whole = new RegExp(patterns.map((form) => form.join("")).join("|"), "g");
-  const text = (value: string) => redactText(value, whole);
-  const beginning = lazily(() => new RegExp(`(?:${patterns.map(beginningOf).join("|")})$`));
+  const patterns: SecretPatterns = {
+    whole: new RegExp(forms.map((form) => form.join("")).join("|"), "g"),
+    longestForm: MAX_FORM_FACTOR * Math.max(...kept.map(({ length }) => length)),
+  };
+  const redactText = (value: string) => redactParts(value, patterns);
+  const beginning = lazily(() => new RegExp(`(?:${forms.map(beginningOf).join("|")})$`));
   return {
-    text,
-    json: (value) => redactJson(value, text),
+    text: (value) => atOnce(redactText(value)),
+    head: (value, maxCharacters) =>
+      atOnce(redactParts(value, patterns, maxCharacters)).slice(0, maxCharacters),
+    textInTurns: (value) => inTurns(redactText(value)),
+    json: (value) => atOnce(redactJson(value, redactText)),
+    jsonInTurns: (value) => inTurns(redactJson(value, redactText)),
     findBeginning: (value) => {
-      const decoded = decodeLetters(value);
-      const found = (decoded?.text ?? value).search(beginning());
+      const searchedFrom = Math.max(0, value.length - patterns.longestForm);
+      const searched = value.slice(searchedFrom);
+      const decoded = decodeLetters(searched);
+      const found = (decoded?.text ?? searched).search(beginning());
       if (found === -1) return value.length;
-      return decoded?.originalPlace(found) ?? found;
+      return searchedFrom + (decoded?.originalPlace(found) ?? found);
     },
   };
 }
 
-/** Twice where letters are escaped: what is not, in a form that looks like an escape, goes first. */
-function redactText(value: string, whole: RegExp): string {
-  const plain = value.replace(whole, REDACTED);
-  const decoded = decodeLetters(plain);
-  if (decoded === null) return plain;
-  let text = "";
-  let copiedTo = 0;
-  for (const match of decoded.text.matchAll(whole)) {
-    const start = decoded.originalPlace(match.index);
-    text += plain.slice(copiedTo, start) + REDACTED;
-    copiedTo = decoded.originalPlace(match.index + match[0].length);
-  }
-  return text + plain.slice(copiedTo);
-}
+const NOTHING_TO_REDACT: Redactor = {
+  text: (value) => value,
+  head: (value, maxCharacters) => value.slice(0, maxCharacters),
+  textInTurns: (value) => Promise.resolve(value),
+  json: (value) => value,
+  jsonInTurns: (value) => Promise.resolve(value),
+  findBeginning: ({ length }) => length,
+};
 
 /**
  * Matches as many of a form's characters as there are before the end of the text; of a long form,
@@ -90,20 +99,28 @@ function beginningOf(form: readonly string[]): string {
   return `(?:${first}|${CUT_ESCAPE})${others.map(orEnd).join("")}${rest}`;
 }
 
-function redactJson(value: JsonValue, text: (value: string) => string): JsonValue {
-  if (typeof value === "string") return text(value);
+function* redactJson(
+  value: JsonValue,
+  redactText: (value: string) => Generator<void, string>,
+): Generator<void, JsonValue> {
+  if (typeof value === "string") return yield* redactText(value);
   if (typeof value === "number") {
-    return text(String(value)) === String(value) ? value : REDACTED;
+    const text = String(value);
+    return (yield* redactText(text)) === text ? value : REDACTED;
   }
   if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map((item: JsonValue) => redactJson(item, text));
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [text(key), redactJson(item, text)]),
-  );
-}
-
-function formsOf(secret: string): string[] {
-  return [secret, ...base64Cores(secret)];
+  if (Array.isArray(value)) {
+    const items: JsonValue[] = [];
+    for (const item of value as readonly JsonValue[]) {
+      items.push(yield* redactJson(item, redactText));
+    }
+    return items;
+  }
+  const members: [string, JsonValue][] = [];
+  for (const [key, item] of Object.entries(value)) {
+    members.push([yield* redactText(key), yield* redactJson(item, redactText)]);
+  }
+  return Object.fromEntries(members);
 }
 
 /**

@@ -32,10 +32,11 @@ export const UNKNOWN_CONNECTION: ConnectionState = {
  * What may be stored of a connection: nothing when the server repeats a secret in it, which costs
  * a handshake with each call.
  */
-export function toStorableState(
+export async function toStorableState(
   state: ConnectionState,
   secrets: readonly string[],
-): ConnectionState {
+): Promise<ConnectionState> {
   const text = JSON.stringify(state);
-  return createRedactor(secrets).text(text) === text ? state : UNKNOWN_CONNECTION;
+  const redacted = await createRedactor(secrets).textInTurns(text);
+  return redacted === text ? state : UNKNOWN_CONNECTION;
 }

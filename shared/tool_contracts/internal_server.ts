@@ -128,7 +128,14 @@ export function defineTool<Input extends z.ZodType, Output extends z.ZodType = z
 }
 
 function toSchema(schema: z.ZodType, io: "input" | "output"): JsonObject {
-  return z.toJSONSchema(schema, { io, unrepresentable: "any" }) as JsonObject;
+  return z.toJSONSchema(schema, {
+    io,
+    unrepresentable: "any",
+    // The format says it in one word.
+    override: ({ jsonSchema }) => {
+      if (jsonSchema.format === "date-time") delete jsonSchema.pattern;
+    },
+  }) as JsonObject;
 }
 
 /** Explicit blocks, an error that the tool reports itself, or a `_meta`. */

@@ -104,8 +104,13 @@ export interface ToolStore extends SecretSource {
   connectionServer(connectionId: string, caller: ToolCaller): Promise<string | null>;
   /** Takes the request out of the rate limit of the server's policy. */
   beginRelay(toolId: string, userId: string | null): Promise<RelayRecord>;
-  /** Null when no such server is registered and active. */
-  loadCall(call: CallKey): Promise<CallRecord | null>;
+  /**
+   * Reads all that a call needs, and takes the call out of its rate limit; makes the caller's
+   * connection where there is none.
+   *
+   * @returns Null when no such server is registered and active.
+   */
+  beginCall(call: CallKey): Promise<CallRecord | null>;
   saveConnectionState(connectionId: string, state: ConnectionState): Promise<void>;
   /** True for the one who may ask the server for its tools; it has to store or fail the listing. */
   beginListing(connectionId: string): Promise<boolean>;

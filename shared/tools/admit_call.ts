@@ -1,57 +1,94 @@
 import { SwarmError } from "../errors/swarm_error.ts";
-import { insufficientScope, missingScopes } from "../tool_contracts/tool_scopes.ts";
-import type { CallRecord } from "../tool_contracts/tool_records.ts";
+import type { ToolDefinition } from "../tool_contracts/tool_definition.ts";
+import { scopesOf } from "../tool_contracts/tool_scopes.ts";
+import { onlyDeclared } from "../tool_schemas/only_declared.ts";
+import { assertMayCall } from "./call_policy.ts";
+import { type AdmittedCall, endedUnsent, type LookedUpCall, type Staged } from "./call_stages.ts";
+import { assertApproved, findTool } from "./find_definition.ts";
+import { describeProblems, findArgumentProblems } from "./learning/argument_problems.ts";
+import { renewListing } from "./listing/renew_listing.ts";
+import { beginCall, FIRST_LIST_WAIT_MS } from "./look_up_call.ts";
 
 /**
- * Lets a call pass or refuses it: the agent's grant, then scopes, then the policy, then the rate
- * limit.
- *
- * @param needed The scopes of the tool; see `scopesOf`.
- * @throws SwarmError `TOOL_FORBIDDEN`, `INSUFFICIENT_SCOPE`, `TOOL_RATE_LIMITED`.
+ * Lets a call pass, or ends it: the agent's grant, scopes, policy and rate limit, the approval of
+ * the definition, and arguments that fit. Lists the server's tools first where there is no list.
  */
-export function admitCall(
-  record: CallRecord,
-  toolName: string,
-  needed: readonly string[],
-): void {
-  const { slug } = record.tool;
-  if (!record.is_granted) throw forbidden(toolName, slug, "agent_tools");
-  const missing = missingScopes(needed, record.scopes);
-  if (missing.length > 0) throw insufficientScope(`call '${toolName}' of '${slug}'`, missing);
-  assertPolicyAllows(record, toolName);
+export async function admitCall(lookedUp: LookedUpCall): Promise<Staged<AdmittedCall>> {
+  let call = lookedUp;
+  try {
+    call = await withFirstList(call);
+    const { request, ports } = call;
+    const { definition, scopes, isCacheOutdated } = await findTool(
+      call.record,
+      request.toolName,
+      ports,
+    );
+    assertMayCall(call.record, request.toolName, scopesOf(call.record.tool, scopes));
+    // The code was deployed anew: what is learned needs its row.
+    if (isCacheOutdated) call = await withNewList(call);
+    assertApproved(call.record);
+    assertArgumentsFit(request.arguments, definition);
+    const { declared, notice } = withoutUndeclared(request.arguments, definition);
+    const sent = { ...request, arguments: declared };
+    return { kind: "next", call: { ...call, request: sent, definition, notice } };
+  } catch (error) {
+    return endedUnsent(call, error);
+  }
 }
 
-/**
- * Holds what is asked of a server against the policy and its rate limit.
- *
- * @throws SwarmError `TOOL_FORBIDDEN`, `TOOL_RATE_LIMITED`.
- */
-export function assertPolicyAllows(
-  { tool: { slug }, is_allowed: isAllowed, retry_after_ms: retryAfterMs }: Pick<
-    CallRecord,
-    "tool" | "is_allowed" | "retry_after_ms"
-  >,
-  asked: string,
-): void {
-  if (!isAllowed) throw forbidden(asked, slug, "mcp_policies");
-  if (retryAfterMs > 0) throw ownRateLimit(asked, slug, retryAfterMs);
+type Arguments = LookedUpCall["request"]["arguments"];
+
+async function withFirstList(call: LookedUpCall): Promise<LookedUpCall> {
+  const { record, request, ports, signal, caller } = call;
+  if (record.tools_listed_at !== null || record.tool.type === "internal") return call;
+  // Of a server that never listed its tools nothing can be refused but the server itself.
+  assertMayCall(record, request.toolName, scopesOf(record.tool, []));
+  const wait = { waitMs: FIRST_LIST_WAIT_MS, signal };
+  const renewal = await renewListing(record, caller.userId, ports, wait);
+  if (renewal.kind === "failed") throw renewal.error;
+  return await beginCall(call, record.cached === null);
 }
 
-function forbidden(toolName: string, slug: string, table: string): SwarmError {
-  return new SwarmError("TOOL_FORBIDDEN", `'${toolName}' of '${slug}' may not be used here`, {
-    hint: `Use another tool, or ask for it to be allowed in ${table}.`,
-  });
+async function withNewList(call: LookedUpCall): Promise<LookedUpCall> {
+  const { record, request: { server }, ports, signal, caller } = call;
+  const wait = { waitMs: FIRST_LIST_WAIT_MS, signal };
+  const renewal = await renewListing(record, caller.userId, ports, wait);
+  if (renewal.kind === "failed") {
+    ports.log("warn", "tool.cache_outdated", { server, code: renewal.error.code });
+  }
+  return await beginCall(call, record.cached === null);
 }
 
-function ownRateLimit(toolName: string, slug: string, retryAfterMs: number): SwarmError {
-  const retryAfterSeconds = Math.ceil(retryAfterMs / 1_000);
+/** What is not certain to fit is refused: it is not for the server to find out. */
+function assertArgumentsFit(args: Arguments, definition: ToolDefinition): void {
+  const problems = findArgumentProblems(definition.inputSchema, args);
+  if (problems.length > 0) throw unfitArguments(definition, describeProblems(problems));
+}
+
+/** The arguments that the tool declares, and a notice of the others; null: there are none. */
+function withoutUndeclared(
+  args: Arguments,
+  definition: ToolDefinition,
+): { readonly declared: Arguments; readonly notice: string | null } {
+  try {
+    const { arguments: declared, dropped, droppedCount } = onlyDeclared(
+      args,
+      definition.inputSchema,
+    );
+    if (droppedCount === 0) return { declared: args, notice: null };
+    const others = droppedCount - dropped.length;
+    const named = [...dropped, ...(others === 0 ? [] : [`${others} more`])].join(", ");
+    const notice = `(not sent, because '${definition.name}' does not declare it: ${named})`;
+    return { declared, notice };
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    throw unfitArguments(definition, `$: the arguments cannot be checked: ${error.message}`);
+  }
+}
+
+function unfitArguments({ name }: ToolDefinition, problems: string): SwarmError {
   return new SwarmError(
-    "TOOL_RATE_LIMITED",
-    `Cannot call '${toolName}' of '${slug}' now: its rate limit is reached`,
-    {
-      hint: `Try again in ${retryAfterSeconds} seconds; mcp_policies sets the limit.`,
-      retryAfterSeconds,
-      details: { retry_after_ms: retryAfterMs },
-    },
+    "TOOL_ARGUMENTS_INVALID",
+    `Cannot call '${name}': its arguments do not fit its schema\n${problems}`,
   );
 }

@@ -2,23 +2,42 @@ import { textBlock } from "../content_block.ts";
 import { definedOnly } from "../defined_only.ts";
 import { ERROR_TYPES, type ErrorCode, traitsOf } from "../errors/codes.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
+import type { Redactor } from "../secrets/redact.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
-import { type ExternalFailure, externalPart, originalWords } from "./external_call.ts";
+import {
+  type ExternalFailure,
+  externalPart,
+  MAX_ERROR_CHARACTERS,
+  originalWords,
+} from "./external_call.ts";
 import { type CallEnding, ledgerEntry } from "./ledger_entry.ts";
 import { remindOfKnownGood } from "./learning/remind_of_known_good.ts";
 import { hasExceededRetries } from "./learning/retry_message.ts";
-import { type RunningCall, toolNameOf } from "./running_call.ts";
+import { type EndedCall, toolNameOf } from "./call_stages.ts";
 import { isRepeatable } from "../tool_contracts/tool_definition.ts";
 import type { AnsweredCall, ToolCallOutcome, UnknownCall } from "../tool_contracts/tool_call.ts";
 import type { Answered, AsksInput, Lost } from "../tool_contracts/tool_server.ts";
 
-/** Most characters of an error that are passed on; a stack trace of a server helps nobody. */
-const MAX_ERROR_CHARACTERS = 8_000;
+/**
+ * Records a call that is over and gives what came of it, without secrets.
+ *
+ * @throws SwarmError `TOOL_RATE_LIMITED` or `DATABASE_UNAVAILABLE`; the reason of an aborted signal.
+ */
+export async function endCall(call: EndedCall): Promise<ToolCallOutcome> {
+  const { result } = call;
+  if (result.kind === "error") return await endInError(call, result.error);
+  switch (result.answer.kind) {
+    case "lost":
+      return await endLost(call, result.answer);
+    case "input_required":
+      return await endAsking(call, result.answer);
+    case "answered":
+      return await endAnswered(call, result.answer);
+  }
+}
 
-/** Records a call that was answered and gives the answer without secrets. */
-export async function endAnswered(call: RunningCall, raw: Answered): Promise<AnsweredCall> {
-  const answer = raw.isError ? capError(raw) : raw;
-  const { redactor } = call;
+async function endAnswered(call: EndedCall, raw: Answered): Promise<AnsweredCall> {
+  const answer = await withoutSecrets(raw, call.redactor);
   const failures = await recordEnding(
     call,
     answer.isError
@@ -33,19 +52,45 @@ export async function endAnswered(call: RunningCall, raw: Answered): Promise<Ans
         ...definedOnly({ structured: answer.structured }),
       },
   );
-  const { content = [textBlock(answer.text)], structured, meta } = answer;
+  const { text, content = [textBlock(text)], structured, meta } = answer;
   const outcome: AnsweredCall = {
     kind: "answered",
-    text: redactor.text(answer.text),
-    content: redactor.json(content as unknown as JsonValue) as unknown as typeof content,
-    ...(structured === undefined ? {} : { structured: redactor.json(structured) }),
-    ...(meta === undefined ? {} : { meta: redactor.json(meta) as JsonObject }),
+    text,
+    content,
+    ...definedOnly({ structured, meta }),
     isError: answer.isError,
     status: httpStatusOf(answer.errorCode),
     ...trailOf(call),
     ...externalPart(call, answer.isError ? failureOf(answer) : undefined),
   };
   return answer.isError ? await withFailure(call, outcome, answer, failures) : outcome;
+}
+
+/**
+ * The answer as it is passed on and stored. An error is redacted before it is cut: half a secret
+ * would not be found.
+ */
+async function withoutSecrets(answer: Answered, redactor: Redactor): Promise<Answered> {
+  const { text, content, structured, meta, details, hint, originalError } = answer;
+  const clean = (value: JsonValue) => redactor.jsonInTurns(value);
+  const isCut = answer.isError && text.length > MAX_ERROR_CHARACTERS;
+  const cleanText = isCut
+    ? `${redactor.head(text, MAX_ERROR_CHARACTERS)}\n(cut: the error is longer)`
+    : await redactor.textInTurns(text);
+  return {
+    ...answer,
+    text: cleanText,
+    content: content === undefined || isCut
+      ? [textBlock(cleanText)]
+      : await clean(content as unknown as JsonValue) as unknown as typeof content,
+    ...(structured === undefined ? {} : { structured: await clean(structured) }),
+    ...(meta === undefined ? {} : { meta: await clean(meta) as JsonObject }),
+    ...(details === undefined ? {} : { details: await clean(details) }),
+    ...(hint === undefined ? {} : { hint: await redactor.textInTurns(hint) }),
+    ...(originalError === undefined
+      ? {}
+      : { originalError: redactor.head(originalError, MAX_ERROR_CHARACTERS) }),
+  };
 }
 
 function failureOf({ errorCode, originalError, text }: Answered): ExternalFailure {
@@ -60,22 +105,18 @@ function httpStatusOf(code: ErrorCode | undefined): number {
 
 /** Adds what is known of a failure; outside tasks what worked before, and the third in a row. */
 async function withFailure(
-  call: RunningCall,
+  call: EndedCall,
   outcome: AnsweredCall,
   { errorCode, hint, details }: Answered,
   failures: number,
 ): Promise<AnsweredCall> {
-  const clean = (value: JsonValue) => call.redactor.json(value);
   const lastSql = isJsonObject(details) && typeof details.last_sql === "string"
     ? details.last_sql
     : undefined;
   const failed: AnsweredCall = {
     ...outcome,
     errorClass: ERROR_TYPES[traitsOf(errorCode).type].class,
-    ...definedOnly({ errorCode }),
-    ...(hint === undefined ? {} : { hint: call.redactor.text(hint) }),
-    ...(details === undefined ? {} : { details: clean(details) }),
-    ...(lastSql === undefined ? {} : { lastSql: call.redactor.text(lastSql) }),
+    ...definedOnly({ errorCode, hint, details, lastSql }),
     ...(failures === 0 ? {} : { consecutiveFailures: failures }),
   };
   if (isExceeded(call, failures) && traitsOf(errorCode).countsAsFailure) {
@@ -91,15 +132,15 @@ async function withFailure(
 }
 
 /** In a task the agent loop counts. */
-function isExceeded(call: RunningCall, failures: number): boolean {
+function isExceeded(call: EndedCall, failures: number): boolean {
   return !isInTask(call) && hasExceededRetries({ attempt: failures });
 }
 
-function isInTask({ request }: RunningCall): boolean {
+function isInTask({ request }: EndedCall): boolean {
   return request.caller.taskId !== null;
 }
 
-function exceeded(call: RunningCall, failed: AnsweredCall, failures: number): AnsweredCall {
+function exceeded(call: EndedCall, failed: AnsweredCall, failures: number): AnsweredCall {
   const { errorCode, details, text } = failed;
   if (errorCode === "EXCEEDED_RETRIES") return failed;
   const hint = exceededHint(call, failures);
@@ -118,23 +159,17 @@ function exceeded(call: RunningCall, failed: AnsweredCall, failures: number): An
   };
 }
 
-function exceededHint(call: RunningCall, failures: number): string {
+function exceededHint(call: EndedCall, failures: number): string {
   return `'${toolNameOf(call)}' has failed ${failures} times in a row: do not call it again ` +
     "in the same way.";
-}
-
-function capError(answer: Answered): Answered {
-  if (answer.text.length <= MAX_ERROR_CHARACTERS) return answer;
-  const text = `${answer.text.slice(0, MAX_ERROR_CHARACTERS)}\n(cut: the error is longer)`;
-  return { ...answer, text, content: [textBlock(text)] };
 }
 
 /**
  * Records a call whose answer was lost: an error for a tool that can be called again without harm,
  * unknown for any other.
  */
-export async function endLost(
-  call: RunningCall,
+async function endLost(
+  call: EndedCall,
   { cause, message, originalError = message }: Lost,
 ): Promise<ToolCallOutcome> {
   const isTimeout = cause === "timeout";
@@ -149,11 +184,18 @@ export async function endLost(
     });
   }
   const code = "TOOL_OUTCOME_UNKNOWN";
-  const ending = { kind: "failure", message, code, isTimeout, isUnknown: true } as const;
+  const cleanMessage = call.redactor.head(message, MAX_ERROR_CHARACTERS);
+  const ending = {
+    kind: "failure",
+    message: cleanMessage,
+    code,
+    isTimeout,
+    isUnknown: true,
+  } as const;
   const failures = await recordEnding(call, ending);
   return {
     kind: "unknown",
-    message: call.redactor.text(message),
+    message: cleanMessage,
     ...unknownError(call, failures),
     ...(failures === 0 ? {} : { consecutiveFailures: failures }),
     ...trailOf(call),
@@ -162,13 +204,13 @@ export async function endLost(
 }
 
 /** Whether the call can be repeated, by what was known of the tool when it was called. */
-function isHarmless({ record }: RunningCall): boolean {
+function isHarmless({ record }: EndedCall): boolean {
   const definition = record?.cached?.schema;
   return definition !== undefined && isRepeatable(definition);
 }
 
 function unknownError(
-  call: RunningCall,
+  call: EndedCall,
   failures: number,
 ): Pick<UnknownCall, "errorCode" | "hint" | "details"> {
   const errorCode = "TOOL_OUTCOME_UNKNOWN";
@@ -182,29 +224,27 @@ function unknownError(
 }
 
 /** Records a call that goes on when its caller has answered. */
-export async function endAsking(
-  call: RunningCall,
+async function endAsking(
+  call: EndedCall,
   { inputRequests, requestState, meta }: AsksInput,
 ): Promise<ToolCallOutcome> {
   const { redactor } = call;
-  await recordEnding(call, { kind: "asking", inputRequests });
+  const clean = async (value: JsonObject) => await redactor.jsonInTurns(value) as JsonObject;
+  const cleanRequests = await clean(inputRequests);
+  await recordEnding(call, { kind: "asking", inputRequests: cleanRequests });
   return {
     kind: "input_required",
-    inputRequests: redactor.json(inputRequests) as JsonObject,
+    inputRequests: cleanRequests,
     // Signed by its tool: a change would break it, and it is the caller's to send back alone.
     ...definedOnly({ requestState }),
-    ...(meta === undefined ? {} : { meta: redactor.json(meta) as JsonObject }),
+    ...(meta === undefined ? {} : { meta: await clean(meta) }),
     ...trailOf(call),
     ...externalPart(call),
   };
 }
 
-/**
- * Records a call that certainly did not run, or whose caller has gone.
- *
- * @throws SwarmError `TOOL_RATE_LIMITED` or `DATABASE_UNAVAILABLE`; the reason of an aborted signal.
- */
-export async function endInError(call: RunningCall, error: unknown): Promise<ToolCallOutcome> {
+/** Records a call that certainly did not run, or whose caller has gone. */
+async function endInError(call: EndedCall, error: unknown): Promise<ToolCallOutcome> {
   if (call.signal.aborted) {
     await recordCancellation(call);
     throw call.signal.reason;
@@ -214,7 +254,8 @@ export async function endInError(call: RunningCall, error: unknown): Promise<Too
   const { code, hint, details, retryAfterSeconds } = known;
   const text = `${known.message}. ${hint}`;
   if (code === "TOOL_RATE_LIMITED") {
-    await recordEnding(call, { kind: "failure", message: text, code });
+    const message = call.redactor.head(text, MAX_ERROR_CHARACTERS);
+    await recordEnding(call, { kind: "failure", message, code });
     throw withTrail(known, call);
   }
   const outcome = await endAnswered(call, {
@@ -231,7 +272,7 @@ export async function endInError(call: RunningCall, error: unknown): Promise<Too
 }
 
 /** Cancelling says nothing of the tool; of a write that was sent it leaves open what came of it. */
-async function recordCancellation(call: RunningCall): Promise<void> {
+async function recordCancellation(call: EndedCall): Promise<void> {
   const isUnknown = call.isSent && !isHarmless(call);
   const message = isUnknown
     ? "The call was aborted after it was sent: nobody knows whether it took effect"
@@ -239,9 +280,11 @@ async function recordCancellation(call: RunningCall): Promise<void> {
   await recordEnding(call, { kind: "failure", message, code: "TOOL_CANCELLED", isUnknown });
 }
 
-function toKnown({ redactor, ports }: RunningCall, error: unknown): SwarmError {
+function toKnown({ redactor, ports }: EndedCall, error: unknown): SwarmError {
   if (error instanceof SwarmError) return error;
-  ports.log("error", "tool.unexpected_error", { error: redactor.text(String(error)) });
+  ports.log("error", "tool.unexpected_error", {
+    error: redactor.head(String(error), MAX_ERROR_CHARACTERS),
+  });
   return new SwarmError("INTERNAL", "The tool gateway failed", { cause: error });
 }
 
@@ -250,11 +293,11 @@ function toKnown({ redactor, ports }: RunningCall, error: unknown): SwarmError {
  *
  * @returns How often the tool has now failed in a row, as far as that could be found out.
  */
-async function recordEnding(call: RunningCall, ending: CallEnding): Promise<number> {
+async function recordEnding(call: EndedCall, ending: CallEnding): Promise<number> {
   const { ports, executionId } = call;
   const durationMs = performance.now() - call.startedAtMs;
   try {
-    return await ports.store.recordExecution(ledgerEntry(call, ending, durationMs));
+    return await ports.store.recordExecution(await ledgerEntry(call, ending, durationMs));
   } catch (error) {
     ports.log("error", "tool.recording_failed", { executionId, error: String(error) });
     return ending.kind === "failure" ? 1 : 0;
@@ -262,7 +305,7 @@ async function recordEnding(call: RunningCall, ending: CallEnding): Promise<numb
 }
 
 /** The error with the ids of its call, by which it can be graded. */
-function withTrail(error: SwarmError, call: RunningCall): SwarmError {
+function withTrail(error: SwarmError, call: EndedCall): SwarmError {
   const { code, message, hint, details, retryAfterSeconds } = error;
   const { executionId, feedbackToken } = call;
   const { external } = externalPart(call, { code, words: originalWords(error) });
@@ -280,7 +323,7 @@ function withTrail(error: SwarmError, call: RunningCall): SwarmError {
   });
 }
 
-function trailOf({ executionId, feedbackToken, record }: RunningCall) {
+function trailOf({ executionId, feedbackToken, record }: EndedCall) {
   const version = record?.cached?.version ?? null;
   return { executionId, feedbackToken, ...(version === null ? {} : { toolVersion: version }) };
 }

@@ -1,7 +1,9 @@
 import { type ErrorCode, traitsOf } from "../errors/codes.ts";
-import type { RunningCall } from "./running_call.ts";
+import type { EndedCall } from "./call_stages.ts";
 import type { ExternalCall } from "../tool_contracts/tool_call.ts";
 
+/** Most characters of an error that are passed on; a stack trace of a server helps nobody. */
+export const MAX_ERROR_CHARACTERS = 8_000;
 /** Most characters of a server's own words that are passed on. */
 const MAX_ORIGINAL_CHARACTERS = 1_000;
 
@@ -18,7 +20,7 @@ export interface ExternalFailure {
  * A refusal by the gateway is no error of the server.
  */
 export function externalPart(
-  call: RunningCall,
+  call: EndedCall,
   failure?: ExternalFailure,
 ): { readonly external?: ExternalCall } {
   if (call.record?.tool.type !== "mcp_server") return {};
@@ -26,12 +28,11 @@ export function externalPart(
   if (failure === undefined || !isFromServer(call, failure.code)) {
     return { external: { responseTimeMs } };
   }
-  // Redacted before it is cut: half a secret is found no more.
-  const originalError = call.redactor.text(failure.words).slice(0, MAX_ORIGINAL_CHARACTERS);
+  const originalError = call.redactor.head(failure.words, MAX_ORIGINAL_CHARACTERS);
   return { external: { responseTimeMs, originalError } };
 }
 
-function isFromServer({ contact }: RunningCall, code: ErrorCode | undefined): boolean {
+function isFromServer({ contact }: EndedCall, code: ErrorCode | undefined): boolean {
   const { origin } = traitsOf(code);
   return origin === "server" || (origin === "either" && contact === "answered");
 }

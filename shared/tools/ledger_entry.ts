@@ -1,14 +1,14 @@
 import { type ErrorCode, traitsOf } from "../errors/codes.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
-import { toStorableJson } from "../storable_json.ts";
-import { type RunningCall, toolNameOf } from "./running_call.ts";
+import { toStorableJson, toStorableText } from "../storable_json.ts";
+import { type EndedCall, toolNameOf } from "./call_stages.ts";
 import type { ModelUse } from "../tool_contracts/tool_server.ts";
 
 /** Most characters of a request or response that the ledger keeps, as JSON. */
 const MAX_STORED_CHARACTERS = 32 * 1024;
 const HEAD_CHARACTERS = 1_000;
 
-/** How a call ended, before redaction. */
+/** How a call ended, without secrets. */
 export type CallEnding = Success | Failure | Asking;
 
 interface Success {
@@ -34,15 +34,14 @@ interface Asking {
 }
 
 /** The call as `private.record_execution` takes it, without secrets. */
-export function ledgerEntry(
-  call: RunningCall,
+export async function ledgerEntry(
+  call: EndedCall,
   ending: CallEnding,
   durationMs: number,
-): JsonObject {
+): Promise<JsonObject> {
   const { request, record, caller, redactor } = call;
-  // Redacted before it is cut: half a secret is found no more.
-  const clean = (value: JsonValue) => toStorableJson(redactor.json(value));
-  const parameters = clean(request.arguments);
+  // Redacted before it is cut: half a secret would not be found.
+  const parameters = toStorableJson(await redactor.jsonInTurns(request.arguments));
   return {
     id: call.executionId,
     feedback_token: call.feedbackToken,
@@ -63,7 +62,7 @@ export function ledgerEntry(
     request_data: cap(parameters),
     execution_time_ms: Math.round(durationMs),
     contact: call.contact,
-    ...columnsOf(ending, clean),
+    ...columnsOf(ending),
     parameters: ending.kind === "success" ? parameters : null,
   };
 }
@@ -79,20 +78,20 @@ function toUsage(use: ModelUse): JsonObject {
   };
 }
 
-function mcpName({ record, request }: RunningCall): string {
+function mcpName({ record, request }: EndedCall): string {
   if (record?.tool.type === "http_api") return "http";
   if (record?.tool.type === "supabase_rpc") return "rpc";
   return record?.tool.slug ?? request.server;
 }
 
-function columnsOf(ending: CallEnding, clean: (value: JsonValue) => JsonValue): JsonObject {
+function columnsOf(ending: CallEnding): JsonObject {
   switch (ending.kind) {
     case "success":
-      return successColumns(clean(ending.structured ?? { text: ending.text }));
+      return successColumns(toStorableJson(ending.structured ?? { text: ending.text }));
     case "asking":
-      return successColumns(clean({ input_required: ending.inputRequests }));
+      return successColumns(toStorableJson({ input_required: ending.inputRequests }));
     case "failure":
-      return failureColumns(ending, String(clean(ending.message)));
+      return failureColumns(ending, toStorableText(ending.message));
   }
 }
 

@@ -23,7 +23,7 @@ export async function prepareCall(
   const startedAtMs = performance.now();
   const { toolName, caller } = target;
   const key = { ...target, isCharged: true, maxAgeSeconds: MAX_LIST_AGE_SECONDS };
-  const record = await ports.store.loadCall(key);
+  const record = await ports.store.beginCall(key);
   if (record === null || record.cached === null || record.is_due) return null;
   const internal = await ports.loadInternalServer(record.tool);
   if (internal?.isForTasksOnly === true && caller.taskId === null) return null;

@@ -1,5 +1,6 @@
 import type { JsonValue } from "../json.ts";
 import { isNestedTooDeep } from "../json_depth.ts";
+import type { Redactor } from "../secrets/redact.ts";
 import type { OpenedServer } from "./kinds/open_tool_server.ts";
 import type { ToolCallRequest, ToolLogSink, ToolProgress } from "../tool_contracts/tool_call.ts";
 
@@ -17,7 +18,7 @@ export function redactedMessages(
   { onProgress, logs }: Pick<ToolCallRequest, "onProgress" | "logs">,
   { redactor }: Pick<OpenedServer, "redactor">,
 ): MessageSinks {
-  const toShown = (text: string) => cut(redactor().text(text));
+  const toShown = (text: string) => cut(redactor().head(text, MAX_MESSAGE_CHARACTERS + 1));
   return {
     onProgress: onProgress === undefined ? null : ({ message, ...progress }) =>
       onProgress({
@@ -29,7 +30,7 @@ export function redactedMessages(
       write: ({ level, data, logger }) =>
         logs.write({
           level,
-          data: isNestedTooDeep(data) ? "(nested too deep)" : short(redactor().json(data)),
+          data: isNestedTooDeep(data) ? "(nested too deep)" : short(data, redactor()),
           ...(logger === undefined ? {} : { logger: toShown(logger) }),
         }),
     },
@@ -37,10 +38,12 @@ export function redactedMessages(
 }
 
 /** A longer value as the beginning of its text. */
-function short(data: JsonValue): JsonValue {
-  if (typeof data === "string") return cut(data);
+function short(data: JsonValue, redactor: Redactor): JsonValue {
+  if (typeof data === "string") return cut(redactor.head(data, MAX_MESSAGE_CHARACTERS + 1));
   const text = JSON.stringify(data);
-  return text.length <= MAX_MESSAGE_CHARACTERS ? data : cut(text);
+  return text.length <= MAX_MESSAGE_CHARACTERS
+    ? redactor.json(data)
+    : cut(redactor.head(text, MAX_MESSAGE_CHARACTERS + 1));
 }
 
 function cut(text: string): string {

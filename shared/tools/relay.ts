@@ -3,9 +3,10 @@ import { SwarmError } from "../errors/swarm_error.ts";
 import type { JsonObject } from "../json.ts";
 import { featureOf } from "./kinds/internal/relay_internal.ts";
 import type { Redactor } from "../secrets/redact.ts";
-import { assertPolicyAllows } from "./admit_call.ts";
+import { assertPolicyAllows } from "./call_policy.ts";
 import { insufficientScope, missingScopes, scopesOf } from "../tool_contracts/tool_scopes.ts";
 import { assertNotOpen } from "./assert_reachable.ts";
+import { MAX_ERROR_CHARACTERS } from "./external_call.ts";
 import { openToolServer, type ToolServerPorts } from "./kinds/open_tool_server.ts";
 import type { RelayRequest } from "../tool_contracts/tool_gateway.ts";
 import { inputOf } from "../tool_contracts/tool_server.ts";
@@ -50,19 +51,19 @@ export async function relay(
     const input = inputOf(request);
     const asked = { method, params, input, caller: { ...caller, userId }, timeoutMs };
     const answer = await opened.server.relay(asked, signal);
-    return opened.redactor().json(answer) as JsonObject;
+    return await opened.redactor().jsonInTurns(answer) as JsonObject;
   } catch (error) {
-    throw error instanceof SwarmError ? redacted(error, opened.redactor()) : error;
+    throw error instanceof SwarmError ? await redacted(error, opened.redactor()) : error;
   }
 }
 
 /** A server's own words may repeat the credential that it was sent. */
-function redacted(error: SwarmError, redactor: Redactor): SwarmError {
+async function redacted(error: SwarmError, redactor: Redactor): Promise<SwarmError> {
   const { code, message, hint, details, retryAfterSeconds, cause } = error;
-  return new SwarmError(code, redactor.text(message), {
+  return new SwarmError(code, redactor.head(message, MAX_ERROR_CHARACTERS), {
     cause,
-    ...(hint === undefined ? {} : { hint: redactor.text(hint) }),
-    ...(details === undefined ? {} : { details: redactor.json(details) }),
+    ...(hint === undefined ? {} : { hint: await redactor.textInTurns(hint) }),
+    ...(details === undefined ? {} : { details: await redactor.jsonInTurns(details) }),
     ...definedOnly({ retryAfterSeconds }),
   });
 }

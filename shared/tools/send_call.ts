@@ -1,11 +1,22 @@
 import { sleep } from "../sleep.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
+import { MAX_ERROR_CHARACTERS } from "./external_call.ts";
 import { isNoConnection } from "./kinds/http/no_connection.ts";
-import type { OpenedServer } from "./kinds/open_tool_server.ts";
+import { type OpenedServer, openToolServer } from "./kinds/open_tool_server.ts";
 import { redactedMessages } from "./redacted_messages.ts";
-import type { RunningCall } from "./running_call.ts";
 import { isRepeatable, type ToolDefinition } from "../tool_contracts/tool_definition.ts";
-import { inputOf, type ServerAnswer } from "../tool_contracts/tool_server.ts";
+import { inputOf, type ModelUse, type ServerAnswer } from "../tool_contracts/tool_server.ts";
+import { withNotices } from "./answer_notices.ts";
+import { assertReachable } from "./assert_reachable.ts";
+import {
+  type AdmittedCall,
+  type CallResult,
+  type Contact,
+  endedUnsent,
+  type Sending,
+  type SentCall,
+  type Staged,
+} from "./call_stages.ts";
 
 const MAX_RETRIES = 2;
 const FIRST_BACKOFF_MS = 200;
@@ -17,43 +28,80 @@ type Try =
   | { readonly kind: "answer"; readonly answer: ServerAnswer }
   | { readonly kind: "error"; readonly error: SwarmError };
 
+/** A call that was aborted while it ran. */
+interface Aborted {
+  readonly kind: "aborted";
+  readonly error: unknown;
+}
+
+/** Opens the server and sends it the call; what it answers gets its notices. */
+export async function sendCall(call: AdmittedCall): Promise<Staged<SentCall>> {
+  const { caller, record, ports } = call;
+  let opened: OpenedServer;
+  try {
+    await assertReachable(record, ports);
+    opened = await openToolServer(record, {
+      userId: caller.userId,
+      caller,
+      timeoutMs: record.timeout_ms,
+      secrets: record.secrets,
+    }, ports);
+  } catch (error) {
+    return endedUnsent(call, error);
+  }
+  const sending = await sendRepeatedly(call, opened);
+  return { kind: "next", call: { ...call, ...sending, result: await noticed(call, sending) } };
+}
+
+async function noticed(call: AdmittedCall, { result, redactor }: Sending): Promise<CallResult> {
+  if (result.kind === "error") return result;
+  try {
+    return { kind: "answer", answer: await withNotices(call, result.answer, redactor) };
+  } catch (error) {
+    return { kind: "error", error };
+  }
+}
+
 /**
  * Sends a call, again where that is safe: when no connection came about, when the server asked for
  * a short wait, and when the answer of a repeatable tool was lost. At most twice more, all within
  * the one timeout.
- *
- * @throws SwarmError when the call has certainly not run; the reason of an aborted signal.
  */
-export async function sendCall(
-  call: RunningCall,
-  opened: OpenedServer,
-  definition: ToolDefinition,
-): Promise<ServerAnswer> {
+async function sendRepeatedly(call: AdmittedCall, opened: OpenedServer): Promise<Sending> {
+  const { definition, ports, signal } = call;
   const giveUpAtMs = performance.now() + opened.timeoutMs;
+  const modelUses: ModelUse[] = [];
+  let contact: Contact = "none";
+  let isSent = false;
+  const ended = (result: CallResult): Sending => {
+    return { result, isSent, contact, modelUses, redactor: opened.redactor() };
+  };
   for (let retries = 0;; retries++) {
+    if (signal.aborted) return ended({ kind: "error", error: signal.reason });
     const leftMs = Math.max(1, Math.ceil(giveUpAtMs - performance.now()));
-    const tried = await tryOnce(call, opened, definition, leftMs);
-    noteContact(call, opened, tried);
+    const tried = await tryOnce(call, opened, leftMs, (use) => modelUses.push(use));
+    isSent = tried.kind !== "error";
+    if (tried.kind === "aborted") return ended({ kind: "error", error: tried.error });
+    // Only what another machine answered, or did not, says how that machine fares.
+    if (opened.isRemote) contact = isFailure(tried) ? "failed" : "answered";
     const waitMs = retries < MAX_RETRIES ? retryWaitMs(tried, definition, retries) : null;
-    if (waitMs === null || performance.now() + waitMs >= giveUpAtMs) {
-      if (tried.kind === "error") throw tried.error;
-      return tried.answer;
+    if (waitMs === null || performance.now() + waitMs >= giveUpAtMs) return ended(tried);
+    ports.log("info", "tool.retried", { tool: definition.name, retry: retries + 1 });
+    try {
+      await sleep(waitMs, signal);
+    } catch (error) {
+      return ended({ kind: "error", error });
     }
-    call.ports.log("info", "tool.retried", { tool: definition.name, retry: retries + 1 });
-    await sleep(waitMs, call.signal);
   }
 }
 
 async function tryOnce(
-  call: RunningCall,
+  { request, caller, executionId, signal, definition, ports }: AdmittedCall,
   opened: OpenedServer,
-  definition: ToolDefinition,
   timeoutMs: number,
-): Promise<Try> {
-  const { request, caller, executionId, signal } = call;
+  onModelUse: (use: ModelUse) => void,
+): Promise<Try | Aborted> {
   const { idempotencyKey, traceparent, tracestate = null } = request;
-  signal.throwIfAborted();
-  call.isSent = true;
   try {
     const answer = await opened.server.callTool({
       definition,
@@ -66,18 +114,15 @@ async function tryOnce(
       timeoutMs,
       ...redactedMessages(request, opened),
       input: inputOf(request),
-      onModelUse: (use) => call.modelUses.push(use),
+      onModelUse,
     }, signal);
     return { kind: "answer", answer };
   } catch (error) {
-    if (signal.aborted) throw error;
-    if (error instanceof SwarmError) {
-      call.isSent = false;
-      return { kind: "error", error };
-    }
+    if (signal.aborted) return { kind: "aborted", error };
+    if (error instanceof SwarmError) return { kind: "error", error };
     // Past this point the call may run, so an error that nobody foresaw counts as a lost answer.
-    const reason = opened.redactor().text(String(error));
-    call.ports.log("error", "tool.unexpected_error", { tool: definition.name, error: reason });
+    const reason = opened.redactor().head(String(error), MAX_ERROR_CHARACTERS);
+    ports.log("error", "tool.unexpected_error", { tool: definition.name, error: reason });
     const message = `The call of '${definition.name}' broke off`;
     return { kind: "answer", answer: { kind: "lost", cause: "connection", message } };
   }
@@ -99,12 +144,6 @@ function retryWaitMs(tried: Try, definition: ToolDefinition, retries: number): n
     return waitMs <= MAX_RETRY_WAIT_MS ? waitMs : null;
   }
   return isNoConnection(tried.error) ? backoffMs : null;
-}
-
-/** Only what another machine answered, or did not, says how that machine fares. */
-function noteContact(call: RunningCall, { isRemote }: OpenedServer, tried: Try): void {
-  if (!isRemote) return;
-  call.contact = isFailure(tried) ? "failed" : "answered";
 }
 
 function isFailure(tried: Try): boolean {

@@ -3,6 +3,7 @@ import type { ChildMessage, ChildOptions, ExtensionBundle } from "./child_protoc
 import type { Logger } from "./database_port.ts";
 import { folderInUse } from "./folder_lock.ts";
 import type { Notification } from "./wire_frames.ts";
+import { readLines } from "../functions/read_lines.ts";
 
 const CHILD_SCRIPT = new URL("./pglite_child.ts", import.meta.url);
 const STOP_GRACE_MS = 6_000;
@@ -137,12 +138,7 @@ async function eachLine(
   stream: ReadableStream<Uint8Array<ArrayBuffer>>,
   onLine: (line: string) => void,
 ): Promise<void> {
-  let rest = "";
-  for await (const text of stream.pipeThrough(new TextDecoderStream())) {
-    const lines = (rest + text).split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) if (line !== "") onLine(line);
-  }
+  for await (const line of readLines(stream)) if (line !== "") onLine(line);
 }
 
 function toError(dataDir: string, message: ChildMessage): SwarmError {

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
+import { SwarmError } from "../../shared/errors/swarm_error.ts";
 import type { JsonObject, JsonValue } from "../../shared/json.ts";
 import { callOf, noAbort, nobody, openToolFixture } from "../tools/tool_fixture.ts";
 import { assertDoesNotBlock } from "./blocked_loop.ts";
-import { HOSTILE_VALUES } from "./hostile_json.ts";
+import { ESCAPED_TEXTS, HOSTILE_VALUES } from "./hostile_json.ts";
 
 Deno.test("no tool server stops the gateway", async (t) => {
   const fixture = await openToolFixture();
@@ -41,6 +42,76 @@ Deno.test("no tool server stops the gateway", async (t) => {
       }
     });
 
+    await t.step("long texts in which its secret is looked for", async () => {
+      const toolId = await fixture.createTool({
+        type: "http_api",
+        config: { method: "GET", url: `${url}/x`, parameters: { type: "object", properties: {} } },
+        credential: { type: "api_key", name: secret },
+      });
+      const agent = await fixture.createCaller(null, [toolId]);
+      const { tools: [tool] } = await fixture.gateway.listAgentTools(agent, noAbort());
+      assert.ok(tool !== undefined);
+      const call = () => fixture.gateway.call(callOf(tool, agent, {}), noAbort());
+      for (const [kind, text] of Object.entries(ESCAPED_TEXTS)) {
+        for (const status of [200, 422]) {
+          answer = () => new Response(text, { status, headers: { "content-type": "text/plain" } });
+          await assertDoesNotBlock(`${kind} in text with status ${status}`, call);
+        }
+        answer = () =>
+          json(JSON.stringify({ [text.slice(0, 30_000)]: [text.slice(0, 3_900_000)] }));
+        await assertDoesNotBlock(`${kind} in JSON`, call);
+      }
+    });
+
+    await t.step("answers of an MCP server, at once and as a stream", async () => {
+      const toolId = await fixture.createTool({
+        type: "mcp_server",
+        config: { mcp_url: `${url}/mcp` },
+        credential: { type: "api_key", name: secret },
+      });
+      const agent = await fixture.createCaller(null, [toolId]);
+      const definition = { name: "look", inputSchema: { type: "object", properties: {} } };
+      const hello = {
+        tools: [definition],
+        protocolVersion: "2025-06-18",
+        capabilities: { tools: {} },
+        serverInfo: { name: "x", version: "1" },
+      };
+      answer = (id) => json(JSON.stringify({ jsonrpc: "2.0", id, result: hello }));
+      const { tools: [tool] } = await fixture.gateway.listAgentTools(agent, noAbort());
+      assert.ok(tool !== undefined);
+      const call = () => fixture.gateway.call(callOf(tool, agent, {}), noAbort());
+      await call();
+
+      const texts = Object.entries(ESCAPED_TEXTS).map(([kind, text]) =>
+        [kind, JSON.stringify(text)] as const
+      );
+      for (const [kind, value] of [...Object.entries(HOSTILE_VALUES), ...texts]) {
+        const bodies: Readonly<Record<string, (id: JsonValue) => string>> = {
+          "text": (id) =>
+            `{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":${value}}]}}`,
+          "structure": (id) =>
+            `{"jsonrpc":"2.0","id":${id},"result":{"content":[],"structuredContent":{"x":${value}}}}`,
+          "error": (id) =>
+            `{"jsonrpc":"2.0","id":${id},"error":{"code":-32603,"message":${value},"data":${value}}}`,
+          "a message on the way": (id) =>
+            `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":${value}}}` +
+            `\n\ndata: {"jsonrpc":"2.0","id":${id},"result":{"content":[]}}`,
+        };
+        for (const [place, bodyOf] of Object.entries(bodies)) {
+          if (place !== "a message on the way") {
+            answer = (id) => json(bodyOf(id));
+            await assertDoesNotBlock(`${kind} as ${place}`, () => settled(call()));
+          }
+          answer = (id) =>
+            new Response(`data: ${bodyOf(id)}\n\n`, {
+              headers: { "content-type": "text/event-stream" },
+            });
+          await assertDoesNotBlock(`${kind} as ${place} in a stream`, () => settled(call()));
+        }
+      }
+    });
+
     await t.step("lists of an MCP server", async () => {
       const slugOf = async () => {
         const toolId = await fixture.createTool({
@@ -62,32 +133,38 @@ Deno.test("no tool server stops the gateway", async (t) => {
             d: { type: "string" },
           },
         },
+        "a long description": {
+          type: "object",
+          properties: { x: { type: "string", description: "%61".repeat(1_500) } },
+        },
+        "one description of megabytes": {
+          type: "object",
+          properties: { x: { type: "string", description: "%61".repeat(1_200_000) } },
+        },
         "a pattern without end": {
           type: "object",
           properties: { x: { type: "string", pattern: "^(a+)+$" } },
         },
       };
-      const text = (id: JsonValue, result: JsonValue) =>
-        JSON.stringify({ jsonrpc: "2.0", id, result });
       for (const [kind, inputSchema] of Object.entries(schemas)) {
-        for (const count of [1, 100]) {
+        for (const count of [1, 100, 1_000]) {
+          const slug = await slugOf();
           const tools = Array.from(
-            { length: count },
+            { length: kind.startsWith("one ") ? 1 : count },
             (_, number) => ({ name: `t${number}`, inputSchema }),
           );
-          const slug = await slugOf();
+          // Made before: the server of this test shares the thread that is watched.
+          const list = JSON.stringify(tools);
           answer = (id) =>
             json(
-              text(id, {
-                tools,
-                protocolVersion: "2025-06-18",
-                capabilities: { tools: {} },
-                serverInfo: { name: "x", version: "1" },
-              }),
+              `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"tools":${list},` +
+                '"protocolVersion":"2025-06-18","capabilities":{"tools":{}},' +
+                '"serverInfo":{"name":"x","version":"1"}}}',
             );
           await assertDoesNotBlock(
             `${count} tools with ${kind}`,
-            () => fixture.gateway.listServerTools(slug, caller, { refresh: true }, noAbort()),
+            () =>
+              settled(fixture.gateway.listServerTools(slug, caller, { refresh: true }, noAbort())),
           );
         }
       }
@@ -97,3 +174,8 @@ Deno.test("no tool server stops the gateway", async (t) => {
     await fixture.stop();
   }
 });
+
+/** A refusal is as good as an answer. */
+async function settled(calling: Promise<unknown>): Promise<void> {
+  await calling.catch((error) => assert.ok(error instanceof SwarmError, String(error)));
+}

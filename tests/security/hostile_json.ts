@@ -4,6 +4,20 @@ const repeated = (count: number, item: string) => Array.from({ length: count }, 
 const numbered = (count: number, value: string) =>
   Array.from({ length: count }, (_, number) => `"k${number}":${value}`).join();
 
+/** Texts of 4 MB in which secrets are looked for in every form; none of them holds one. */
+export const ESCAPED_TEXTS: Readonly<Record<string, string>> = {
+  "percent escapes": "%61".repeat(1_300_000),
+  "percent escapes of percent escapes": "%252561".repeat(570_000),
+  "backslashes": "\\".repeat(4_000_000),
+  "unicode escapes": "\\u0061".repeat(660_000),
+  "entities": "&#97;".repeat(800_000),
+  "entities of entities": "&amp;".repeat(800_000),
+  "hexadecimal digits": "73 6b ".repeat(660_000),
+  "lines of base64": `${"c2st".repeat(19)}\n`.repeat(51_000),
+  "the beginnings of a secret": "sk-a-credential-of-this-tes".repeat(148_000),
+  "secrets": "sk-a-credential-of-this-test,".repeat(137_000),
+};
+
 /** JSON texts that are made to be slow, as the value of something; most of them are even valid. */
 export const HOSTILE_VALUES: Readonly<Record<string, string>> = {
   "brackets without end": "[".repeat(4 * MIB),

@@ -15,15 +15,6 @@ export type EmbedderIdentity = Pick<EmbedderConfig, "name" | "secret">;
 
 type EmbedderErrorCode = Extract<ErrorCode, `EMBEDDER_${string}`>;
 
-const HINTS: Readonly<Partial<Record<EmbedderErrorCode, string>>> = {
-  EMBEDDER_RATE_LIMITED: "Wait as long as it asks, or lower the embedder's items_per_minute.",
-  EMBEDDER_QUOTA_EXHAUSTED: "Wait until the quota comes back, or raise it at the provider.",
-  EMBEDDER_UNAVAILABLE: "Try again later; check the embedder's base_url if this goes on.",
-  EMBEDDER_REFUSED: "Check the embedder's key, model and base_url, and the account's credit.",
-  EMBEDDER_TEXT_REFUSED: "Send the texts one by one to find the one that it does not take.",
-  EMBEDDER_OUTPUT_INVALID: "Check that the embedder's model and model_dimensions belong together.",
-};
-
 /** Puts a failure into words. Neither the key nor any embedded text ever appears in it. */
 export function createEmbedderError(
   { name, secret }: EmbedderIdentity,
@@ -36,7 +27,7 @@ export function createEmbedderError(
     readonly cause?: unknown;
   },
 ): SwarmError {
-  const { code, message, details = {}, hint = HINTS[code], retryAfterSeconds, cause } = problem;
+  const { code, message, details = {}, hint, retryAfterSeconds, cause } = problem;
   const words = createRedactor(secret === null ? [] : [secret]).text(message);
   return new SwarmError(code, `Cannot embed with '${name}': ${words}`, {
     details: { embedder: name, ...details },

@@ -3,7 +3,7 @@ import { REPORT_LIMITS } from "../../json/json_limits.ts";
 import { parseJsonOrUndefined } from "../../json/parse_json.ts";
 import { z } from "../../vendor/zod.js";
 import type { SwarmError } from "../../errors/swarm_error.ts";
-import { parseDuration, parseRetryAfter } from "../../llm/retry_after.ts";
+import { parseDuration, parseRetryAfter } from "../../net/retry_after.ts";
 import type { EmbedderConfig } from "./embedder_config.ts";
 import {
   createEmbedderError,

@@ -1,3 +1,4 @@
+import { parseRetryAfter } from "../../net/retry_after.ts";
 import { SwarmError } from "../../errors/swarm_error.ts";
 import { capBody } from "../../net/cap_body.ts";
 
@@ -57,8 +58,8 @@ export function unavailable(
 }
 
 function askedWaitSeconds(headers: Headers, text: string, nowMs: number): number | null {
-  const retryAfter = Number(headers.get("retry-after") ?? NaN);
-  if (Number.isFinite(retryAfter) && retryAfter >= 0) return retryAfter;
+  const retryAfter = parseRetryAfter(headers, nowMs);
+  if (retryAfter !== undefined) return retryAfter;
   // Secondary limits need name no time, and leave the hour's requests as they are.
   if (headers.get("x-ratelimit-remaining") !== "0") {
     return /secondary rate limit/i.test(text) ? UNTOLD_WAIT_SECONDS : null;

@@ -1,3 +1,4 @@
+import { lazily } from "../../lazily.ts";
 import { SwarmError } from "../../errors/swarm_error.ts";
 import type { GitHub } from "../github/github_port.ts";
 import { CHUNKER_VERSION } from "../markdown/split_markdown.ts";
@@ -26,7 +27,9 @@ export async function reconcile(
 ): Promise<SyncEnd> {
   const { kind, project } = sync.context;
   if (project.embedder === null) throw noEmbedder();
-  const openGitHub = once(async () => ports.openGitHub(await ports.store.githubToken(project.id)));
+  const openGitHub = lazily(async () =>
+    ports.openGitHub(await ports.store.githubToken(project.id))
+  );
   let { commitSha } = sync.context;
   if (kind === "tree" && commitSha === null) {
     commitSha = await compareTree(sync, await openGitHub(), ports, run);
@@ -140,11 +143,6 @@ function asRefusal(error: unknown): unknown {
       hint: "Change the file, or exclude it with include_globs.",
     },
   );
-}
-
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | null = null;
-  return () => made ??= make();
 }
 
 function noEmbedder(): SwarmError {

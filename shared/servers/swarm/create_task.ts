@@ -31,60 +31,6 @@ export const createTaskTool = defineTool({
     openWorldHint: true,
   },
   input: createTaskRequest,
-  inputSchema: {
-    type: "object",
-    properties: {
-      agent: { type: "string", description: "Slug of the agent, as list_agents gives it" },
-      input: {
-        type: ["object", "string"],
-        description: "The agent's input: a text, or an object",
-      },
-      idempotency_key: {
-        type: "string",
-        maxLength: 255,
-        description: "The same key names the same task: send it to be able to repeat the call",
-      },
-      run_after: {
-        type: "string",
-        format: "date-time",
-        description: "The task is not started before this time",
-      },
-      priority: { type: "string", enum: ["high", "normal", "low"], default: "normal" },
-      concurrency_key: {
-        type: "string",
-        maxLength: 255,
-        description: "Tasks of one key share its limit",
-      },
-      metadata: { type: "object", description: "Notes of your own, kept with the task" },
-      output_schema: {
-        type: "object",
-        description: "JSON Schema that the output fits, instead of the agent's own",
-      },
-      watch: {
-        type: "boolean",
-        default: false,
-        description: "Streams the models' text to the job's channel, for the first minute",
-      },
-      budget: {
-        type: "object",
-        description: "Caps of the whole job; null lifts a cap. Agents leave it out",
-        properties: Object.fromEntries(
-          [
-            "max_input_tokens",
-            "max_output_tokens",
-            "max_cost_micro_usd",
-            "max_steps",
-            "max_depth",
-            "max_tasks",
-            "max_wall_seconds",
-          ].map((name) => [name, { type: ["integer", "null"], minimum: 0 }]),
-        ),
-        additionalProperties: false,
-      },
-    },
-    required: ["agent", "input"],
-    additionalProperties: false,
-  },
   output,
   async run(request, { sql, caller, traceparent, tracestate, idempotencyKey }) {
     // The key of the call stands in for a missing one, so that a repeated delivery makes one task.

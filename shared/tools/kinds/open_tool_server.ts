@@ -170,7 +170,8 @@ async function openParsed(
         fetch: guardedFetch,
         saveState: async (state) => {
           try {
-            await ports.store.saveConnectionState(connection.id, toStorableState(state, secrets));
+            const storable = await toStorableState(state, secrets);
+            await ports.store.saveConnectionState(connection.id, storable);
           } catch (error) {
             // Only costs the next call a handshake.
             log("warn", "tool.connection_not_saved", { error: String(error) });

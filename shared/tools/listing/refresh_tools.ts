@@ -45,8 +45,8 @@ export async function refreshTools(
   const listing = await opened.server.listTools(signal);
   const redactor = opened.redactor();
   const dropped = listing.dropped.map(({ name, reason }): DroppedTool => ({
-    name: redactor.text(name),
-    reason: redactor.text(reason),
+    name: redactor.head(name, MAX_NAME_CHARACTERS),
+    reason: redactor.head(reason, MAX_REASON_CHARACTERS),
   }));
   // By the name that is stored, which two names may come to.
   const tools = new Map<string, ToolToStore>();
@@ -55,7 +55,7 @@ export async function refreshTools(
   for (const listed of listing.tools) {
     // Converting one schema takes up to a few hundredths of a second, and there may be a thousand.
     await sleep(0, signal);
-    const safe = redactor.json(JSON.parse(JSON.stringify(listed)));
+    const safe = await redactor.jsonInTurns(JSON.parse(JSON.stringify(listed)));
     const definition = toolDefinitionSchema.parse(toStorableJson(safe));
     const stored = toStored(tool.slug, trusted(definition, config));
     if ("reason" in stored) dropped.push(stored);

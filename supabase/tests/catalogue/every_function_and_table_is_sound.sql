@@ -58,8 +58,11 @@ select is_empty(
         where caller.oid <> held.oid and strpos(caller.prosrc, 'private.' || held.proname || '(') > 0
       )
       and not exists (select from pg_policies where strpos(qual, held.proname || '(') > 0)
-      and not exists (select from pg_indexes where strpos(indexdef, held.proname || '(') > 0)$$,
-  'API roles execute nothing in private but what a policy, a trigger, an index or a public function calls as them'
+      and not exists (select from pg_indexes where strpos(indexdef, held.proname || '(') > 0)
+      and not exists (
+        select from pg_views where schemaname = 'public' and strpos(definition, held.proname || '(') > 0
+      )$$,
+  'API roles execute nothing in private but what a policy, a trigger, an index, a view or a public function calls as them'
 );
 select is_empty(
   $$select constraint_.conrelid::regclass::text, constraint_.conname

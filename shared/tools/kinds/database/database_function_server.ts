@@ -4,8 +4,10 @@ import type { Sql } from "../../../db/sql_client.ts";
 import { toSwarmError } from "../../../db/to_swarm_error.ts";
 import { definedOnly } from "../../../defined_only.ts";
 import { SwarmError } from "../../../errors/swarm_error.ts";
-import type { JsonObject, JsonValue } from "../../../json.ts";
+import type { JsonObject } from "../../../json.ts";
 import { jsonObject } from "../../../json_schema.ts";
+import { ANSWER_LIMITS } from "../../../json/json_limits.ts";
+import { parseJsonOrUndefined } from "../../../json/parse_json.ts";
 import { claimsOfCall } from "../../../tool_contracts/tool_caller.ts";
 import { withDeadline } from "../../../with_deadline.ts";
 import { runAsUser } from "../../../db/run_as_user.ts";
@@ -85,7 +87,7 @@ async function callFunction(
     );
     if (timed.kind === "done") return toAnswer(timed.value);
   } catch (error) {
-    if (signal.aborted) throw error;
+    if (signal.aborted || error instanceof SwarmError) throw error;
     return answerOfError(options.config.function, error);
   }
   const message = `${options.config.function} gave no answer within ${call.timeoutMs} ms`;
@@ -119,22 +121,46 @@ async function callAsUser(
   transaction: TransactionSql,
   statement: string,
   args: JsonObject,
-): Promise<JsonValue[]> {
-  const rows = await transaction<{ result: JsonValue }[]>`
-    select result from private.call_as_caller(${statement}, ${transaction.json(args)}) as result`;
-  return rows.map((row) => row.result);
+): Promise<string[]> {
+  // As text: what a function returns is measured before it is parsed, and if there is too much of it
+  // it stays in the database.
+  const rows = await transaction<{ result: string | null; byte_count: string }[]>`
+    select case when byte_count <= ${ANSWER_LIMITS.bytes}::bigint then result end as result, byte_count
+    from (
+      select result, sum(octet_length(result)) over () as byte_count
+      from (
+        select coalesce(result, 'null')::text as result
+        from private.call_as_caller(${statement}, ${transaction.json(args)}) as result
+      ) as answered
+    ) as counted`;
+  return rows.map(({ result, byte_count: byteCount }) => {
+    // The transaction is rolled back.
+    if (result === null) throw resultTooLarge(Number(byteCount));
+    return result;
+  });
 }
 
-function toAnswer(rows: readonly JsonValue[]): ServerAnswer {
+function toAnswer(rows: readonly string[]): ServerAnswer {
   const shown = rows.slice(0, MAX_ROWS);
-  const structured: JsonValue = rows.length === 1 ? rows[0] ?? null : shown;
+  const json = rows.length === 1 ? rows[0] ?? "null" : `[${shown.join(",")}]`;
   const notice = rows.length > MAX_ROWS ? `\n(cut: only the first ${MAX_ROWS} rows are shown)` : "";
+  // What goes beyond the limits can still be read as text.
+  const structured = parseJsonOrUndefined(json, ANSWER_LIMITS);
   return {
     kind: "answered",
-    text: JSON.stringify(structured) + notice,
-    structured,
+    text: (structured === undefined ? json : JSON.stringify(structured)) + notice,
+    ...(structured === undefined ? {} : { structured }),
     isError: false,
   };
+}
+
+function resultTooLarge(byteCount: number): SwarmError {
+  return new SwarmError(
+    "OUTPUT_TOO_LARGE",
+    `Cannot return the result of the database function: it has ${byteCount} bytes of JSON, ` +
+      `and ${ANSWER_LIMITS.bytes} are allowed; nothing was changed`,
+    { hint: "Ask for less, or save what is large with Storage." },
+  );
 }
 
 /** A PostgreSQL error is the function's answer; a connection that broke is none. */

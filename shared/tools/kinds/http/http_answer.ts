@@ -1,5 +1,5 @@
-import { definedOnly } from "../../../defined_only.ts";
-import { SwarmError } from "../../../errors/swarm_error.ts";
+import { SwarmError, type SwarmErrorOptions } from "../../../errors/swarm_error.ts";
+import { parseRetryAfter } from "../../../net/retry_after.ts";
 import type { JsonValue } from "../../../json.ts";
 import { ANSWER_LIMITS } from "../../../json/json_limits.ts";
 import { parseJsonOrUndefined } from "../../../json/parse_json.ts";
@@ -48,28 +48,20 @@ export async function readHttpAnswer(
 
 /** The error for a server that asks to be called less often. */
 export function rateLimited(server: string, headers: Headers): SwarmError {
-  const seconds = retryAfterSeconds(headers.get("retry-after"));
-  return new SwarmError("TOOL_RATE_LIMITED", `The tool server '${server}' is rate limited`, {
-    hint: seconds === undefined ? "Try again later." : `Try again in ${seconds} seconds.`,
-    ...definedOnly({ retryAfterSeconds: seconds }),
-  });
+  const problem = `The tool server '${server}' is rate limited`;
+  return new SwarmError("TOOL_RATE_LIMITED", problem, askedWait(headers));
 }
 
 /** The error for a server that says when it will be there again. */
 export function temporarilyUnavailable(server: string, headers: Headers): SwarmError {
-  const seconds = retryAfterSeconds(headers.get("retry-after"));
-  return new SwarmError("TOOL_UNAVAILABLE", `The tool server '${server}' is down for a while`, {
-    hint: seconds === undefined ? "Try again later." : `Try again in ${seconds} seconds.`,
-    ...definedOnly({ retryAfterSeconds: seconds }),
-  });
+  const problem = `The tool server '${server}' is down for a while`;
+  return new SwarmError("TOOL_UNAVAILABLE", problem, askedWait(headers));
 }
 
-function retryAfterSeconds(value: string | null): number | undefined {
-  if (value === null || value.trim() === "") return undefined;
-  const seconds = Number(value);
-  if (Number.isFinite(seconds)) return Math.max(0, seconds);
-  const at = Date.parse(value);
-  return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - Date.now()) / 1000));
+function askedWait(headers: Headers): SwarmErrorOptions {
+  const retryAfterSeconds = parseRetryAfter(headers, Date.now());
+  if (retryAfterSeconds === undefined) return { hint: "Try again later." };
+  return { hint: `Try again in ${Math.ceil(retryAfterSeconds)} seconds.`, retryAfterSeconds };
 }
 
 async function readBody(response: Response): Promise<{ text: string; structured?: JsonValue }> {

@@ -1,0 +1,32 @@
+import type { CallRecord } from "../tool_contracts/tool_records.ts";
+import { unknownServer } from "../tool_contracts/unknown_server.ts";
+import { type AskedCall, endedUnsent, type LookedUpCall, type Staged } from "./call_stages.ts";
+
+/** How long a call waits for the first list of a server's tools. */
+export const FIRST_LIST_WAIT_MS = 15_000;
+
+/** Reads all that the call needs, unless it was read before. */
+export async function lookUpCall(
+  call: AskedCall,
+  read?: CallRecord,
+): Promise<Staged<LookedUpCall>> {
+  try {
+    const next = read === undefined ? await beginCall(call, true) : lookedUp(call, read);
+    return { kind: "next", call: next };
+  } catch (error) {
+    return endedUnsent(call, error);
+  }
+}
+
+/** @param isCharged Takes the call out of its rate limit, which needs a tool that is cached. */
+export async function beginCall(call: AskedCall, isCharged: boolean): Promise<LookedUpCall> {
+  const { request: { server, toolName, caller }, ports } = call;
+  const record = await ports.store.beginCall({ server, toolName, caller, isCharged });
+  if (record === null) throw unknownServer(server);
+  return lookedUp(call, record);
+}
+
+function lookedUp(call: AskedCall, record: CallRecord): LookedUpCall {
+  const { user_id: userId, client_id: clientId } = record;
+  return { ...call, record, caller: { ...call.request.caller, userId, clientId } };
+}

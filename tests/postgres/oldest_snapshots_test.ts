@@ -1,0 +1,25 @@
+import assert from "node:assert/strict";
+import { PROJECT_ROOT } from "../../scripts/project_root.ts";
+import { applyMigrations } from "../../stack/migrations/apply_migrations.ts";
+import { asRole, startNativeServer } from "./native_server.ts";
+
+Deno.test("oldest_snapshots names the session that holds one, to the service alone", async () => {
+  await using server = await startNativeServer();
+  await applyMigrations(server.cluster, PROJECT_ROOT);
+  const read = (role: string) =>
+    asRole(server.sql, role, (tx) => tx`select * from public.oldest_snapshots`);
+
+  const seen = await server.admin.begin("isolation level repeatable read", async (tx) => {
+    const [session] = await tx`
+      select pg_backend_pid()::text as pid, (select count(*) from public.tasks) as tasks`;
+    const rows = await read("service_role");
+    return rows.filter(({ holder, name }) => holder === "session" && name === session?.pid);
+  });
+  const afterwards = await read("service_role");
+
+  assert.equal(seen.length, 1);
+  assert.equal(seen[0]?.state, "idle in transaction");
+  assert.ok(Number(seen[0]?.age_seconds) >= 0);
+  assert.ok(!afterwards.some(({ name }) => name === seen[0]?.name), "a transaction that has ended");
+  await assert.rejects(read("authenticated"), { code: "42501" });
+});
