@@ -193,7 +193,7 @@ Deno.test("a worker runs tasks to their end", async (t) => {
       });
 
       const taskId = await swarm.createTask();
-      await swarm.until(taskId, "completed", 20_000);
+      await swarm.until(taskId, "completed");
 
       assert.match(results[0] ?? "", /read slow/);
       assert.match(results[1] ?? "", /MODEL_REQUEST_INVALID/);
@@ -421,7 +421,7 @@ Deno.test("a worker runs tasks to their end", async (t) => {
           await waitFor(async () => {
             onDelta(".");
             return (await swarm.deltas(taskId)).length > 0;
-          }, { timeoutMs: 10_000, what: "text on the job's channel" });
+          }, { what: "text on the job's channel" });
           return complete("Done");
         },
       });
@@ -431,7 +431,7 @@ Deno.test("a worker runs tasks to their end", async (t) => {
       await swarm.watch(taskId);
       watch.resolve();
 
-      await swarm.until(taskId, "completed", 20_000);
+      await swarm.until(taskId, "completed");
       assert.equal((await swarm.deltas(taskId))[0]?.offset, 0);
       await worker.stop();
     });
@@ -450,7 +450,7 @@ Deno.test("a worker runs tasks to their end", async (t) => {
       });
 
       const taskId = await swarm.createTask();
-      const task = await swarm.until(taskId, "completed", 20_000);
+      const task = await swarm.until(taskId, "completed");
 
       assert.equal(task.attempts, 1);
       assert.deepEqual((await swarm.steps(taskId)).map(({ seq }) => seq), [1, 2]);
