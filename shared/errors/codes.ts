@@ -116,6 +116,11 @@ export const ERROR_CODES = {
   ),
   TASK_NOT_FOUND: error(404, "tool_error", "Check the id and sign in as the task's owner."),
   TASK_NOT_MASTER: error(409, "tool_error", "Name the job's master task."),
+  TASK_NOT_CONTINUABLE: error(
+    409,
+    "tool_error",
+    "Wait until the task has ended, or continue its master task.",
+  ),
   TASK_NOT_RETRYABLE: error(409, "tool_error", "Create a new task or fork one."),
   FORK_POINT_INVALID: error(422, "tool_error", "Fork after a step that has a result."),
   DEAD_LETTER_NOT_FOUND: error(

@@ -34,6 +34,7 @@ insert into private.error_codes (code, status, error_type, is_retryable, counts_
   ('AGENT_HANDOFF_FORBIDDEN', 403, 'auth_error', false, false),
   ('TASK_NOT_FOUND', 404, 'tool_error', false, true),
   ('TASK_NOT_MASTER', 409, 'tool_error', false, true),
+  ('TASK_NOT_CONTINUABLE', 409, 'tool_error', false, true),
   ('TASK_NOT_RETRYABLE', 409, 'tool_error', false, true),
   ('FORK_POINT_INVALID', 422, 'tool_error', false, true),
   ('DEAD_LETTER_NOT_FOUND', 404, 'tool_error', false, true),

@@ -70,6 +70,7 @@ export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
     service: "writes",
   },
   agent_audience: { usersRead: "user_id = $1", service: "writes" },
+  agent_fallbacks: { usersRead: `agent_id in (${USABLE_AGENTS})`, service: "writes" },
   agent_handoffs: {
     usersRead: `agent_id in (${USABLE_AGENTS}) and target_agent_id in (${USABLE_AGENTS})`,
     service: "writes",
@@ -246,6 +247,10 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     ...OWNER_AND_SERVICE,
     arguments: async (world) => ({ p_task_id: await world.failedTask() }),
   },
+  "continue_task(uuid, jsonb)": {
+    ...OWNER_AND_SERVICE,
+    arguments: async (world) => ({ p_task_id: await world.failedTask(), p_input: "Go on" }),
+  },
   "fork_task(uuid, integer)": {
     ...OWNER_AND_SERVICE,
     arguments: async (world) => ({ p_task_id: await world.failedTask(), p_from_seq: 1 }),
@@ -322,6 +327,7 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "call_as_caller(text, jsonb)",
   "cancel_task(uuid)",
   "check_head(uuid)",
+  "continue_task(uuid, jsonb)",
   "fork_task(uuid, integer)",
   "has_scope(text)",
   "is_own_channel(text)",

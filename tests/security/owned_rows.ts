@@ -44,6 +44,10 @@ async function addNamedAgent(
     given as (
       insert into public.agent_skills (agent_id, skill_id) select named.id, skill.id from named, skill
     ),
+    fallback as (
+      insert into public.agent_fallbacks (agent_id, provider_id)
+      select named.id, provider.id from named, public.llm_providers as provider limit 1
+    ),
     handoff as (
       insert into public.agent_handoffs (agent_id, target_agent_id)
       select agent.id, named.id from named, public.agents as agent where agent.slug = ${AGENT}
