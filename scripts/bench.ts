@@ -10,6 +10,7 @@ import { describeMachine, readMachine } from "./bench/machine.ts";
 import { benchMcp } from "./bench/mcp.ts";
 import { benchMemory } from "./bench/memory.ts";
 import { benchParked } from "./bench/parked.ts";
+import { benchPeers } from "./bench/peers.ts";
 import { benchPickup } from "./bench/pickup.ts";
 import { printResult } from "./bench/print_result.ts";
 import { saveResult } from "./bench/result_file.ts";
@@ -17,6 +18,7 @@ import { benchQuoth } from "./bench/quoth.ts";
 import { benchQuothSearch } from "./bench/quoth_search.ts";
 import { benchRealtime } from "./bench/realtime.ts";
 import { benchRecovery } from "./bench/recovery.ts";
+import { benchSoak } from "./bench/soak.ts";
 import { benchSplitter } from "./bench/splitter.ts";
 import { benchSteps } from "./bench/steps.ts";
 import { benchThroughput } from "./bench/throughput.ts";
@@ -36,11 +38,13 @@ const BENCHES: Readonly<
   mcp: benchMcp,
   memory: benchMemory,
   parked: benchParked,
+  peers: benchPeers,
   pickup: benchPickup,
   quoth: benchQuoth,
   quoth_search: benchQuothSearch,
   realtime: benchRealtime,
   recovery: benchRecovery,
+  soak: benchSoak,
   splitter: benchSplitter,
   steps: benchSteps,
   throughput: benchThroughput,

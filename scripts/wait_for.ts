@@ -1,6 +1,6 @@
 /** How long {@linkcode waitFor} tries. */
 export interface WaitOptions {
-  /** @default 10_000 */
+  /** Long, since only a failure ever waits for so long, however busy the machine. @default 60_000 */
   readonly timeoutMs?: number;
   /** @default 25 */
   readonly intervalMs?: number;
@@ -18,7 +18,7 @@ export async function waitFor<T>(
   condition: () => Promise<T | undefined | null | false> | T | undefined | null | false,
   options: WaitOptions = {},
 ): Promise<T> {
-  const { timeoutMs = 10_000, intervalMs = 25, what = "the condition" } = options;
+  const { timeoutMs = 60_000, intervalMs = 25, what = "the condition" } = options;
   const deadline = performance.now() + timeoutMs;
   while (true) {
     const value = await condition();

@@ -42,7 +42,7 @@ export async function benchPickup(db: string): Promise<BenchResult> {
     ...mediansOf(latenciesOf(stack, "stack", "stack_")),
   };
   return judge("pickup", figures, {
-    p50_to_graphile: { max: 1.2 },
+    p50_to_graphile: { max: 1.3 },
     p50_to_pgmq_poll: { max: 0.2 },
   }, { spreads, versions, notes: NOTES });
 }

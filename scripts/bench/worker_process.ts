@@ -3,16 +3,20 @@ import { fileURLToPath } from "node:url";
 import { PROJECT_ROOT } from "../project_root.ts";
 import type { Peers } from "./peers/install_peers.ts";
 
+/** Systems of others, which run on Node. */
+export const PEER_SYSTEMS = ["graphile", "pgboss", "openworkflow", "dbos"] as const;
+
+export type PeerSystem = (typeof PEER_SYSTEMS)[number];
+
 /** What a worker of a benchmark is told. */
 export interface WorkerOrder {
-  /** `graphile` and `pgboss` run on Node, the others on Deno. */
-  readonly system: "supaswarm" | "supaswarm_agent" | "pgmq_poll" | "graphile" | "pgboss";
+  readonly system: PeerSystem | "supaswarm" | "supaswarm_agent" | "pgmq_poll";
   readonly url: string;
   readonly concurrency: number;
   /** Connections at most. */
   readonly poolSize: number;
-  /** Reports the moments of these tasks, counted from 1; null: of each. */
-  readonly marks: readonly number[] | null;
+  /** Reports the moments of these tasks, counted from 1, or of every n-th; null: of each. */
+  readonly marks: readonly number[] | number | null;
   /** Peers only: tasks that they put into their own queue before they begin. @default 0 */
   readonly enqueueCount?: number;
 }
@@ -22,12 +26,16 @@ export interface TaskMoment {
   readonly count: number;
   /** Milliseconds since 1970. */
   readonly at_ms: number;
+  /** Of the newest task that the worker was asked to create. */
+  readonly created_at_ms?: number;
 }
 
 /** A worker that runs in a process of its own. */
 export interface WorkerProcess extends AsyncDisposable {
   /** The next moment that it reports. */
   next(timeoutMs: number): Promise<TaskMoment>;
+  /** Asks a peer to create one more task. */
+  createTask(): Promise<void>;
 }
 
 /** Starts a worker and waits until it serves. */
@@ -36,6 +44,7 @@ export async function startWorkerProcess(
   peers: Peers | null,
 ): Promise<WorkerProcess> {
   const child = commandOf(order, peers).spawn();
+  const stdin = child.stdin.getWriter();
   const lines = readLines(child.stdout);
   let isOver = false;
 
@@ -57,7 +66,7 @@ export async function startWorkerProcess(
   async function stop(): Promise<void> {
     if (isOver) return;
     isOver = true;
-    await child.stdin.close().catch(() => {});
+    await stdin.close().catch(() => {});
     const timer = setTimeout(() => child.kill("SIGKILL"), 5_000);
     // Nobody wants to hear the rest, but a closed pipe would be an error of the worker's.
     while (!(await lines.next()).done);
@@ -74,6 +83,7 @@ export async function startWorkerProcess(
   return {
     // Written by the workers of this folder alone.
     next: async (timeoutMs) => JSON.parse(await read(timeoutMs)) as TaskMoment,
+    createTask: () => stdin.write(new TextEncoder().encode("create\n")),
     [Symbol.asyncDispose]: stop,
   };
 }
@@ -81,7 +91,7 @@ export async function startWorkerProcess(
 function commandOf(order: WorkerOrder, peers: Peers | null): Deno.Command {
   const argument = JSON.stringify(order);
   const streams = { stdin: "piped", stdout: "piped", stderr: "inherit" } as const;
-  if (order.system === "graphile" || order.system === "pgboss") {
+  if (PEER_SYSTEMS.some((system) => system === order.system)) {
     if (peers === null) throw new Error(`The peer ${order.system} is not installed`);
     return new Deno.Command(peers.nodePath, {
       args: [peers.workerPath, argument],

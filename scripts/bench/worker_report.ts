@@ -18,7 +18,7 @@ export function createMomentReporter({ marks }: WorkerOrder): () => void {
   return () => {
     const atMs = performance.timeOrigin + performance.now();
     count++;
-    if (marks === null || marks.includes(count)) {
+    if (isMarked(marks, count)) {
       writeLine(JSON.stringify({ count, at_ms: atMs }));
     }
   };
@@ -29,4 +29,9 @@ export async function untilDismissed(): Promise<void> {
   for await (const _chunk of Deno.stdin.readable) {
     // What is written to it means nothing.
   }
+}
+
+function isMarked(marks: WorkerOrder["marks"], place: number): boolean {
+  if (marks === null) return true;
+  return typeof marks === "number" ? place % marks === 0 : marks.includes(place);
 }

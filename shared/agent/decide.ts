@@ -22,7 +22,7 @@ import type {
 import { isRejected } from "./step_result.ts";
 import { isSystemTool, systemModelTools } from "./system_tools.ts";
 import { systemPrompt } from "./system_prompt.ts";
-import { isPlainAnswer, nextModelSeq, readTurns, type Turn } from "./turns.ts";
+import { isPlainAnswer, lastMessageSeq, nextModelSeq, readTurns, type Turn } from "./turns.ts";
 
 /** Turns in a row of nothing but calls that cannot be made; then the model is given up. */
 const MAX_UNUSABLE_TURNS = 3;
@@ -70,10 +70,11 @@ export type Decision =
  * the calls run, people are asked, and last the task waits for its subtasks.
  */
 export function decide(state: AgentState): Decision {
-  const turns = readTurns(state.steps);
+  const begunBy = lastMessageSeq(state.steps);
+  const turns = readTurns(state.steps).filter(({ modelSeq }) => modelSeq > begunBy);
   const turn = turns.at(-1);
   if (state.context.agent === null) return fail("AGENT_NOT_FOUND", AGENT_GONE);
-  if (turn === undefined) return callModel(state, 1);
+  if (turn === undefined) return callModel(state, begunBy + 1);
   if (turn.output === null) return callModel(state, turn.modelSeq);
   if (isPlainAnswer(turn)) return afterPlainAnswer(state, turns, turn);
   return afterCalls(state, turns, turn);

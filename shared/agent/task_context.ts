@@ -16,7 +16,7 @@ const modelStep = z.object({
 });
 
 const callStep = z.object({
-  kind: stepKind.exclude(["model"]),
+  kind: stepKind.exclude(["model", "user"]),
   seq,
   /** `failed`: ended, and the result is an error that the model reads. */
   state: stepState,
@@ -25,6 +25,14 @@ const callStep = z.object({
   input: jsonObject.nullable(),
   /** Null until the step has ended. */
   output: jsonValue.nullable(),
+});
+
+const messageStep = z.object({
+  kind: z.literal("user"),
+  seq,
+  state: stepState,
+  /** What the user added after the task had ended. */
+  input: jsonValue,
 });
 
 const review = z.object({
@@ -37,6 +45,16 @@ const review = z.object({
   answered_at: z.string().nullable(),
   /** The call that was asked about has run once more since: the answer allows no further run. */
   is_spent: z.boolean(),
+});
+
+const provider = z.object({
+  id: z.string(),
+  name: z.string(),
+  api: z.enum(CLOSED_SETS.llm_providers.api),
+  base_url: z.string().nullable(),
+  default_model: z.string(),
+  requires_api_key: z.boolean(),
+  api_key_secret_name: z.string().nullable(),
 });
 
 /** What `private.claim_tasks()` tells a worker about a task: all it needs to go on. */
@@ -58,6 +76,8 @@ export const taskContext = z.object({
     tracestate: z.string().nullable(),
     /** What the owner may still store, as of the claim; null where there is no limit. */
     stored_bytes_left: z.number().nullable(),
+    /** The job's budget caps its cost. */
+    has_cost_cap: z.boolean(),
     /** JSON Schema of this task's result; null: its agent's. */
     output_schema: jsonObject.nullable(),
     /** What the master task was asked for. */
@@ -78,18 +98,17 @@ export const taskContext = z.object({
     must_complete: z.boolean(),
   }).nullable(),
   /** Null when the agent names none or the one it names is not active. */
-  provider: z.object({
-    id: z.string(),
-    name: z.string(),
-    api: z.enum(CLOSED_SETS.llm_providers.api),
-    base_url: z.string().nullable(),
-    default_model: z.string(),
-    requires_api_key: z.boolean(),
-    api_key_secret_name: z.string().nullable(),
-  }).nullable(),
+  provider: provider.nullable(),
+  /** Whom to ask instead when the provider fails, in this order. */
+  fallbacks: z.array(z.object({
+    provider,
+    model: z.string().nullable(),
+    /** A job with a cost cap calls no model without a price. */
+    is_priced: z.boolean(),
+  })),
   skills: z.array(z.object({ skill_id: z.string(), name: z.string(), description: z.string() })),
   handoffs: z.array(z.object({ slug: z.string(), description: z.string().nullable() })),
-  steps: z.array(z.discriminatedUnion("kind", [modelStep, callStep])),
+  steps: z.array(z.discriminatedUnion("kind", [modelStep, callStep, messageStep])),
   reviews: z.array(review),
   /** What the tools that the job has called so far let flow. */
   job_data_flows: z.array(z.string()),
@@ -103,7 +122,9 @@ export type Agent = NonNullable<TaskContext["agent"]>;
 export type ModelStep = z.infer<typeof modelStep>;
 /** A tool call of the transcript: through the gateway, or of a system tool. */
 export type CallStep = z.infer<typeof callStep>;
+/** A message that continued the task. */
+export type MessageStep = z.infer<typeof messageStep>;
 /** One row of the transcript. */
-export type Step = ModelStep | CallStep;
+export type Step = ModelStep | CallStep | MessageStep;
 /** A question to a person and, once there, the answer. */
 export type Review = z.infer<typeof review>;

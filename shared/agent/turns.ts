@@ -22,7 +22,7 @@ export interface Turn {
  */
 export function readTurns(steps: readonly Step[]): readonly Turn[] {
   const callSteps = new Map(
-    steps.flatMap((step) => step.kind === "model" ? [] : [[step.seq, step] as const]),
+    steps.flatMap((step) => isCallStep(step) ? [[step.seq, step] as const] : []),
   );
   return steps.flatMap((step) => {
     if (step.kind !== "model") return [];
@@ -33,6 +33,18 @@ export function readTurns(steps: readonly Step[]): readonly Turn[] {
     });
     return [{ modelSeq: step.seq, output, calls }];
   });
+}
+
+function isCallStep(step: Step): step is CallStep {
+  return step.kind !== "model" && step.kind !== "user";
+}
+
+/**
+ * The last message of the user, which began the run at hand: 0 for the task's input. What came
+ * before it is history, in which nothing is left to do.
+ */
+export function lastMessageSeq(steps: readonly Step[]): number {
+  return steps.findLast(({ kind }) => kind === "user")?.seq ?? 0;
 }
 
 /** True when the model answered without calling a tool. */

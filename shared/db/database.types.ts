@@ -25,6 +25,32 @@ isOneToOne: false
       referencedColumns: ["id"]
     }
                   ]
+                },"agent_fallbacks": {
+                  Row: {
+                    "agent_id": string,"model": string | null,"priority": number,"provider_id": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "agent_id": string,"model"?: string | null,"priority"?: number,"provider_id": string
+                  }
+                  Update: {
+                    "agent_id"?: string,"model"?: string | null,"priority"?: number,"provider_id"?: string
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "agent_fallbacks_agent_id_fkey"
+      columns: ["agent_id"]
+isOneToOne: false
+      referencedRelation: "agents"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "agent_fallbacks_provider_id_fkey"
+      columns: ["provider_id"]
+isOneToOne: false
+      referencedRelation: "llm_providers"
+      referencedColumns: ["id"]
+    }
+                  ]
                 },"agent_handoffs": {
                   Row: {
                     "agent_id": string,"target_agent_id": string
@@ -573,6 +599,20 @@ isOneToOne: false
                   Relationships: [
                     
                   ]
+                },"sql_confirmations": {
+                  Row: {
+                    "answer": Json | null,"client_id": string,"created_at": string,"decided_at": string | null,"estimated_rows": number | null,"expires_at": string,"id": string,"idempotency_key": string | null,"is_approved": boolean | null,"max_rows": number,"needs_approval": boolean,"params_hash": string,"policy_version": number,"statement": string,"statement_class": string,"tables": (string)[],"token_hash": string,"tree_hash": string,"used_at": string | null,"user_id": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "answer"?: Json | null,"client_id": string,"created_at"?: string,"decided_at"?: string | null,"estimated_rows"?: number | null,"expires_at": string,"id"?: string,"idempotency_key"?: string | null,"is_approved"?: boolean | null,"max_rows": number,"needs_approval": boolean,"params_hash": string,"policy_version": number,"statement": string,"statement_class": string,"tables": (string)[],"token_hash": string,"tree_hash": string,"used_at"?: string | null,"user_id": string
+                  }
+                  Update: {
+                    "answer"?: Json | null,"client_id"?: string,"created_at"?: string,"decided_at"?: string | null,"estimated_rows"?: number | null,"expires_at"?: string,"id"?: string,"idempotency_key"?: string | null,"is_approved"?: boolean | null,"max_rows"?: number,"needs_approval"?: boolean,"params_hash"?: string,"policy_version"?: number,"statement"?: string,"statement_class"?: string,"tables"?: (string)[],"token_hash"?: string,"tree_hash"?: string,"used_at"?: string | null,"user_id"?: string
+                  }
+                  Relationships: [
+                    
+                  ]
                 },"task_events": {
                   Row: {
                     "at": string,"id": number,"master_task_id": string,"payload": NonNullable<Json>,"task_id": string,"type": string
@@ -627,14 +667,14 @@ isOneToOne: false
                   ]
                 },"tasks": {
                   Row: {
-                    "agent_id": string | null,"agent_slug": string | null,"attempts": number,"budget": Json | null,"cancel_requested_at": string | null,"concurrency_key": string | null,"cost_micro_usd": number | null,"created_at": string,"created_by": string | null,"deliveries": number,"depth": number,"epoch": number,"error": Json | null,"finished_at": string | null,"id": string,"idempotency_key": string | null,"input": NonNullable<Json>,"input_tokens": number,"intermediate_data": NonNullable<Json>,"lease_expires_at": string | null,"logs": (string)[],"master_task_id": string,"max_attempts": number,"max_deliveries": number,"message_id": number | null,"metadata": NonNullable<Json>,"output": Json | null,"output_schema": Json | null,"output_tokens": number,"owner_key": string,"parent_id": string | null,"parent_step_seq": number | null,"pending_children": number,"priority": string,"rate_limit_waits": number,"run_after": string | null,"started_at": string | null,"status": string,"storage_paths": (string)[],"traceparent": string | null,"tracestate": string | null,"updated_at": string,"worker_id": string | null,"works_alone": boolean
+                    "agent_id": string | null,"agent_slug": string | null,"attempts": number,"budget": Json | null,"cancel_requested_at": string | null,"concurrency_key": string | null,"cost_micro_usd": number | null,"created_at": string,"created_by": string | null,"deliveries": number,"depth": number,"epoch": number,"error": Json | null,"failing_since": string | null,"finished_at": string | null,"id": string,"idempotency_key": string | null,"input": NonNullable<Json>,"input_tokens": number,"intermediate_data": NonNullable<Json>,"lease_expires_at": string | null,"logs": (string)[],"master_task_id": string,"max_attempts": number | null,"max_deliveries": number,"message_id": number | null,"metadata": NonNullable<Json>,"output": Json | null,"output_schema": Json | null,"output_tokens": number,"owner_key": string,"parent_id": string | null,"parent_step_seq": number | null,"pending_children": number,"priority": string,"rate_limit_waits": number,"run_after": string | null,"started_at": string | null,"status": string,"storage_paths": (string)[],"traceparent": string | null,"tracestate": string | null,"updated_at": string,"worker_id": string | null,"works_alone": boolean
                   }
                   ComputedFields: never
                   Insert: {
-                    "agent_id"?: string | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input": NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id": string,"max_attempts"?: number,"max_deliveries"?: number,"message_id"?: number | null,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_schema"?: Json | null,"output_tokens"?: number,"owner_key"?: never,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"worker_id"?: string | null,"works_alone"?: boolean
+                    "agent_id"?: string | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"failing_since"?: string | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input": NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id": string,"max_attempts"?: number | null,"max_deliveries"?: number,"message_id"?: number | null,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_schema"?: Json | null,"output_tokens"?: number,"owner_key"?: never,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"worker_id"?: string | null,"works_alone"?: boolean
                   }
                   Update: {
-                    "agent_id"?: string | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input"?: NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id"?: string,"max_attempts"?: number,"max_deliveries"?: number,"message_id"?: number | null,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_schema"?: Json | null,"output_tokens"?: number,"owner_key"?: never,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"worker_id"?: string | null,"works_alone"?: boolean
+                    "agent_id"?: string | null,"agent_slug"?: string | null,"attempts"?: number,"budget"?: Json | null,"cancel_requested_at"?: string | null,"concurrency_key"?: string | null,"cost_micro_usd"?: number | null,"created_at"?: string,"created_by"?: string | null,"deliveries"?: number,"depth"?: number,"epoch"?: number,"error"?: Json | null,"failing_since"?: string | null,"finished_at"?: string | null,"id"?: string,"idempotency_key"?: string | null,"input"?: NonNullable<Json>,"input_tokens"?: number,"intermediate_data"?: NonNullable<Json>,"lease_expires_at"?: string | null,"logs"?: (string)[],"master_task_id"?: string,"max_attempts"?: number | null,"max_deliveries"?: number,"message_id"?: number | null,"metadata"?: NonNullable<Json>,"output"?: Json | null,"output_schema"?: Json | null,"output_tokens"?: number,"owner_key"?: never,"parent_id"?: string | null,"parent_step_seq"?: number | null,"pending_children"?: number,"priority"?: string,"rate_limit_waits"?: number,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"storage_paths"?: (string)[],"traceparent"?: string | null,"tracestate"?: string | null,"updated_at"?: string,"worker_id"?: string | null,"works_alone"?: boolean
                   }
                   Relationships: [
                     {
@@ -919,7 +959,10 @@ isOneToOne: false
                 }
           }
           Functions: {
-            "approve_tool_definition":
+            "approve_statement":
+{ Args: { "p_approved": boolean,"p_confirmation_id": string }; Returns: string
+                           },
+"approve_tool_definition":
 { Args: { "p_connection_id": string,"p_definition_hash"?: string,"p_tool_name": string }; Returns: string
                            },
 "cancel_task":
@@ -927,6 +970,9 @@ isOneToOne: false
                            },
 "check_head":
 { Args: { "p_project_id": string }; Returns: boolean
+                           },
+"continue_task":
+{ Args: { "p_input": Json,"p_task_id": string }; Returns: string
                            },
 "fork_task":
 { Args: { "p_from_seq": number,"p_task_id": string }; Returns: string
@@ -1144,11 +1190,14 @@ export const CLOSED_SETS = {
     reason: ["push", "files", "request", "head_check", "pending_chunks"],
     status: ["pending", "running", "completed", "failed"],
   },
+  sql_confirmations: {
+    statement_class: ["write", "ddl"],
+  },
   task_events: {
     type: ["task.created", "task.started", "task.parked", "task.resumed", "task.retried", "task.completed", "task.failed", "task.cancelled", "model.started", "model.interrupted", "model.completed", "tool.started", "tool.completed", "tool.failed", "subtask.created", "subtask.finished", "review.requested", "review.answered", "skill.loaded", "data.saved"],
   },
   task_steps: {
-    kind: ["model", "tool", "system"],
+    kind: ["model", "tool", "system", "user"],
     state: ["started", "done", "failed"],
   },
   tasks: {

@@ -1,10 +1,13 @@
+import type { ErrorCode } from "../errors/codes.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
+import { isJsonObject } from "../json.ts";
 import type {
   CreateModelAdapter,
   GenerateOptions,
   ModelAdapter,
   ModelAnswer,
   ModelApi,
+  ModelMessage,
   ModelRequest,
   ModelResponse,
   ModelUsage,
@@ -28,10 +31,28 @@ export interface ModelSettings {
   readonly max_tokens: number | null;
 }
 
+/** A model to ask instead. */
+export interface FallbackModel {
+  readonly provider: ModelProvider;
+  /** Null: the provider's default model. */
+  readonly model: string | null;
+}
+
+/** A provider that did not answer a call, which another one then did. */
+export interface PassedProvider {
+  readonly provider: string;
+  readonly model: string;
+  readonly code: ErrorCode;
+}
+
 /** One model call of the product. */
 export interface ModelCall {
   /** Null when the agent names none, or one that is not active. */
   readonly provider: ModelProvider | null;
+  /** Asked in this order when those before them fail for reasons of their provider. @default none */
+  readonly fallbacks?: readonly FallbackModel[];
+  /** Hears that a call has failed and the next provider is asked: what has streamed in is void. */
+  readonly onFallback?: () => void;
   readonly settings: ModelSettings;
   /** Whose key may pay and whose policies count; null is the service itself. */
   readonly userId: string | null;
@@ -50,6 +71,8 @@ export type ModelUsageRecord = ModelUsage & {
   readonly provider_id: string | null;
   readonly model: string;
   readonly key_source: ModelKey["keySource"];
+  /** Providers that were asked before and failed; absent when the first one answered. */
+  readonly passed_over?: readonly PassedProvider[];
 };
 
 /** What came of a call. */
@@ -70,7 +93,9 @@ export type CallModel = (call: ModelCall) => Promise<ModelCallResult>;
 /**
  * Makes the product's model port: it picks the model (the settings', else the provider's default),
  * asks policies and Vault for the key, calls once (again without what the model refuses: a
- * temperature, or strict tools), and keeps the key out of whatever it returns.
+ * temperature, or strict tools), and keeps the key out of whatever it returns. Where the provider
+ * is overloaded, out of quota or down, the fallbacks are asked; when none of them answers, the
+ * first failure is thrown.
  *
  * @throws SwarmError PROVIDER_NOT_FOUND, MODEL_KEY_MISSING, MODEL_POLICY_DENIED,
  * TOOL_ADDRESS_FORBIDDEN for a `base_url` that may not be reached, and the codes of
@@ -78,25 +103,83 @@ export type CallModel = (call: ModelCall) => Promise<ModelCallResult>;
  */
 export function createModelCaller(ports: ModelCallPorts): CallModel {
   return async (call) => {
-    const { provider, settings, userId, signal } = call;
-    if (provider === null) throw providerNotFound();
-    const model = settings.model ?? provider.default_model;
-    const key = await ports.resolveKey({ providerId: provider.id, userId, model });
-    signal.throwIfAborted();
-    const adapter = await ports.createAdapter({
-      api: provider.api,
-      providerName: provider.name,
-      baseUrl: provider.base_url,
-      apiKey: key.secret,
-    });
-    const generate = (options: GenerateOptions) =>
-      generateAsTaken(adapter, toRequest(call, model), options);
-    const { usage, ...answer } = await withoutKey(key.secret, call, generate);
-    return {
-      answer,
-      usage: { ...usage, provider_id: provider.id, model, key_source: key.keySource },
-    };
+    const first = call.provider === null
+      ? []
+      : [{ provider: call.provider, model: call.settings.model }];
+    const candidates = [...first, ...call.fallbacks ?? []];
+    const failures: { readonly passed: PassedProvider; readonly error: SwarmError }[] = [];
+    for (const candidate of candidates) {
+      if (failures.length > 0) call.onFallback?.();
+      const model = candidate.model ?? candidate.provider.default_model;
+      try {
+        const { answer, usage } = await callOne(call, { ...candidate, model }, ports);
+        const passedOver = failures.map(({ passed }) => passed);
+        if (passedOver.length === 0) return { answer, usage };
+        return { answer, usage: { ...usage, passed_over: passedOver } };
+      } catch (error) {
+        // What is wrong with a fallback must not hide why it was asked.
+        const isPassable = isProvidersFailure(error) || failures.length > 0;
+        if (!(error instanceof SwarmError) || !isPassable) throw error;
+        call.signal.throwIfAborted();
+        const passed = { provider: candidate.provider.name, model, code: error.code };
+        failures.push({ passed, error });
+      }
+    }
+    throw failures[0]?.error ?? providerNotFound();
   };
+}
+
+async function callOne(
+  call: ModelCall,
+  { provider, model }: { readonly provider: ModelProvider; readonly model: string },
+  ports: ModelCallPorts,
+): Promise<ModelCallResult> {
+  const { userId, signal } = call;
+  const key = await ports.resolveKey({ providerId: provider.id, userId, model });
+  signal.throwIfAborted();
+  const adapter = await ports.createAdapter({
+    api: provider.api,
+    providerName: provider.name,
+    baseUrl: provider.base_url,
+    apiKey: key.secret,
+  });
+  const request = withOwnData(toRequest(call, model), provider);
+  const generate = (options: GenerateOptions) => generateAsTaken(adapter, request, options);
+  const { usage, ...answer } = await withoutKey(key.secret, call, generate);
+  return {
+    answer: withOrigin(answer, provider),
+    usage: { ...usage, provider_id: provider.id, model, key_source: key.keySource },
+  };
+}
+
+/** True of a failure that another provider need not share: overload, outage, a used-up quota. */
+function isProvidersFailure(error: unknown): boolean {
+  if (!(error instanceof SwarmError)) return false;
+  switch (error.code) {
+    case "MODEL_UNAVAILABLE":
+    case "MODEL_RATE_LIMITED":
+    case "MODEL_TIMEOUT":
+      return true;
+    case "MODEL_AUTH_FAILED":
+      return isJsonObject(error.details) && error.details.reason === "quota";
+    default:
+      return false;
+  }
+}
+
+/** Notes from whom the provider's data comes: signatures and hidden reasoning go to nobody else. */
+function withOrigin(answer: ModelAnswer, { name }: ModelProvider): ModelAnswer {
+  const { provider_data: data } = answer;
+  return isJsonObject(data) ? { ...answer, provider_data: { ...data, provider: name } } : answer;
+}
+
+function withOwnData(request: ModelRequest, { name }: ModelProvider): ModelRequest {
+  const messages = request.messages.map((message): ModelMessage => {
+    if (message.role !== "assistant" || message.provider_data === undefined) return message;
+    const { provider_data: data, ...foreign } = message;
+    return isJsonObject(data) && data.provider === name ? message : foreign;
+  });
+  return { ...request, messages };
 }
 
 function toRequest({ prompt, settings }: ModelCall, model: string): ModelRequest {

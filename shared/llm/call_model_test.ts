@@ -167,6 +167,121 @@ Deno.test("a model that refuses the form of its answer is asked again in any for
   assert.deepEqual(requests.map((asked) => asked.output), [output, undefined]);
 });
 
+const SPARE = { ...PROVIDER, id: "p2", name: "spare", default_model: "spare-small" } as const;
+const LAST = { ...PROVIDER, id: "p3", name: "last" } as const;
+
+/** Ports of providers that fail with these errors; the others answer. */
+function failingPorts(
+  failures: Readonly<Record<string, SwarmError>>,
+  deltas: readonly string[] = [],
+) {
+  const { ports, requests } = fakePorts(response(), deltas);
+  const asked: string[] = [];
+  const failing: ModelCallPorts = {
+    ...ports,
+    createAdapter: async (endpoint) => {
+      const adapter = await ports.createAdapter(endpoint);
+      return {
+        generate: async (request, options) => {
+          asked.push(`${endpoint.providerName}/${request.model}`);
+          const answer = await adapter.generate(request, options);
+          const failure = failures[endpoint.providerName];
+          if (failure !== undefined) throw failure;
+          return answer;
+        },
+      };
+    },
+  };
+  return { ports: failing, asked, requests };
+}
+
+const FALLBACKS = [{ provider: SPARE, model: null }, { provider: LAST, model: "last-1" }];
+
+for (
+  const [why, failure] of [
+    ["is down", new SwarmError("MODEL_UNAVAILABLE", "HTTP 503")],
+    ["is overloaded", new SwarmError("MODEL_RATE_LIMITED", "HTTP 429")],
+    ["is silent", new SwarmError("MODEL_TIMEOUT", "silent")],
+    [
+      "has used up its quota",
+      new SwarmError("MODEL_AUTH_FAILED", "no credit", { details: { reason: "quota" } }),
+    ],
+  ] as const
+) {
+  Deno.test(`a provider that ${why} is passed over, and the usage says who answered`, async () => {
+    const { ports, asked } = failingPorts({ acme: failure });
+
+    const { usage } = await createModelCaller(ports)(call({ fallbacks: FALLBACKS }));
+
+    assert.deepEqual(asked, ["acme/acme-large", "spare/spare-small"]);
+    assert.deepEqual([usage.provider_id, usage.model], ["p2", "spare-small"]);
+    assert.deepEqual(usage.passed_over, [
+      { provider: "acme", model: "acme-large", code: failure.code },
+    ]);
+  });
+}
+
+Deno.test("a request that is wrong by itself goes to no other provider", async () => {
+  for (const code of ["MODEL_REQUEST_INVALID", "MODEL_AUTH_FAILED"] as const) {
+    const { ports, asked } = failingPorts({ acme: new SwarmError(code, "no") });
+
+    await assert.rejects(createModelCaller(ports)(call({ fallbacks: FALLBACKS })), { code });
+    assert.equal(asked.length, 1);
+  }
+});
+
+Deno.test("when no provider answers, the first one's failure counts", async () => {
+  const { ports, asked } = failingPorts({
+    acme: new SwarmError("MODEL_UNAVAILABLE", "the first", { retryAfterSeconds: 7 }),
+    spare: new SwarmError("MODEL_REQUEST_INVALID", "no such model"),
+    last: new SwarmError("MODEL_KEY_MISSING", "no key"),
+  });
+
+  const error = await createModelCaller(ports)(call({ fallbacks: FALLBACKS })).catch((e) => e);
+
+  assert.equal(asked.length, 3);
+  assert.deepEqual([error.code, error.retryAfterSeconds], ["MODEL_UNAVAILABLE", 7]);
+});
+
+Deno.test("an agent whose own provider is not active is answered by its fallbacks", async () => {
+  const { ports, asked } = failingPorts({});
+
+  await createModelCaller(ports)(call({ provider: null, fallbacks: FALLBACKS }));
+
+  assert.deepEqual(asked, ["spare/spare-small"]);
+});
+
+Deno.test("what a failed provider has streamed is said to be void", async () => {
+  const failure = new SwarmError("MODEL_UNAVAILABLE", "its answer broke off");
+  const { ports } = failingPorts({ acme: failure }, ["Hi"]);
+  const heard: string[] = [];
+
+  await createModelCaller(ports)(call({
+    fallbacks: FALLBACKS,
+    onDelta: (text) => heard.push(text),
+    onFallback: () => heard.push("void"),
+  }));
+
+  assert.deepEqual(heard, ["Hi", "void", "Hi"]);
+});
+
+Deno.test("a provider's own data goes back to it alone", async () => {
+  const signed = response({ provider_data: { api: "openai", signature: "s" } });
+  const { ports: first } = fakePorts(signed);
+  const { answer } = await createModelCaller(first)(call());
+  const { finish_reason: _, ...turn } = answer;
+  const prompt = { system: "", messages: [{ role: "assistant", ...turn } as const], tools: [] };
+  const { ports, requests } = failingPorts({
+    acme: new SwarmError("MODEL_UNAVAILABLE", "HTTP 500"),
+  });
+
+  await createModelCaller(ports)(call({ prompt, fallbacks: FALLBACKS }));
+
+  const sent = requests.map(({ messages: [message] }) => JSON.stringify(message));
+  assert.ok(sent[0]?.includes("signature"));
+  assert.ok(!sent[1]?.includes("signature"));
+});
+
 Deno.test("an agent without an active provider is told so", async () => {
   const { ports, queries } = fakePorts(response());
 

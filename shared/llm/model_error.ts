@@ -17,6 +17,8 @@ export interface ModelProblem {
   /** The provider's words, or ours when it said nothing. */
   readonly message: string;
   readonly status?: number | undefined;
+  /** The account's quota or money is used up. */
+  readonly isQuota?: boolean;
   readonly retryAfterSeconds?: number | undefined;
   readonly cause?: unknown;
 }
@@ -73,7 +75,10 @@ export function createModelError(endpoint: ModelEndpoint, problem: ModelProblem)
   const message =
     `Cannot get an answer from provider '${endpoint.providerName}': ${words}${suffix}`;
   return new SwarmError(code, message, {
-    details: { provider: endpoint.providerName, ...definedOnly({ status }) },
+    details: {
+      provider: endpoint.providerName,
+      ...definedOnly({ status, reason: problem.isQuota === true ? "quota" : undefined }),
+    },
     ...definedOnly({ hint: HINTS[code], retryAfterSeconds, cause }),
   });
 }
@@ -104,6 +109,7 @@ export function toHttpError(
     code: codeOfStatus(ruling),
     message: reported?.message ?? (body.trim() || "it gave no reason"),
     status,
+    isQuota: ruling === 402,
     retryAfterSeconds: waitSeconds,
   });
 }

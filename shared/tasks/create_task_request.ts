@@ -4,7 +4,8 @@ import type { JsonObject, JsonValue } from "../json.ts";
 import { jsonObject } from "../json_schema.ts";
 import { isUsableSchema } from "../tool_schemas/is_usable_schema.ts";
 
-const input = z.custom<string | JsonObject>(
+/** What an agent is given to work on. */
+export const taskInput = z.custom<string | JsonObject>(
   (value) => typeof value === "string" ? value !== "" : jsonObject.safeParse(value).success,
   "must be an object or a text that is not empty",
 ).meta({
@@ -35,7 +36,7 @@ const budget = z.object({
  */
 export const createTaskRequest = z.strictObject({
   agent: z.string().min(1).max(63).describe("Slug of the agent, as list_agents gives it"),
-  input,
+  input: taskInput,
   idempotency_key: z.string().min(1).max(255).optional()
     .describe("The same key of the same caller names the same task: send it to repeat the call"),
   run_after: z.iso.datetime({ offset: true })
@@ -47,6 +48,8 @@ export const createTaskRequest = z.strictObject({
   metadata: anObject.optional().describe("Notes of your own, kept with the task"),
   budget: budget.optional()
     .describe("Caps of the whole job; null lifts a cap. Agents leave it out"),
+  max_attempts: z.int().min(1).max(1_000).optional()
+    .describe("Errors of one step after which the task fails, instead of the default"),
   output_schema: anObject.refine(isUsableSchema, "is not a JSON Schema that can be used").optional()
     .meta({
       type: "object",

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { cpuUsage } from "node:process";
 import type { JsonObject } from "../json.ts";
 import { findArgumentProblems } from "../tools/learning/argument_problems.ts";
 import { fitsSchema } from "./fits_schema.ts";
@@ -34,7 +35,7 @@ Deno.test("patternCost() knows which patterns are simple", () => {
 
 Deno.test("a pattern that takes for ever is left to the server", () => {
   const patterns = [EVIL, "^(a|a)*$", "a*a*a*a*a*a*$", "^a?".padEnd(80, "a?") + "a{40}$"];
-  const startedAtMs = performance.now();
+  const before = cpuUsage();
   for (const pattern of patterns) {
     const text = pattern.startsWith("a*") ? "a".repeat(5_000) : EVIL_TEXT;
     assert.deepEqual(findArgumentProblems(withText({ pattern }), { text }), [], pattern);
@@ -44,7 +45,7 @@ Deno.test("a pattern that takes for ever is left to the server", () => {
   const items = { type: "object", properties: { many: { items: { pattern: "a+b" } } } };
   assert.deepEqual(findArgumentProblems(items, { many }), []);
 
-  assert.ok(performance.now() - startedAtMs < 2_000);
+  assert.ok(cpuUsage(before).user < 2_000_000, "more than two seconds of CPU time");
 });
 
 Deno.test("simple patterns and all else of the schema are checked as before", () => {

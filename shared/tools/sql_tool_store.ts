@@ -153,14 +153,14 @@ function callMethods(sql: Sql) {
           is_charged: isCharged,
           max_age_seconds: maxAgeSeconds ?? null,
         };
-        const [row] = await sql`select private.load_tool_call(${sql.json(call)}) as call`;
+        const [row] = await sql`select private.begin_tool_call(${sql.json(call)}) as call`;
         return callSchema.nullable().parse(row?.call ?? null);
       }),
     learnedParameters: (connectionId: string, toolName: string) =>
       attempt("read what worked before", async () => {
         const [row] = await sql`
-          select private.learned_parameters(${connectionId}, ${toolName}) as learned`;
-        return learnedSchema.nullable().parse(row?.learned ?? null);
+          select * from private.learned_parameters(${connectionId}, ${toolName})`;
+        return learnedSchema.nullable().parse(row ?? null);
       }),
     recordExecution: (execution: JsonObject) =>
       attempt("record the tool call", async () => {

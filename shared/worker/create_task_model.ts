@@ -7,11 +7,14 @@ import type { CallTaskModel } from "./task_ports.ts";
  * settings, and within a time limit.
  */
 export function createTaskModel(callModel: CallModel, modelTimeoutSeconds: number): CallTaskModel {
-  return async ({ context: { agent, provider, task }, prompt, stream, onDelta, signal }) => {
+  return async ({ context, prompt, stream, onDelta, onFallback, signal }) => {
+    const { agent, provider, fallbacks, task } = context;
     const timeout = AbortSignal.timeout(modelTimeoutSeconds * 1_000);
     try {
       return await callModel({
         provider,
+        fallbacks: fallbacks.filter(({ is_priced }) => is_priced || !task.has_cost_cap),
+        onFallback,
         settings: {
           model: agent?.model ?? null,
           temperature: agent?.temperature ?? null,

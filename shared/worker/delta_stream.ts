@@ -22,6 +22,8 @@ export interface DeltaStreamOptions {
 /** A model's text on its way to the channel of its job. */
 export interface DeltaStream {
   push(text: string): void;
+  /** Drops what was not sent and begins a new text, whose first piece has the offset 0. */
+  restart(): void;
   /**
    * Sends what is left if the pace allows it; the answer as a whole follows with the step.
    * Resolves when nothing more is sent. Never throws.
@@ -37,6 +39,8 @@ export function createDeltaStream(options: DeltaStreamOptions): DeltaStream {
   const { send, isWatched, pace, clock } = options;
   let pending = "";
   let offset = 0;
+  /** Rises with each new text, so that a message under way does not count for the next. */
+  let version = 0;
   let sending: Promise<void> | null = null;
   const ended = new AbortController();
 
@@ -44,6 +48,11 @@ export function createDeltaStream(options: DeltaStreamOptions): DeltaStream {
     push(text) {
       pending += text;
       if (sending === null && isWatched()) sending = sendAll();
+    },
+    restart() {
+      pending = "";
+      offset = 0;
+      version++;
     },
     async end() {
       ended.abort();
@@ -66,9 +75,10 @@ export function createDeltaStream(options: DeltaStreamOptions): DeltaStream {
 
   async function sendBeginning(): Promise<boolean> {
     const text = beginningOf(pending);
+    const sentVersion = version;
     const isSent = await send({ offset, text }).catch(() => false);
-    if (isSent) {
-      pace.note();
+    if (isSent) pace.note();
+    if (isSent && sentVersion === version) {
       pending = pending.slice(text.length);
       offset += text.length;
     }

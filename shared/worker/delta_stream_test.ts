@@ -45,6 +45,43 @@ async function push({ clock, deltas }: ReturnType<typeof stream>, durationMs: nu
   return text;
 }
 
+Deno.test("a text that begins anew has the offset 0, and nothing of the old one", async () => {
+  const started = stream();
+  started.deltas.push("The first answ");
+  await started.clock.advance(1);
+  started.deltas.push("er");
+  started.deltas.restart();
+  started.deltas.push("The second answer");
+
+  await started.clock.advance(10_000);
+  await started.deltas.end();
+
+  assert.deepEqual(
+    started.sent.map(({ offset, text }) => [offset, text]),
+    [[0, "The first answ"], [0, "The second answer"]],
+  );
+});
+
+Deno.test("a message that is under way when a text begins anew moves no offset", async () => {
+  const started = stream();
+  const sending = Promise.withResolvers<boolean>();
+  started.refusal.answer = () => sending.promise;
+  started.deltas.push("The first answer");
+  await started.clock.advance(1);
+  started.deltas.restart();
+  started.deltas.push("The second answer");
+  started.refusal.answer = () => null;
+  sending.resolve(true);
+
+  await started.clock.advance(10_000);
+  await started.deltas.end();
+
+  assert.deepEqual(
+    started.sent.map(({ offset, text }) => [offset, text]),
+    [[0, "The second answer"]],
+  );
+});
+
 function isWithoutGaps(sent: readonly Delta[]): boolean {
   let end = 0;
   return sent.every(({ offset, text }) => {

@@ -1,8 +1,11 @@
 import type { Decision } from "../agent/decide.ts";
 import type { StepIntent } from "../agent/planned_call.ts";
+import type { JsonObject } from "../json.ts";
+import type { ModelUsageRecord } from "../llm/call_model.ts";
 import { createDeltaStream } from "./delta_stream.ts";
 import { ModelCallUnderWay } from "./model_call_under_way.ts";
 import type { TaskRun } from "./task_run.ts";
+import type { CutCall } from "./task_store.ts";
 
 type ModelCall = Extract<Decision, { kind: "call_model" }>;
 
@@ -28,13 +31,15 @@ export async function runModelCall({ seq, prompt }: ModelCall, run: TaskRun): Pr
     pace: run.deltaPace,
     clock: ports.clock,
   });
-  const call = new ModelCallUnderWay({
-    seq,
-    prompt,
-    maxTokens: context.agent?.max_tokens ?? null,
-    clock: ports.clock,
-  });
-  underWay.modelCall = call;
+  const begin = () =>
+    new ModelCallUnderWay({
+      seq,
+      prompt,
+      maxTokens: context.agent?.max_tokens ?? null,
+      clock: ports.clock,
+    });
+  let call = underWay.modelCall = begin();
+  const cutCalls: CutCall[] = [];
   try {
     const { answer, usage } = await trace.modelCall({ seq, ...context }, () =>
       ports.callModel({
@@ -46,11 +51,23 @@ export async function runModelCall({ seq, prompt }: ModelCall, run: TaskRun): Pr
           call.receive(text);
           deltas.push(text);
         },
+        onFallback: () => {
+          if (call.hasAnswer) cutCalls.push(call.estimate());
+          call = underWay.modelCall = begin();
+          deltas.restart();
+        },
         signal: control.signal,
       }));
     underWay.modelCall = null;
-    transcript.end({ ...intent, state: "done", output: answer, usage: { ...usage } });
+    for (const cut of cutCalls) await ports.store.loseCall(lease, cut);
+    transcript.end({ ...intent, state: "done", output: answer, usage: toStored(usage) });
   } finally {
     await deltas.end();
   }
+}
+
+function toStored({ passed_over: passed, ...usage }: ModelUsageRecord): JsonObject {
+  return passed === undefined
+    ? usage
+    : { ...usage, passed_over: passed.map((provider) => ({ ...provider })) };
 }

@@ -101,6 +101,8 @@ function endOfLease(error: SwarmError, { lease, ports }: FailedRun): TaskEnd {
 function policyFor(error: SwarmError): RetryPolicy {
   if (!error.isRetryable) return NEVER;
   const retryAfterSeconds = error.retryAfterSeconds ?? null;
+  const isOutage = error.code === "MODEL_UNAVAILABLE" || error.code === "MODEL_TIMEOUT";
+  if (isOutage) return { retry: "outage", retryAfterSeconds };
   const isRateLimit = error.code === "MODEL_RATE_LIMITED" || error.code === "TOOL_RATE_LIMITED";
   return { retry: isRateLimit ? "rate_limited" : "backoff", retryAfterSeconds };
 }

@@ -16,6 +16,8 @@ export interface TaskModelCall {
   readonly stream: boolean;
   /** Receives text as it streams in; never called of an answer that does not stream. */
   readonly onDelta: (text: string) => void;
+  /** Hears that another provider is asked: what has streamed in is void. */
+  readonly onFallback: () => void;
   readonly signal: AbortSignal;
 }
 

@@ -97,8 +97,11 @@ export type ParkOutcome = "parked" | "continue" | "cancelled";
 
 /** Whether, and how, a failed task is tried again. */
 export interface RetryPolicy {
-  /** `rate_limited` does not count as an attempt. */
-  readonly retry: "never" | "backoff" | "rate_limited";
+  /**
+   * `outage`: the model's provider is down, which is waited for. `rate_limited` does not count as an
+   * attempt.
+   */
+  readonly retry: "never" | "backoff" | "outage" | "rate_limited";
   /** What the other side asked for. */
   readonly retryAfterSeconds: number | null;
 }

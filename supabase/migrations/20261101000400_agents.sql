@@ -81,6 +81,29 @@ $$;
 comment on function private.may_use_agent(uuid, uuid) is
   'Whether an agent''s audience has that user in it; tasks without an owner (null) may use every agent.';
 
+create table public.agent_fallbacks (
+  agent_id uuid not null references public.agents (id) on delete cascade,
+  priority int not null default 100,
+  provider_id uuid not null references public.llm_providers (id) on delete cascade,
+  model text,
+  primary key (agent_id, priority)
+);
+create index agent_fallbacks_provider_id_idx on public.agent_fallbacks (provider_id);
+comment on table public.agent_fallbacks is
+  'Models that answer for an agent when its provider is overloaded, out of quota or down. Written by the service role.';
+comment on column public.agent_fallbacks.priority is 'Lower first.';
+comment on column public.agent_fallbacks.model is 'Null: the provider''s default model.';
+
+alter table public.agent_fallbacks enable row level security;
+create policy "users read the fallbacks of agents that they may use" on public.agent_fallbacks
+  for select to authenticated using (
+    exists (select from public.agents as agent where agent.id = agent_id)
+  );
+comment on policy "users read the fallbacks of agents that they may use" on public.agent_fallbacks is
+  'Which models may answer a task; the policy of agents says who may use them.';
+grant select on public.agent_fallbacks to authenticated;
+grant select, insert, update, delete on public.agent_fallbacks to service_role;
+
 create table public.agent_handoffs (
   agent_id uuid not null references public.agents (id) on delete cascade,
   target_agent_id uuid not null references public.agents (id) on delete cascade,

@@ -39,7 +39,8 @@ create table public.tasks (
 
   epoch bigint not null default 0,
   attempts int not null default 0,
-  max_attempts int not null default 5 check (max_attempts > 0),
+  max_attempts int check (max_attempts between 1 and 1000),
+  failing_since timestamptz,
   deliveries int not null default 0 check (deliveries >= 0),
   max_deliveries int not null default 8 check (max_deliveries > 0),
   works_alone boolean not null default false,
@@ -99,6 +100,8 @@ comment on column public.tasks.tracestate is 'W3C Trace Context: what other syst
 comment on column public.tasks.pending_children is 'Subtasks that have not ended.';
 comment on column public.tasks.epoch is 'Fencing token: each claim adds one, and a write that names an older one is refused.';
 comment on column public.tasks.attempts is 'Errors of the step at hand, counted against max_attempts; the next step begins with none.';
+comment on column public.tasks.max_attempts is 'Errors of one step after which the task is buried. Null: five, and while the model''s provider is down for as long as ten minutes have not passed.';
+comment on column public.tasks.failing_since is 'When the step at hand first failed; null when it has not.';
 comment on column public.tasks.deliveries is 'Claims since the last checkpoint: more than one means that workers died, or handed the task back before a step had ended.';
 comment on column public.tasks.works_alone is 'A model call of it was cut off with its worker: it is next run by a worker that does nothing else, until a step ends.';
 comment on column public.tasks.rate_limit_waits is 'How often a provider asked this task to wait; not failures.';
@@ -121,7 +124,7 @@ grant select on public.tasks to service_role;
 create table public.task_steps (
   task_id uuid not null references public.tasks (id) on delete cascade,
   seq int not null check (seq > 0),
-  kind text not null check (kind in ('model', 'tool', 'system')),
+  kind text not null check (kind in ('model', 'tool', 'system', 'user')),
   state text not null check (state in ('started', 'done', 'failed')),
   name text,
   call_id text,
@@ -143,7 +146,7 @@ comment on table private.task_steps_other is
 alter table private.task_steps_other enable row level security;
 comment on table public.task_steps is
   'The transcript of a task, which is also its checkpoint: one row a model call or tool call. An ended step never runs again.';
-comment on column public.task_steps.kind is 'model: a model call. tool: a call through the gateway. system: one of the five system tools.';
+comment on column public.task_steps.kind is 'model: a model call. tool: a call through the gateway. system: one of the five system tools. user: a message that continued the task, in input.';
 comment on column public.task_steps.state is 'failed: ended, and its result is an error that the model reads.';
 comment on column public.task_steps.usage is 'Tokens of a model call as the provider counted them.';
 comment on column public.task_steps.interruptions is 'How often a worker ended while this model call was under way; each of them is in usage_events as an estimate.';

@@ -124,15 +124,12 @@ create function private.create_task(
   p_budget jsonb default null,
   p_traceparent text default null,
   p_tracestate text default null,
-  p_output_schema jsonb default null
+  p_output_schema jsonb default null,
+  p_max_attempts int default null
 )
 returns table (task_id uuid, master_task_id uuid, status text, is_new boolean)
 language plpgsql
 set search_path = ''
--- In a new project, what is planned while the tables are empty reads whole tables, the checks of
--- foreign keys included, for as long as a connection lives.
-set enable_seqscan = off
-set jit = off
 as $$
 #variable_conflict use_column
 declare
@@ -169,12 +166,12 @@ begin
 
   insert into public.tasks (
     id, master_task_id, agent_id, agent_slug, input, created_by, idempotency_key, run_after,
-    priority, concurrency_key, metadata, budget, traceparent, tracestate, output_schema, message_id, logs
+    priority, concurrency_key, metadata, budget, traceparent, tracestate, output_schema, max_attempts, message_id, logs
   )
   values (
     v_id, v_id, v_agent.id, v_agent.slug, p_input, p_created_by, p_idempotency_key, p_run_after,
     p_priority, p_concurrency_key, coalesce(p_metadata, '{}'),
-    private.capped_budget(p_budget, p_created_by), p_traceparent, p_tracestate, p_output_schema,
+    private.capped_budget(p_budget, p_created_by), p_traceparent, p_tracestate, p_output_schema, p_max_attempts,
     case when v_visible_at is not null then private.send_message(v_id, v_visible_at) end,
     array[private.log_line('created for agent ' || v_agent.slug)]
   )
@@ -198,5 +195,5 @@ begin
   return query select v_id, v_id, 'pending'::text, true;
 end;
 $$;
-comment on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text, jsonb) is
+comment on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text, jsonb, int) is
   'Creates a master task. The same idempotency key of the same owner returns the task it made before. Raises AGENT_NOT_FOUND, AGENT_INACTIVE, TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, TASK_RUN_AFTER_INVALID, TASK_BUDGET_INVALID, QUOTA_EXCEEDED, FORBIDDEN. Called by supaswarm-create-task.';

@@ -46,6 +46,19 @@ begin
         to_jsonb(provider) - 'display_name' - 'is_active' as provider,
         coalesce((
           select json_agg(
+            json_build_object(
+              'provider', to_jsonb(other) - 'display_name' - 'is_active',
+              'model', fallback.model,
+              'is_priced', private.price_at(other.id, coalesce(fallback.model, other.default_model)) is not null
+            )
+            order by fallback.priority
+          )
+          from public.agent_fallbacks as fallback
+          join public.llm_providers as other on other.id = fallback.provider_id
+          where fallback.agent_id = agent.id and other.is_active
+        ), '[]') as fallbacks,
+        coalesce((
+          select json_agg(
             json_build_object('skill_id', skill.skill_id, 'name', skill.name, 'description', skill.description)
             order by agent_skill.priority, skill.skill_id
           )
@@ -83,11 +96,13 @@ begin
         'tracestate', task.tracestate,
         'budget', case when task.parent_id is null then task.budget else master.budget end,
         'stored_bytes_left', private.stored_bytes_left(task.created_by),
+        'has_cost_cap', private.cap(master.budget, 'max_cost_micro_usd', null) is not null,
         'output_schema', task.output_schema,
         'master_input', case when task.parent_id is null then task.input else master.input end
       ),
       'agent', staff.agent,
       'provider', staff.provider,
+      'fallbacks', coalesce(staff.fallbacks, '[]'),
       'skills', coalesce(staff.skills, '[]'),
       'handoffs', coalesce(staff.handoffs, '[]'),
       'steps', coalesce((

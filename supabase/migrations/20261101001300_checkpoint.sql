@@ -229,6 +229,7 @@ begin
   set deliveries = 1,
       works_alone = false,
       attempts = case when p_goes_on then 0 else attempts end,
+      failing_since = case when p_goes_on then null else failing_since end,
       rate_limit_waits = case when p_goes_on then 0 else rate_limit_waits end
   where id = p_task.id;
 end;

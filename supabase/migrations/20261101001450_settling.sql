@@ -169,6 +169,38 @@ as $$
 $$;
 comment on function private.retry_delay_seconds(int, numeric) is 'Seconds to wait before the next attempt.';
 
+create function private.outage_delay_seconds(p_attempts int, p_retry_after_seconds numeric)
+returns numeric
+language sql
+set search_path = ''
+as $$
+  -- With half of the jitter, each pause below the longest is longer than the one before.
+  select greatest(
+    coalesce(p_retry_after_seconds, 0),
+    ((0.5 + random() / 2) * least(300, power(2, least(p_attempts, 16))))::numeric
+  );
+$$;
+comment on function private.outage_delay_seconds(int, numeric) is
+  'Seconds to wait before a provider that is down is asked again.';
+
+create function private.has_spent_attempts(p_task public.tasks, p_retry text)
+returns boolean
+language plpgsql
+set search_path = ''
+as $$
+begin
+  if p_task.attempts + 1 < coalesce(p_task.max_attempts, 5) then
+    return false;
+  end if;
+  -- Nobody said how often: a provider that is down gets time to come back.
+  return p_retry <> 'outage'
+    or p_task.max_attempts is not null
+    or p_task.failing_since < clock_timestamp() - interval '10 minutes';
+end;
+$$;
+comment on function private.has_spent_attempts(public.tasks, text) is
+  'Whether a task that has failed once more has to be buried. Without max_attempts of its own a task waits at least ten minutes for a provider that is down.';
+
 create function private.fail_task(
   p_task_id uuid, p_epoch bigint, p_error jsonb, p_retry text, p_retry_after_seconds numeric default null
 )
@@ -195,13 +227,17 @@ begin
     where id = p_task_id;
     v_retry_at := clock_timestamp() + make_interval(
       secs => private.retry_delay_seconds(v_task.rate_limit_waits + 1, p_retry_after_seconds)::double precision);
-  elsif v_task.attempts + 1 >= v_task.max_attempts then
+  elsif private.has_spent_attempts(v_task, p_retry) then
     update public.tasks set attempts = attempts + 1 where id = p_task_id;
     perform private.bury_task(v_task, 'attempts_exhausted', p_error);
   else
-    update public.tasks set attempts = attempts + 1, deliveries = 0 where id = p_task_id;
-    v_retry_at := clock_timestamp() + make_interval(
-      secs => private.retry_delay_seconds(v_task.attempts + 1, p_retry_after_seconds)::double precision);
+    update public.tasks
+    set attempts = attempts + 1, deliveries = 0, failing_since = coalesce(failing_since, clock_timestamp())
+    where id = p_task_id;
+    v_retry_at := clock_timestamp() + make_interval(secs => case p_retry
+      when 'outage' then private.outage_delay_seconds(v_task.attempts + 1, p_retry_after_seconds)
+      else private.retry_delay_seconds(v_task.attempts + 1, p_retry_after_seconds)
+    end::double precision);
   end if;
 
   if v_retry_at is not null then
@@ -213,7 +249,7 @@ begin
 end;
 $$;
 comment on function private.fail_task(uuid, bigint, jsonb, text, numeric) is
-  'Ends a task with an error (p_retry never), or puts it back: backoff counts an attempt, rate_limited only after 100 waits; each pause is longer than the last, on average. Past the maximum the task is buried. Raises LEASE_LOST. Called by workers.';
+  'Ends a task with an error (p_retry never), or puts it back: backoff and outage count an attempt, rate_limited only after 100 waits; each pause is longer than the last, on average. Past the maximum the task is buried. Raises LEASE_LOST. Called by workers.';
 
 create function private.hand_back_error(p_task public.tasks, p_cut_call jsonb)
 returns jsonb

@@ -99,14 +99,15 @@ begin
   insert into public.tasks (
     id, master_task_id, parent_id, parent_step_seq, agent_id, agent_slug, input, created_by,
     idempotency_key, run_after, priority, concurrency_key, metadata,
-    traceparent, tracestate, output_schema, depth, message_id, logs
+    traceparent, tracestate, output_schema, max_attempts, depth, message_id, logs
   )
   values (
     v_id, p_parent.master_task_id, p_parent.id, p_seq, v_agent_id, p_agent_slug, p_input,
     p_parent.created_by, p_options ->> 'idempotency_key', v_run_after, v_priority,
     coalesce(p_options ->> 'concurrency_key', p_parent.concurrency_key),
     coalesce(p_options -> 'metadata', '{}'),
-    coalesce(p_traceparent, p_parent.traceparent), p_parent.tracestate, p_options -> 'output_schema', p_parent.depth + 1,
+    coalesce(p_traceparent, p_parent.traceparent), p_parent.tracestate, p_options -> 'output_schema',
+    coalesce((p_options ->> 'max_attempts')::int, p_parent.max_attempts), p_parent.depth + 1,
     case when v_visible_at is not null then private.send_message(v_id, v_visible_at) end,
     array[private.log_line('created for agent ' || p_agent_slug)]
   );
@@ -124,7 +125,7 @@ begin
 end;
 $$;
 comment on function private.spawn_one(public.tasks, int, text, jsonb, text, jsonb) is
-  'Creates the subtask of one create_subtask step, or without a step the one that a tool asked for, with its {idempotency_key, run_after, priority, concurrency_key, metadata, output_schema}. The caller holds the job''s lock.';
+  'Creates the subtask of one create_subtask step, or without a step the one that a tool asked for, with its {idempotency_key, run_after, priority, concurrency_key, metadata, output_schema, max_attempts}. The caller holds the job''s lock.';
 
 create function private.create_child_task(p_parent_id uuid, p_request jsonb, p_traceparent text)
 returns table (task_id uuid, master_task_id uuid, status text, is_new boolean)
@@ -225,7 +226,8 @@ begin
     p_budget => p_request -> 'budget',
     p_traceparent => p_traceparent,
     p_tracestate => p_tracestate,
-    p_output_schema => p_request -> 'output_schema'
+    p_output_schema => p_request -> 'output_schema',
+    p_max_attempts => (p_request ->> 'max_attempts')::int
   );
   if v_created.is_new then
     perform private.note_job_client(v_created.task_id, v_client_id, v_user_id);

@@ -70,6 +70,33 @@ $$;
 comment on function private.assert_transcript_is_kept(uuid) is
   'Raises TASK_NOT_RETRYABLE for a job that retention has begun to delete: without its transcript a task would repeat its effects.';
 
+create function private.requeue_ended(p_task_id uuid, p_why text)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  update private.dead_letters set retried_at = clock_timestamp()
+  where task_id = p_task_id and retried_at is null;
+  update public.tasks
+  set status = 'pending',
+      output = null,
+      error = null,
+      finished_at = null,
+      started_at = null,
+      cancel_requested_at = null,
+      attempts = 0,
+      failing_since = null,
+      deliveries = 0,
+      rate_limit_waits = 0,
+      message_id = private.send_message(id),
+      logs = logs || private.log_line(p_why)
+  where id = p_task_id;
+end;
+$$;
+comment on function private.requeue_ended(uuid, text) is
+  'Puts an ended task back into the queue, as if it had not ended. The caller holds the job''s lock and says so in the trace.';
+
 create function private.reopen_task(p_task_id uuid)
 returns text
 language plpgsql
@@ -98,21 +125,7 @@ begin
     and step.task_id = review.task_id
     and step.seq = review.seq
     and step.state = 'started';
-  update private.dead_letters set retried_at = clock_timestamp()
-  where task_id = p_task_id and retried_at is null;
-  update public.tasks
-  set status = 'pending',
-      output = null,
-      error = null,
-      finished_at = null,
-      started_at = null,
-      cancel_requested_at = null,
-      attempts = 0,
-      deliveries = 0,
-      rate_limit_waits = 0,
-      message_id = private.send_message(id),
-      logs = logs || private.log_line('retried by request')
-  where id = p_task_id;
+  perform private.requeue_ended(p_task_id, 'retried by request');
   perform private.emit_event(p_task_id, v_task.master_task_id, 'task.retried',
     jsonb_build_object('error', v_task.error, 'retry_at', clock_timestamp(), 'reason', 'requested'));
   return 'pending';
@@ -304,12 +317,12 @@ begin
 
   insert into public.tasks (
     id, master_task_id, agent_id, agent_slug, input, created_by, priority, concurrency_key,
-    metadata, budget, traceparent, tracestate, output_schema, intermediate_data, storage_paths, message_id, logs
+    metadata, budget, traceparent, tracestate, output_schema, max_attempts, intermediate_data, storage_paths, message_id, logs
   )
   select
     v_id, v_id, v_agent.id, v_agent.slug, v_source.input, v_source.created_by, v_source.priority,
     v_source.concurrency_key, v_source.metadata, private.capped_budget(private.budget_left(master), v_source.created_by),
-    v_source.traceparent, v_source.tracestate, v_source.output_schema,
+    v_source.traceparent, v_source.tracestate, v_source.output_schema, v_source.max_attempts,
     private.saved_data_before(v_source, p_from_seq), v_source.storage_paths,
     private.send_message(v_id),
     array[private.log_line(format('forked from task %s before step %s', p_task_id, p_from_seq))]

@@ -279,35 +279,36 @@ comment on function public.record_mcp_tool_execution(uuid, text, jsonb, boolean)
   'Remembers the arguments of a call that worked; a failed call changes nothing. Called by the service. Raises AGENT_NOT_ALLOWED.';
 grant execute on function public.record_mcp_tool_execution(uuid, text, jsonb, boolean) to service_role;
 
-create function private.learned_parameters(p_connection_id uuid, p_tool_name text)
-returns jsonb
-language plpgsql
+create function private.learned_parameters(p_connection_id uuid, p_tool_name text default null)
+returns table (
+  cached_id uuid, successful_parameters jsonb, is_shape boolean, success_count int, last_successful_call timestamptz
+)
+language sql
 stable
 set search_path = ''
 as $$
-begin
-  return (
-    select jsonb_build_object(
-      'is_shape', not own.is_known,
-      'successful_parameters', case when own.is_known
-        then cached.successful_parameters else coalesce(shared.successful_parameters, '[]') end,
-      'success_count', case when own.is_known then cached.success_count else coalesce(shared.success_count, 0) end)
-    from public.mcp_tools_cache cached
-    join public.agent_mcp_connections connection on connection.id = cached.connection_id
-    cross join lateral (
-      select connection.user_id is not null and cached.successful_parameters <> '[]' as is_known
-    ) as own
-    left join public.agent_mcp_connections service
-      on service.tool_id = connection.tool_id and service.user_id is null
-    left join public.mcp_tools_cache shared
-      on shared.connection_id = service.id and shared.tool_name = cached.tool_name
-      and shared.tool_schema -> 'inputSchema' = cached.tool_schema -> 'inputSchema'
-    where cached.connection_id = p_connection_id and cached.tool_name = p_tool_name
-  );
-end;
+  select
+    cached.id,
+    case when own.is_known then cached.successful_parameters else coalesce(shared.successful_parameters, '[]') end,
+    not own.is_known,
+    case when own.is_known then cached.success_count else coalesce(shared.success_count, 0) end,
+    case when own.is_known then cached.last_successful_call else shared.last_successful_call end
+  from public.mcp_tools_cache as cached
+  join public.agent_mcp_connections as connection on connection.id = cached.connection_id
+  cross join lateral (
+    select connection.user_id is not null and cached.successful_parameters <> '[]' as is_known
+  ) as own
+  left join public.agent_mcp_connections as service
+    on service.tool_id = connection.tool_id and service.user_id is null
+  left join public.mcp_tools_cache as shared
+    on shared.connection_id = service.id and shared.tool_name = cached.tool_name
+    and shared.tool_schema -> 'inputSchema' = cached.tool_schema -> 'inputSchema'
+  where cached.connection_id = p_connection_id
+    and (p_tool_name is null or cached.tool_name = p_tool_name);
 $$;
 comment on function private.learned_parameters(uuid, text) is
-  'What worked before with a tool, {successful_parameters, is_shape, success_count}: the sets of the connection''s user, or else (is_shape) the shape of anyone''s. Called by the gateway after a call that failed outside tasks.';
+  'What worked before with the tools of a connection, or with one of them: the sets of the connection''s user, or else (is_shape) the shape of anyone''s. Called by the gateway after a call that failed outside tasks, and for lists of tools.';
+grant execute on function private.learned_parameters(uuid, text) to service_role;
 
 create function private.taught_sets(p_connection_id uuid, p_tool_name text, p_parameters jsonb)
 returns jsonb

@@ -44,7 +44,6 @@ export async function listen(
     received,
     until: (event) =>
       waitFor(() => received.find((broadcast) => broadcast.event === event), {
-        timeoutMs: 30_000,
         what: `the broadcast ${event}`,
       }),
     send: async (event) => void await channel.send({ type: "broadcast", event, payload: {} }),

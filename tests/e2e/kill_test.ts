@@ -91,7 +91,7 @@ Deno.test("after SIGKILL in the middle of a job the job completes, and no finish
 
   const again = await start().ready;
   const { output, after } = await withSql(again, async (sql) => {
-    const writingId = await waitFor(() => taskInReview(sql, masterId), { timeoutMs: 60_000 })
+    const writingId = await waitFor(() => taskInReview(sql, masterId))
       .catch(async (cause) => {
         throw new Error(`No question came: ${await describeJob(sql, masterId)}`, { cause });
       });
@@ -171,7 +171,7 @@ async function untilInTheMiddle(sql: Sql, masterId: string): Promise<readonly En
       "reading tool 2 started",
       "writing tool 2 started",
     ].every((place) => places.has(place));
-  }, { timeoutMs: 60_000, what: "the middle of the job" });
+  }, { what: "the middle of the job" });
   return await readEndedSteps(sql, masterId);
 }
 

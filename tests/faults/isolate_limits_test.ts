@@ -80,7 +80,7 @@ Deno.test("no life of an isolate is too short for a job", async (t) => {
 
     const taskId = await start(platform, "victim");
     for (const kill of [1, 2]) {
-      await waitFor(() => asked.length === kill, { timeoutMs: 60_000, what: `model call ${kill}` });
+      await waitFor(() => asked.length === kill, { what: `model call ${kill}` });
       await killFunctions();
     }
     const { output } = await untilTask(platform.sql, taskId, "completed", 90_000);

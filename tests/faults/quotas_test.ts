@@ -97,7 +97,7 @@ Deno.test("no user takes what others need", async (t) => {
       const [row] = await sql`
         select count(*)::int as count from pg_locks where locktype = 'advisory' and objid = 4711`;
       return Number(row?.count) > 0;
-    }, { timeoutMs: 10_000, what: "a slow function that runs" });
+    }, { what: "a slow function that runs" });
     const beganAtMs = performance.now();
     const quick = await nap(platform, cast.stranger, 0);
     const tookMs = performance.now() - beganAtMs;
@@ -177,7 +177,7 @@ async function ended({ sql }: Platform, { body }: Created) {
     const [task] = await sql<{ status: string; error: { code: string } | null }[]>`
       select status, error from public.tasks where id = ${body.task_id ?? null}::uuid`;
     return task !== undefined && ["completed", "failed"].includes(task.status) && task;
-  }, { timeoutMs: 30_000, what: "the end of the task" });
+  }, { what: "the end of the task" });
 }
 
 async function stepsOf(platform: Platform, created: Created) {

@@ -187,7 +187,6 @@ async function wokenByFirstTick(
 async function quiet({ logLines }: Platform): Promise<void> {
   const count = (event: string) => logLines.filter((line) => line.includes(event)).length;
   await waitFor(() => count("worker.started") === count("worker.stopped"), {
-    timeoutMs: 20_000,
     what: "all workers to end",
   });
 }

@@ -156,7 +156,7 @@ async function addHandbook({ sql, project, stack }: McpPlatform, member: string)
     const [row] = await sql`
       select count(*)::int as ready from public.document_embeddings where embedding is not null`;
     return row?.ready === 1;
-  }, { what: "the index", timeoutMs: 60_000, intervalMs: 100 });
+  }, { what: "the index", intervalMs: 100 });
 }
 
 async function setPrice(sql: Sql, provider: string, model: string): Promise<void> {
@@ -193,7 +193,7 @@ async function runTask(
       select id, cost_micro_usd::int as cost from public.tasks
       where id = ${task_id}::uuid and status = 'completed'`;
     return task;
-  }, { what: "the task", timeoutMs: 60_000, intervalMs: 100 });
+  }, { what: "the task", intervalMs: 100 });
 }
 
 async function readView({ user }: McpUser, view: string) {

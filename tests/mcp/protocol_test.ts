@@ -125,7 +125,7 @@ Deno.test("the MCP endpoint keeps to the protocol", async (t) => {
 
         assert.equal(last.error?.code, -32602, name.slice(0, 100));
         assert.ok((last.error?.message.length ?? 0) < 2_000);
-        assert.ok(performance.now() - startedAtMs < 5_000, name.slice(0, 100));
+        assert.ok(performance.now() - startedAtMs < 20_000, name.slice(0, 100));
       }
     }
   });

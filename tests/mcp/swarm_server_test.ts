@@ -130,7 +130,7 @@ Deno.test("the swarm is driven from an MCP client", async (t) => {
     await waitFor(async () => {
       const job = jobSchema.parse(await use(ada, "get_task", { task_id }));
       return job.events.some(({ type }) => type === "model.started");
-    }, { what: "the model call", timeoutMs: 30_000, intervalMs: 100 });
+    }, { what: "the model call", intervalMs: 100 });
     const first = await use(ada, "cancel_task", { task_id });
     const ended = jobSchema.parse(await use(ada, "get_task", { task_id, wait_seconds: 40 }));
     const second = await use(ada, "cancel_task", { task_id });
@@ -163,7 +163,7 @@ Deno.test("the swarm is driven from an MCP client", async (t) => {
     const tookMs = performance.now() - startedAt;
 
     assert.deepEqual([job.has_ended, job.task.status], [false, "pending"]);
-    assert.ok(tookMs >= 1_000 && tookMs < 10_000, String(tookMs));
+    assert.ok(tookMs >= 1_000 && tookMs < 25_000, String(tookMs));
     await use(ada, "cancel_task", { task_id });
     const { status } = await use(ada, "retry_task", { task_id });
     assert.equal(status, "pending");

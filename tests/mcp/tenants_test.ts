@@ -53,7 +53,7 @@ Deno.test("two tenants find nothing of each other's at any door", async (t) => {
           const [task] = await sql`
           select from public.tasks where id = ${task_id}::uuid and status = 'completed'`;
           return task !== undefined;
-        }, { what: "the task", timeoutMs: 60_000, intervalMs: 100 });
+        }, { what: "the task", intervalMs: 100 });
 
         const [description = "", retryMessage = ""] = [descriptions.at(-1), retryMessages.at(-1)];
         assert.match(description, /worked for this tool call \(their shape\)/);

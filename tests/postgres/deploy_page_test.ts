@@ -106,7 +106,7 @@ Deno.test("the deploy page, followed word by word, ends with a completed task", 
           const [task] = JSON.parse(await run(look));
           assert.equal(task?.error ?? null, null);
           return task?.status === "completed" && task;
-        }, { timeoutMs: 60_000, what: "the first task" });
+        }, { what: "the first task" });
         assert.equal(answer.output, "Good day, Ada.");
       } finally {
         await stack.stop();

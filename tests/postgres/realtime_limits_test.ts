@@ -39,7 +39,7 @@ async function runEightStreams(swarm: Swarm): Promise<readonly string[]> {
   const taskIds = await Promise.all(Array.from({ length: 8 }, () => swarm.createTask()));
   await Promise.all(taskIds.map((id) => swarm.watch(id)));
   const workers = [1, 2].map(() => swarm.startWorker({ slots: 4, model: streaming }));
-  await Promise.all(taskIds.map((id) => swarm.until(id, "completed", 30_000)));
+  await Promise.all(taskIds.map((id) => swarm.until(id, "completed")));
   await Promise.all(workers.map((worker) => worker.stop()));
   return taskIds;
 }

@@ -87,7 +87,7 @@ export async function untilEmbedded({ sql }: McpPlatform, documentCount: number)
       select (select count(*)::int from public.documents) as documents,
         (select count(*)::int from public.document_embeddings where embedding is null) as pending`;
     return row?.documents === documentCount && row.pending === 0;
-  }, { what: "the index", timeoutMs: 60_000, intervalMs: 200 });
+  }, { what: "the index", intervalMs: 200 });
 }
 
 export type SentFile =

@@ -122,7 +122,6 @@ Deno.test("a repository is followed, found and linked through the doors of tools
       async () => (await search("kites need wind")).freshness.indexed_commit === second,
       {
         what: "the new commit",
-        timeoutMs: 30_000,
         intervalMs: 200,
       },
     );
@@ -144,7 +143,6 @@ Deno.test("a repository is followed, found and linked through the doors of tools
     await sql`select private.request_sync('handbook')`;
     await waitFor(async () => (await search("owls")).freshness.indexed_commit === commit, {
       what: "the pushed file",
-      timeoutMs: 30_000,
       intervalMs: 200,
     });
 
@@ -163,7 +161,7 @@ Deno.test("a repository is followed, found and linked through the doors of tools
         await waitFor(async () => {
           const [row] = await sql`select indexed_commit from public.projects`;
           return row?.indexed_commit === commit;
-        }, { what: "the push in between", timeoutMs: 8_000, intervalMs: 50 });
+        }, { what: "the push in between", intervalMs: 50 });
       };
 
       const { results: [hit], freshness } = await search("kites need wind");
@@ -181,7 +179,6 @@ Deno.test("a repository is followed, found and linked through the doors of tools
     await sql`select private.request_sync('handbook')`;
     await waitFor(async () => (await search("owls")).freshness.indexed_commit === commit, {
       what: "the huge file",
-      timeoutMs: 30_000,
       intervalMs: 200,
     });
 
@@ -201,7 +198,6 @@ Deno.test("a repository is followed, found and linked through the doors of tools
       await sql`select private.request_sync('handbook')`;
       await waitFor(async () => wanted.test((await search("owls")).notices.join(" ")), {
         what: `a notice like ${wanted}`,
-        timeoutMs: 30_000,
         intervalMs: 200,
       });
     };
@@ -216,7 +212,6 @@ Deno.test("a repository is followed, found and linked through the doors of tools
       update public.quoth_syncs set run_after = null where run_after is not null`;
     await waitFor(async () => !/sync/.test((await search("owls")).notices.join(" ")), {
       what: "the end of the notice",
-      timeoutMs: 30_000,
       intervalMs: 200,
     });
   });

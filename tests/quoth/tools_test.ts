@@ -251,7 +251,7 @@ Deno.test("documents are searched and read through the doors of tools", async (t
         select from public.documents
         where project_id = ${project.project_id}::uuid and file_path in ('gone.md', 'old/name.md')`;
       return rows.length === 0;
-    }, { what: "the deletion", timeoutMs: 30_000, intervalMs: 100 });
+    }, { what: "the deletion", intervalMs: 100 });
 
     const moved = await read(ada, { filePath: "old/name.md", projectId: "handbook" });
     const gone = await attempt(ada.send, "quoth_read_doc", {
@@ -316,7 +316,7 @@ Deno.test("documents are searched and read through the doors of tools", async (t
         const [task] = await sql`
           select output from public.tasks where id = ${task_id}::uuid and status = 'completed'`;
         return task === undefined ? undefined : JSON.stringify(task.output);
-      }, { what: "the reader", timeoutMs: 60_000, intervalMs: 200 });
+      }, { what: "the reader", intervalMs: 200 });
     };
 
     assert.match(await outputOf(ada), /Rotate `QUOTH_API_TOKEN` each month/);

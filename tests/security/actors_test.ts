@@ -60,6 +60,7 @@ Deno.test("an agent never acts as the person whose task it works on", async (t) 
     const attempts = [
       ["answer_review", { task_id: asked, approved: true }],
       ["retry_task", { task_id: failed }],
+      ["continue_task", { task_id: failed, input: "Go on" }],
       ["fork_task", { task_id: failed, from_step: 1 }],
       ["cancel_task", { task_id: other }],
     ] as const;
@@ -302,6 +303,7 @@ Deno.test("a token of an OAuth client has its scopes everywhere", async (t) => {
     },
     { of: rest("respond_to_review", { p_task_id: asked, p_approved: true }), scope: "swarm:run" },
     { of: rest("retry_task", { p_task_id: failed }), scope: "swarm:run" },
+    { of: rest("continue_task", { p_task_id: failed, p_input: "Go on" }), scope: "swarm:run" },
     { of: rest("watch_task", { p_task_id: failed }), scope: "swarm:run" },
     { of: rest("fork_task", { p_task_id: failed, p_from_seq: 1 }), scope: "swarm:run" },
     { of: rest("cancel_task", { p_master_task_id: asked }), scope: "swarm:run" },

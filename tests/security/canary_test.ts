@@ -54,7 +54,7 @@ Deno.test("no secret is stored, logged, broadcast, answered or shown to a model"
   }
   gate.resolve();
   for (const id of taskIds) {
-    await waitFor(async () => isOver((await readTask(sql, id)).status), { timeoutMs: 60_000 });
+    await waitFor(async () => isOver((await readTask(sql, id)).status));
   }
 
   await t.step("every secret reached its server, and the run met it again", async () => {

@@ -103,7 +103,7 @@ Deno.test("jobs go on after a restart of the database, and the run it cut short 
         select return_message from cron.job_run_details where status = 'failed'
       `.catch(() => []);
       return found.length > 0 ? found : null;
-    }, { timeoutMs: 30_000, what: "the closed run" });
+    }, { what: "the closed run" });
     await sql`select cron.unschedule('long')`;
 
     assert.deepEqual([...closed], [{ return_message: "server restarted" }]);

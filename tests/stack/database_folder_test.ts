@@ -98,7 +98,7 @@ Deno.test("a start ends the busy database process that a killed stack left behin
 
   const [row] = await waitFor(() => fixture.sql`select count(*)::int as count from kept`);
   assert.deepEqual(row, { count: 1 });
-  assert.ok(performance.now() - startedAt < 15_000);
+  assert.ok(performance.now() - startedAt < 90_000, "it waited for the statement of 100 s");
 });
 
 Deno.test("openDatabase() takes the URL of a prepared server and refuses one that is not there", async () => {

@@ -267,7 +267,7 @@ async function scenarios(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
       const outcome = await call(caller, "write_note", { text: "x" });
 
       assert.equal(outcome.kind, "unknown");
-      assert.ok(performance.now() - startedAtMs < 5_000);
+      assert.ok(performance.now() - startedAtMs < 20_000);
     } finally {
       await server.stop();
     }

@@ -253,10 +253,10 @@ Deno.test("a server that misbehaves gets an answer of its own class", async (t) 
         [1, 2].map(() => gateway.listServerTools(slug, nobody(), {}, noAbort())),
       );
 
-      assert.ok(performance.now() - startedAtMs < 5_000);
+      assert.ok(performance.now() - startedAtMs < 12_000);
       assert.deepEqual(asked.map(({ tools }) => tools.length), [3, 3]);
       hanging.resolve();
-      await waitFor(async () => (await listedAgo(slug)) < 60, { timeoutMs: 5_000 });
+      await waitFor(async () => (await listedAgo(slug)) < 60);
     } finally {
       hanging.resolve();
       await server.stop();
@@ -279,7 +279,7 @@ Deno.test("a server that misbehaves gets an answer of its own class", async (t) 
           { code: "TOOL_UNAVAILABLE", message: /has not listed its tools yet/ },
         );
         hanging.resolve();
-        await waitFor(async () => (await listedAgo(slug)) < 60, { timeoutMs: 5_000 });
+        await waitFor(async () => (await listedAgo(slug)) < 60);
       } finally {
         hanging.resolve();
         await server.stop();

@@ -204,11 +204,11 @@ export class Swarm {
   }
 
   /** Waits until the task has the status. */
-  async until(taskId: string, status: string, timeoutMs = 10_000): Promise<TaskRow> {
+  async until(taskId: string, status: string): Promise<TaskRow> {
     return await waitFor(async () => {
       const task = await this.task(taskId);
       return task.status === status ? task : null;
-    }, { timeoutMs, what: `task to be ${status}` }).catch(async (cause) => {
+    }, { what: `task to be ${status}` }).catch(async (cause) => {
       const seen = JSON.stringify([await this.task(taskId), await this.steps(taskId)]);
       throw new Error(`The task is not ${status}: ${seen}`, { cause });
     });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { loadKeys } from "../../stack/keys/keys.ts";
+import { ensureKeys } from "../../stack/keys/keys.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { createTracedApp } from "../../shared/app/app.ts";
 import { createCreateTaskApp } from "../../shared/app/create_task_app.ts";
@@ -30,7 +30,7 @@ const never = () => new Promise<never>(() => {});
 
 /** The door of `supaswarm-create-task`, and a function that creates a task through it. */
 async function openDoor(swarm: Swarm, endpoint: string | null) {
-  const keys = await loadKeys(null);
+  const keys = await ensureKeys(null);
   const environment: Record<string, string> = {
     SUPABASE_URL: "http://127.0.0.1:9",
     SUPABASE_DB_URL: swarm.url,
@@ -250,7 +250,7 @@ Deno.test("traces of jobs that go wrong, or that nobody samples", async (t) => {
     status = "completed",
   ) => {
     const worker = swarm.startWorker({ telemetry, ...parts });
-    await swarm.until(taskId, status, 15_000);
+    await swarm.until(taskId, status);
     await worker.stop();
     await telemetry.close();
     return collector.spans().filter((span) => span.traceId === traceId);

@@ -6,39 +6,49 @@ const { system, url, concurrency, poolSize, marks, enqueueCount = 0 } = JSON.par
 /** Only what is measured is loaded; Deno, which checks this file, has neither package. */
 const load = (name) => import(name);
 let count = 0;
+let createdAtMs;
 
 function handle() {
-  const atMs = performance.timeOrigin + performance.now();
+  const atMs = nowMs();
   count++;
-  if (marks === null || marks.includes(count)) report({ count, at_ms: atMs });
+  if (isMarked(count)) report({ count, at_ms: atMs, created_at_ms: createdAtMs });
+}
+
+function nowMs() {
+  return performance.timeOrigin + performance.now();
+}
+
+function isMarked(place) {
+  if (marks === null) return true;
+  return typeof marks === "number" ? place % marks === 0 : marks.includes(place);
 }
 
 function report(line) {
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
 
-async function startGraphile() {
+async function openGraphile() {
   const { Logger, makeWorkerUtils, run } = await load("graphile-worker");
   const logger = new Logger(() => () => {});
   const utils = await makeWorkerUtils({ connectionString: url, logger });
   await utils.migrate();
-  if (enqueueCount > 0) {
-    const job = { identifier: "noop", payload: {} };
-    await utils.addJobs(Array.from({ length: enqueueCount }, () => job));
-  }
-  await utils.release();
-  const runner = await run({
-    connectionString: url,
-    concurrency,
-    maxPoolSize: poolSize,
-    noHandleSignals: true,
-    logger,
-    taskList: { noop: () => handle() },
-  });
-  return () => runner.stop();
+  const create = (taskCount) =>
+    utils.addJobs(Array.from({ length: taskCount }, () => ({ identifier: "noop", payload: {} })));
+  const work = async () => {
+    const runner = await run({
+      connectionString: url,
+      concurrency,
+      maxPoolSize: poolSize,
+      noHandleSignals: true,
+      logger,
+      taskList: { noop: () => handle() },
+    });
+    return () => Promise.all([runner.stop(), utils.release()]);
+  };
+  return { create, work };
 }
 
-async function startPgBoss() {
+async function openPgBoss() {
   const { PgBoss } = await load("pg-boss");
   const boss = new PgBoss({
     connectionString: url,
@@ -50,21 +60,88 @@ async function startPgBoss() {
   boss.on("error", () => {});
   await boss.start();
   await boss.createQueue("noop", { notify: true }).catch(() => {});
-  if (enqueueCount > 0) {
-    await boss.insert("noop", Array.from({ length: enqueueCount }, () => ({ data: {} })));
-  }
-  // What a batch holds is in flight together: the same concurrency as elsewhere.
-  const options = { batchSize: concurrency, burstWhenBatchFull: true };
-  await boss.work("noop", options, (jobs) => {
-    for (const _job of jobs) handle();
-    return Promise.resolve();
-  });
-  return () => boss.stop({ graceful: false });
+  const create = (taskCount) =>
+    taskCount === 1
+      ? boss.send("noop", {})
+      : boss.insert("noop", Array.from({ length: taskCount }, () => ({ data: {} })));
+  const work = async () => {
+    // What a batch holds is in flight together: the same concurrency as elsewhere.
+    const options = { batchSize: concurrency, burstWhenBatchFull: true };
+    await boss.work("noop", options, (jobs) => {
+      for (const _job of jobs) handle();
+      return Promise.resolve();
+    });
+    return () => boss.stop({ graceful: false });
+  };
+  return { create, work };
 }
 
-const stop = await (system === "graphile" ? startGraphile() : startPgBoss());
+async function openOpenWorkflow() {
+  const { OpenWorkflow } = await load("openworkflow");
+  const { BackendPostgres } = await load("openworkflow/postgres");
+  const backend = await BackendPostgres.connect(url);
+  const client = new OpenWorkflow({ backend });
+  const noop = client.defineWorkflow({ name: "noop" }, () => handle());
+  const work = async () => {
+    const worker = client.newWorker({ concurrency });
+    await worker.start();
+    return async () => {
+      await worker.stop();
+      await backend.stop();
+    };
+  };
+  return { create: (taskCount) => repeat(taskCount, () => noop.run({})), work };
+}
+
+async function openDbos() {
+  const { DBOS } = await load("@dbos-inc/dbos-sdk");
+  DBOS.setConfig({
+    name: "bench",
+    systemDatabaseUrl: url,
+    systemDatabasePoolSize: poolSize,
+    runAdminServer: false,
+    logLevel: "error",
+  });
+  const noop = DBOS.registerWorkflow(() => Promise.resolve(handle()), { name: "noop" });
+  await DBOS.launch();
+  const work = async () => {
+    // A registered queue is worked on at once. Its own interval is a second.
+    await DBOS.registerQueue("noop", {
+      workerConcurrency: concurrency,
+      minPollingIntervalMs: 10,
+      onConflict: "always_update",
+    });
+    return () => DBOS.shutdown();
+  };
+  const create = (taskCount) =>
+    repeat(taskCount, () => DBOS.startWorkflow(noop, { queueName: "noop" })());
+  return { create, work };
+}
+
+/** For those that create one at a time: some side by side. */
+async function repeat(times, act) {
+  for (let left = times; left > 0; left -= poolSize) {
+    await Promise.all(Array.from({ length: Math.min(left, poolSize) }, act));
+  }
+}
+
+const OPEN = {
+  graphile: openGraphile,
+  pgboss: openPgBoss,
+  openworkflow: openOpenWorkflow,
+  dbos: openDbos,
+};
+
+const { create, work } = await OPEN[system]();
+if (enqueueCount > 0) await create(enqueueCount);
+const stop = await work();
 report({ ready: true });
+// Each line asks for one more task; the end of them ends the worker.
+process.stdin.on("data", async () => {
+  createdAtMs = nowMs();
+  await create(1);
+});
 process.stdin.on("end", async () => {
   await stop();
   process.exit(0);
-}).resume();
+});

@@ -1,6 +1,7 @@
 import { z } from "../../vendor/zod.js";
 import { toSwarmError } from "../../db/to_swarm_error.ts";
 import { defineTool } from "../../tool_contracts/internal_server.ts";
+import { taskInput } from "../../tasks/create_task_request.ts";
 import { asOwner } from "../as_owner.ts";
 import { SWARM_SCOPES } from "./swarm_scopes.ts";
 
@@ -49,6 +50,30 @@ export const retryTaskTool = defineTool({
       return { task_id, status: z.string().parse(row?.status) };
     } catch (error) {
       throw toSwarmError(error, "retry the task");
+    }
+  },
+});
+
+/** Adds another message to a task that has ended. */
+export const continueTaskTool = defineTool({
+  name: "continue_task",
+  title: "Continue a task",
+  description:
+    "Adds another message to a master task that has ended and lets it go on with all it knows, as " +
+    "the same task. Follow it with get_task.",
+  version: "1",
+  scopes: SWARM_SCOPES,
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
+  input: taskId.extend({ input: taskInput }),
+  output: z.object({ task_id: z.string(), status: z.string() }),
+  async run({ task_id, input }, context) {
+    try {
+      const [row] = await asOwner(context, "write", (sql) =>
+        sql`
+        select public.continue_task(${task_id}::uuid, ${sql.json(input)}) as status`);
+      return { task_id, status: z.string().parse(row?.status) };
+    } catch (error) {
+      throw toSwarmError(error, "continue the task");
     }
   },
 });

@@ -1,6 +1,6 @@
 import type { InternalServer } from "../../tool_contracts/internal_server.ts";
 import { answerReviewTool } from "./answer_review.ts";
-import { cancelTaskTool, forkTaskTool, retryTaskTool } from "./control_task.ts";
+import { cancelTaskTool, continueTaskTool, forkTaskTool, retryTaskTool } from "./control_task.ts";
 import { createTaskTool } from "./create_task.ts";
 import { getTaskTool } from "./get_task.ts";
 import { listAgentsTool } from "./list_agents.ts";
@@ -28,5 +28,6 @@ export const swarmServer: InternalServer = {
     readFileTool,
     readStepsTool,
     retryTaskTool,
+    continueTaskTool,
   ],
 };

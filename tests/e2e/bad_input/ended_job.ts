@@ -47,7 +47,7 @@ export async function runToEnd(platform: Platform, job: Job): Promise<End> {
   const task = await waitFor(async () => {
     const current = await readTask(sql, task_id);
     return /^(completed|failed)$/.test(current.status) ? current : null;
-  }, { timeoutMs: 30_000, intervalMs: 50, what: "the end of the task" });
+  }, { intervalMs: 50, what: "the end of the task" });
   return { task, steps: await readSteps(sql, task_id), events: await readEvents(sql, task_id) };
 }
 

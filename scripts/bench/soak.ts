@@ -1,0 +1,139 @@
+import type { TransactionSql } from "../../shared/vendor/postgres.js";
+import { writeProgress } from "../terminal.ts";
+import { type BenchResult, judge } from "./bench_result.ts";
+import { installPeers } from "./peers/install_peers.ts";
+import { AGENT, openQueueDatabase, type QueueDatabase } from "./queue_database.ts";
+import { mediansOf, runRounds, spreadIn } from "./rounds.ts";
+import { requireSessions, serverVersion } from "./server_version.ts";
+import { startWorkerProcess, type WorkerOrder, type WorkerProcess } from "./worker_process.ts";
+
+const ROUNDS = 2;
+const CONCURRENCY = 10;
+const POOL_SIZE = 10;
+/** Tasks that are put into the queue at once, and how many of them wait at most. */
+const BATCH = 500;
+const MOST_WAITING = 2_000;
+const REPORT_EACH = 50;
+const WARM_UP_MS = 5_000;
+const MEASURED_MS = 10_000;
+const HELD_MS = 70_000;
+const SILENCE_MS = 60_000;
+
+const NOTES = [
+  `No-op tasks, created as fast as they are done, so that some ${MOST_WAITING} wait at any time. ` +
+  "`before` is the rate of ten seconds, then another session opens a snapshot and keeps it, and " +
+  `\`held\` is the rate of ten seconds once it is ${
+    HELD_MS / 1_000
+  } seconds old. \`kept\` is the ` +
+  "share of one in the other: nothing that was written in between can be cleared away.",
+];
+
+type Enqueue = (database: QueueDatabase) => Promise<unknown>;
+
+const ENQUEUE = {
+  supaswarm: ({ sql }) =>
+    sql`
+    select count(*)
+    from generate_series(1, ${BATCH}::int) as n
+    cross join lateral private.create_task(${AGENT}, to_jsonb('now' || n)) as created`,
+  graphile: ({ sql }) =>
+    sql`
+    select count(*) from generate_series(1, ${BATCH}::int) as n
+    cross join lateral graphile_worker.add_job('noop', '{}') as job`,
+} satisfies Record<string, Enqueue>;
+
+/**
+ * Soak: what is left of a queue's rate while a session of the database holds an old snapshot.
+ *
+ * @param db `native` or a URL.
+ */
+export async function benchSoak(db: string): Promise<BenchResult> {
+  requireSessions("soak", db);
+  const peers = await installPeers();
+  await using database = await openQueueDatabase(db);
+  const soak = (system: keyof typeof ENQUEUE) => async () => {
+    await using worker = await startWorkerProcess(orderOf(system, database.url), peers);
+    return await measureSoak(database, worker, ENQUEUE[system]);
+  };
+  const rounds = await runRounds({ supaswarm: soak("supaswarm"), graphile: soak("graphile") }, {
+    bench: "soak",
+    count: ROUNDS,
+    before: () => database.reset(),
+  });
+  const names = ["before_per_second", "held_per_second", "kept"];
+  const spreads = Object.fromEntries(names.flatMap((name) => [
+    [name, spreadIn(rounds, "supaswarm", name)],
+    [`graphile_${name}`, spreadIn(rounds, "graphile", name)],
+  ]));
+  return judge("soak", mediansOf(spreads), { kept: { min: 0.45 } }, {
+    spreads,
+    versions: {
+      ...await serverVersion(database.sql),
+      "graphile-worker": peers.versions["graphile-worker"] ?? "",
+    },
+    notes: NOTES,
+  });
+}
+
+function orderOf(system: WorkerOrder["system"], url: string): WorkerOrder {
+  return { system, url, concurrency: CONCURRENCY, poolSize: POOL_SIZE, marks: REPORT_EACH };
+}
+
+async function measureSoak(database: QueueDatabase, worker: WorkerProcess, enqueue: Enqueue) {
+  const load = startLoad(database, worker, enqueue);
+  try {
+    await load.pass(WARM_UP_MS);
+    const before = await load.pass(MEASURED_MS);
+    const held = await database.sql.begin("isolation level repeatable read", async (tx) => {
+      await takeSnapshot(tx);
+      writeProgress(`soak: a snapshot is held for ${HELD_MS / 1_000} s`);
+      await load.pass(HELD_MS);
+      return await load.pass(MEASURED_MS);
+    });
+    return { before_per_second: before, held_per_second: held, kept: held / before };
+  } finally {
+    await load.stop();
+  }
+}
+
+/** Without a look at a table there is no snapshot. */
+async function takeSnapshot(tx: TransactionSql): Promise<void> {
+  await tx`select count(*) from private.settings`;
+}
+
+/** Keeps a queue filled, and counts what its worker does. */
+function startLoad(database: QueueDatabase, worker: WorkerProcess, enqueue: Enqueue) {
+  let isOver = false;
+  let doneCount = 0;
+  let createdCount = 0;
+  const done = (async () => {
+    while (!isOver) doneCount = (await worker.next(SILENCE_MS)).count;
+  })();
+  const created = (async () => {
+    while (!isOver) {
+      if (createdCount - doneCount < MOST_WAITING) {
+        await enqueue(database);
+        createdCount += BATCH;
+      } else {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    }
+  })();
+  const whenBroken = Promise.all([done, created]).then(() => {
+    throw new Error("The load has ended");
+  });
+  whenBroken.catch(() => {});
+  return {
+    /** Waits, and returns how many tasks a second were begun meanwhile. */
+    async pass(ms: number): Promise<number> {
+      const [startedAtMs, startedCount] = [performance.now(), doneCount];
+      await Promise.race([new Promise((resolve) => setTimeout(resolve, ms)), whenBroken]);
+      return (doneCount - startedCount) / (performance.now() - startedAtMs) * 1_000;
+    },
+    /** Resolves when nothing more is created or read. */
+    async stop(): Promise<void> {
+      isOver = true;
+      await Promise.allSettled([done, created]);
+    },
+  };
+}

@@ -1,0 +1,56 @@
+begin;
+set local search_path = public, extensions;
+select plan(6);
+
+create temp table made on commit drop as select tests.create_task() as id;
+create temp table pauses (attempt int, seconds numeric) on commit drop;
+create temp table ends (claims int, status text, minutes numeric) on commit drop;
+
+-- Time passes by moving the first failure back instead of waiting.
+do $$
+declare
+  v_id uuid := (select id from made);
+  v_passed numeric := 0;
+  v_pause numeric;
+  v_failed record;
+begin
+  for v_epoch in 1..60 loop
+    update pgmq.q_agent_tasks set vt = clock_timestamp();
+    update public.tasks set run_after = null where id = v_id;
+    perform private.reconcile();
+    update pgmq.q_agent_tasks set vt = clock_timestamp();
+    perform tests.claim(v_id);
+    select * into v_failed from private.fail_task(
+      v_id, v_epoch, '{"code": "MODEL_UNAVAILABLE", "message": "HTTP 500"}', 'outage');
+    if v_failed.status <> 'pending' then
+      insert into ends values (v_epoch, v_failed.status, v_passed / 60);
+      return;
+    end if;
+    v_pause := extract(epoch from v_failed.retry_at - clock_timestamp());
+    insert into pauses values (v_epoch, v_pause);
+    v_passed := v_passed + v_pause;
+    update public.tasks set failing_since = failing_since - make_interval(secs => v_pause::double precision)
+    where id = v_id;
+  end loop;
+end;
+$$;
+
+select is((select status from ends), 'failed', 'the task is buried at last');
+select cmp_ok((select minutes from ends), '>=', 9.99, 'after ten minutes');
+select cmp_ok((select minutes from ends), '<', 20.0, 'and not much later');
+select ok(
+  (select bool_and(seconds >= before - 0.5) from (
+    select seconds, attempt, lag(seconds) over (order by attempt) as before from pauses
+  ) as paused where attempt between 2 and 8),
+  'each pause is longer than the one before, up to the longest'
+);
+select is((select count(*) from private.dead_letters), 1::bigint, 'with a dead letter');
+
+select is(
+  (select count(*) from public.tasks where private.has_spent_attempts(
+    jsonb_populate_record(tasks, '{"attempts": 1, "max_attempts": 2, "failing_since": null}'), 'outage')),
+  1::bigint, 'a task with max_attempts of its own has no more than these'
+);
+
+select * from finish();
+rollback;
