@@ -5,7 +5,7 @@ import type { SwarmError } from "../shared/errors/swarm_error.ts";
 import { loadSupabaseLite, loadSupabaseLitePostgres } from "./deps.ts";
 import { openDatabase } from "./open_database.ts";
 import type { StackDatabase } from "./database/database_port.ts";
-import { loadKeys } from "./keys/keys.ts";
+import { ensureKeys } from "./keys/keys.ts";
 import { protectProcess } from "./database/protect_process.ts";
 import { applyMigrations } from "./migrations/apply_migrations.ts";
 import { startCron } from "./scheduler/cron.ts";
@@ -118,7 +118,7 @@ async function startParts(
   preloadGateway();
   stops.add("error handlers", surviveLostConnections(log));
   const [keys, companion, database] = await inParallel(
-    loadKeys(dataDir),
+    ensureKeys(dataDir),
     Promise.resolve(options.startCompanion?.(stops)),
     open(options, { log, stops }),
   );

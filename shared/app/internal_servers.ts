@@ -5,5 +5,6 @@ import type { InternalServers } from "../tool_contracts/internal_server.ts";
 export const INTERNAL_SERVERS: InternalServers = {
   artifacts: async () => (await import("../servers/artifacts/server.ts")).artifactsServer,
   quoth: async () => (await import("../servers/quoth/server.ts")).quothServer,
+  supabase: async () => (await import("../servers/supabase/server.ts")).supabaseServer,
   swarm: async () => (await import("../servers/swarm/server.ts")).swarmServer,
 };

@@ -1,4 +1,5 @@
 import type { Config } from "../config/env.ts";
+import { LentConnection } from "../db/lent_connection.ts";
 import { toSwarmError } from "../db/to_swarm_error.ts";
 import { definedOnly } from "../defined_only.ts";
 import { createHttpHandler } from "../http/http_handler.ts";
@@ -30,7 +31,9 @@ export function createWorkerApp(
   telemetry: Telemetry = NO_TELEMETRY,
 ): App {
   const meter = config.cpu === null ? undefined : createCpuMeter();
-  const sql = openIsolatePool(config.databaseUrl, "supaswarm-worker", ["caller", "listener"]);
+  const lent = new LentConnection();
+  const beside = ["caller", "listener"] as const;
+  const sql = openIsolatePool(config.databaseUrl, "supaswarm-worker", beside, lent);
   const store = createSqlTaskStore(sql, {
     leaseSeconds: config.worker.leaseSeconds,
     clock: isolateClock,
@@ -49,6 +52,7 @@ export function createWorkerApp(
     log,
   });
   const listen = createTaskListener({
+    lent,
     databaseUrl: config.databaseUrl,
     sql,
     clock: isolateClock,

@@ -1,4 +1,5 @@
 import { z } from "../vendor/zod.js";
+import type { LentConnection } from "./lent_connection.ts";
 import { closeWith, createSqlAs, type Sql } from "./sql_client.ts";
 import { UserTurns } from "./user_turns.ts";
 
@@ -30,25 +31,34 @@ export interface CallerSessions {
   use<T>(work: (sql: Sql) => Promise<T>, use: CallerUse): Promise<T>;
 }
 
-const counts = new WeakMap<Sql, number>();
+/** Which connections run statements of callers. */
+export interface CallerConnections {
+  readonly count: number;
+  /** One more, borrowed while somebody's statement runs and somebody else waits. @default none */
+  readonly lent?: LentConnection;
+}
+
+const allowed = new WeakMap<Sql, CallerConnections>();
 const sessions = new WeakMap<Sql, CallerSessions>();
 
-/** Says how many connections may run statements of callers beside a pool. @default 1 */
-export function setCallerConnections(sql: Sql, count: number): void {
-  counts.set(sql, count);
+/** Says which connections may run statements of callers beside a pool. @default one */
+export function setCallerConnections(sql: Sql, connections: CallerConnections): void {
+  allowed.set(sql, connections);
 }
 
 /** The callers' sessions beside a pool of the functions' own login; they are closed with the pool. */
 export function callerSessionsOf(sql: Sql): CallerSessions {
   const known = sessions.get(sql);
   if (known !== undefined) return known;
-  const opened = openLazily(sql, counts.get(sql) ?? 1);
+  const opened = openLazily(sql, allowed.get(sql) ?? { count: 1 });
   sessions.set(sql, opened);
   return opened;
 }
 
-function openLazily(main: Sql, count: number): CallerSessions {
-  const connections = Array.from({ length: count }, () => new LazyConnection(main));
+function openLazily(main: Sql, { count, lent }: CallerConnections): CallerSessions {
+  const own = Array.from({ length: count }, () => new LazyConnection(main));
+  // Turns are given from the end: the borrowed one comes last.
+  const connections = lent === undefined ? own : [new BorrowedConnection(main, lent), ...own];
   const turns = new UserTurns(connections);
   closeWith(main, async () => {
     await Promise.all(connections.map((connection) => connection.close()));
@@ -89,6 +99,31 @@ class LazyConnection {
     const closing = this.#opened;
     this.#opened = null;
     await closing?.end({ timeout: 1 });
+  }
+}
+
+/** A connection that is open only while somebody uses it, in place of somebody else's. */
+class BorrowedConnection {
+  readonly #connection: LazyConnection;
+  readonly #lent: LentConnection;
+
+  constructor(main: Sql, lent: LentConnection) {
+    this.#connection = new LazyConnection(main);
+    this.#lent = lent;
+  }
+
+  async run<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    await this.#lent.borrow();
+    try {
+      return await this.#connection.run(work);
+    } finally {
+      await this.#connection.close();
+      this.#lent.giveBack();
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#connection.close();
   }
 }
 

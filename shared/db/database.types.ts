@@ -599,6 +599,20 @@ isOneToOne: false
                   Relationships: [
                     
                   ]
+                },"sql_confirmations": {
+                  Row: {
+                    "answer": Json | null,"client_id": string,"created_at": string,"decided_at": string | null,"estimated_rows": number | null,"expires_at": string,"id": string,"idempotency_key": string | null,"is_approved": boolean | null,"max_rows": number,"needs_approval": boolean,"params_hash": string,"policy_version": number,"statement": string,"statement_class": string,"tables": (string)[],"token_hash": string,"tree_hash": string,"used_at": string | null,"user_id": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "answer"?: Json | null,"client_id": string,"created_at"?: string,"decided_at"?: string | null,"estimated_rows"?: number | null,"expires_at": string,"id"?: string,"idempotency_key"?: string | null,"is_approved"?: boolean | null,"max_rows": number,"needs_approval": boolean,"params_hash": string,"policy_version": number,"statement": string,"statement_class": string,"tables": (string)[],"token_hash": string,"tree_hash": string,"used_at"?: string | null,"user_id": string
+                  }
+                  Update: {
+                    "answer"?: Json | null,"client_id"?: string,"created_at"?: string,"decided_at"?: string | null,"estimated_rows"?: number | null,"expires_at"?: string,"id"?: string,"idempotency_key"?: string | null,"is_approved"?: boolean | null,"max_rows"?: number,"needs_approval"?: boolean,"params_hash"?: string,"policy_version"?: number,"statement"?: string,"statement_class"?: string,"tables"?: (string)[],"token_hash"?: string,"tree_hash"?: string,"used_at"?: string | null,"user_id"?: string
+                  }
+                  Relationships: [
+                    
+                  ]
                 },"task_events": {
                   Row: {
                     "at": string,"id": number,"master_task_id": string,"payload": NonNullable<Json>,"task_id": string,"type": string
@@ -945,7 +959,10 @@ isOneToOne: false
                 }
           }
           Functions: {
-            "approve_tool_definition":
+            "approve_statement":
+{ Args: { "p_approved": boolean,"p_confirmation_id": string }; Returns: string
+                           },
+"approve_tool_definition":
 { Args: { "p_connection_id": string,"p_definition_hash"?: string,"p_tool_name": string }; Returns: string
                            },
 "cancel_task":
@@ -1172,6 +1189,9 @@ export const CLOSED_SETS = {
     kind: ["tree", "files", "embed"],
     reason: ["push", "files", "request", "head_check", "pending_chunks"],
     status: ["pending", "running", "completed", "failed"],
+  },
+  sql_confirmations: {
+    statement_class: ["write", "ddl"],
   },
   task_events: {
     type: ["task.created", "task.started", "task.parked", "task.resumed", "task.retried", "task.completed", "task.failed", "task.cancelled", "model.started", "model.interrupted", "model.completed", "tool.started", "tool.completed", "tool.failed", "subtask.created", "subtask.finished", "review.requested", "review.answered", "skill.loaded", "data.saved"],

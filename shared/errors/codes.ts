@@ -292,6 +292,41 @@ export const ERROR_CODES = {
   ),
   FEEDBACK_CLOSED: error(409, "tool_error", "Grade a later call."),
 
+  // SQL
+  SQL_INVALID: error(422, "sql_error", "Send one statement that PostgreSQL can parse.", {
+    isMendable: true,
+  }),
+  SQL_FORBIDDEN: error(
+    422,
+    "sql_error",
+    "Use what the SQL policy allows, or ask an operator to extend it.",
+    { isMendable: true },
+  ),
+  SQL_FAILED: error(422, "sql_error", "Correct the statement by SQLSTATE, position and hint.", {
+    isMendable: true,
+  }),
+  SQL_ROW_LIMIT_EXCEEDED: error(422, "sql_error", "Narrow the WHERE clause and run it dry again.", {
+    isMendable: true,
+  }),
+  CONFIRMATION_REQUIRED: error(
+    422,
+    "validation_error",
+    "Run it with dry_run: true first and send that answer's next_call.",
+    { isMendable: true, countsAsFailure: false },
+  ),
+  CONFIRMATION_INVALID: error(
+    422,
+    "validation_error",
+    "Run the statement with dry_run: true and use the next_call of that answer.",
+    { isMendable: true },
+  ),
+  APPROVAL_REQUIRED: error(
+    422,
+    "auth_error",
+    "Ask the owner to decide with approve_statement(), then send the same call again.",
+  ),
+  CONFIRMATION_NOT_FOUND: error(404, "tool_error", "Look at your statements in sql_confirmations."),
+
   // Documents
   PROJECT_NOT_FOUND: error(404, "tool_error", "List your projects with quoth_list_projects."),
   PROJECT_LANGUAGE_UNKNOWN: error(

@@ -1,4 +1,5 @@
 import { setCallerConnections } from "../db/caller_session.ts";
+import type { LentConnection } from "../db/lent_connection.ts";
 import { createSql, type Sql } from "../db/sql_client.ts";
 
 /**
@@ -18,16 +19,19 @@ export type OwnConnection =
  * Opens the one pool of an edge function, so large that the isolate stays within its connections.
  *
  * @param beside What else the function connects for.
+ * @param lent The one of these that callers borrow when a slow statement holds theirs.
  */
 export function openIsolatePool(
   databaseUrl: string,
   functionName: string,
   beside: readonly OwnConnection[] = [],
+  lent?: LentConnection,
 ): Sql {
   const sql = createSql(databaseUrl, {
     maxConnections: MAX_ISOLATE_CONNECTIONS - beside.length,
     applicationName: functionName,
   });
-  setCallerConnections(sql, beside.filter((own) => own === "caller").length);
+  const count = beside.filter((own) => own === "caller").length;
+  setCallerConnections(sql, { count, ...(lent === undefined ? {} : { lent }) });
   return sql;
 }

@@ -45,7 +45,7 @@ export function serverInfoOf(
       prompts: features?.hasPrompts ?? false,
       logging: features?.hasLogging ?? false,
     },
-    metadata: { server_type: server.type, ...discoveryMeta(server) },
+    metadata: { ...features?.metadata, server_type: server.type, ...discoveryMeta(server) },
   };
 }
 

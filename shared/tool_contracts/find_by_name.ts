@@ -6,7 +6,7 @@ interface Named {
 
 /**
  * The tool that a name means: as its server calls it, else by its catalogue key `name@version`, or
- * that in characters every model provider takes, `name_vVersion`. `private.load_tool_call()` has
+ * that in characters every model provider takes, `name_vVersion`. `private.begin_tool_call()` has
  * the same rule.
  */
 export function findByName<T extends Named>(name: string, tools: readonly T[]): T | undefined {

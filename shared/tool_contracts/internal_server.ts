@@ -1,6 +1,7 @@
 import type { Sql, TransactionSql } from "../vendor/postgres.js";
 import { z } from "../vendor/zod.js";
 import type { ContentBlock, ResourceContents } from "../content_block.ts";
+import type { ErrorCode } from "../errors/codes.ts";
 import type { SwarmError } from "../errors/swarm_error.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import type { Logger } from "../log/logger.ts";
@@ -50,6 +51,17 @@ export interface ToolContext {
     work: (sql: TransactionSql) => Promise<T>,
     options?: RunAsCallerOptions,
   ): Promise<T>;
+  /**
+   * Asks for scopes beyond the tool's own, by what its arguments turn out to be.
+   *
+   * @throws SwarmError `INSUFFICIENT_SCOPE` naming those that the caller lacks.
+   */
+  requireScopes(scopes: readonly string[]): void;
+  /**
+   * Names a value of the arguments or the answer that nothing may store: it is replaced in the
+   * ledger, the steps of a task and what is broadcast of them, and stays in the answer.
+   */
+  keepFromLedger(value: string): void;
   /** Books a model that the tool has used on the call, whatever comes of it. */
   usedModel(use: ModelUse): void;
 }
@@ -151,6 +163,12 @@ export interface ReplyOptions {
   /** Validated against `output`, unless `isError`. */
   readonly structured?: JsonObject;
   readonly isError?: boolean;
+  /** A stable code for the error, beside the structured content; only with `isError`. */
+  readonly errorCode?: ErrorCode;
+  /** What to do next; only with `errorCode`, and it belongs in the blocks, too. */
+  readonly hint?: string;
+  /** Of the error, for programs; only with `errorCode`. */
+  readonly details?: JsonValue;
   readonly meta?: JsonObject;
 }
 
@@ -249,6 +267,10 @@ export interface InternalServer {
   readonly description: string;
   /** How to use the server, for the client's model. */
   readonly instructions?: string;
+  /** @default the product's own */
+  readonly version?: string;
+  /** What clients are shown of it beside name and capabilities. */
+  readonly metadata?: JsonObject;
   readonly tools: readonly InternalTool[];
   /** Its tools work inside a task alone: nobody else is shown them. */
   readonly isForTasksOnly?: boolean;

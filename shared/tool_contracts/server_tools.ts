@@ -103,6 +103,8 @@ export interface ServerFeatures {
   readonly instructions: string | null;
   /** Of the server's program, where it tells; null for what is part of the product. */
   readonly version: string | null;
+  /** What it says of itself beside that. @default nothing */
+  readonly metadata?: JsonObject;
 }
 
 /** All that is known of a server for one caller. */

@@ -101,6 +101,8 @@ export interface AnsweredCall extends CallTrail {
   readonly isError: boolean;
   /** The tool's own `_meta`, without ours. */
   readonly meta?: JsonObject;
+  /** Values within the answer that are the caller's to know and nobody's to store. */
+  readonly unrecordedValues?: readonly string[];
   /** Only with `isError`; absent when the tool itself reported the error. */
   readonly errorCode?: ErrorCode;
   readonly errorClass?: ErrorClass;

@@ -36,6 +36,10 @@ export interface ServerCall {
   readonly input: CallInput;
   /** Told of each model that the tool itself used, once that has answered. */
   readonly onModelUse: (use: ModelUse) => void;
+  /** What the caller is allowed; null: everything. */
+  readonly grantedScopes: readonly string[] | null;
+  /** Takes values of the answer or the arguments that nothing may store. */
+  readonly onUnrecordedValue: (value: string) => void;
 }
 
 /** A model that a tool used, as it is booked on the call. */

@@ -47,6 +47,8 @@ export interface Sending {
   readonly contact: Contact;
   /** Models that the tool used, in all its tries. */
   readonly modelUses: readonly ModelUse[];
+  /** Values that the caller gets and that nothing stores, such as tokens for one use. */
+  readonly unrecordedValues: readonly string[];
   /** Knows all secrets of the call. */
   readonly redactor: Redactor;
 }
@@ -81,6 +83,7 @@ export function endedUnsent(call: AskedCall | LookedUpCall, error: unknown): Sta
       isSent: false,
       contact: "none",
       modelUses: [],
+      unrecordedValues: [],
       redactor: call.ports.redactor,
     },
   };

@@ -59,6 +59,7 @@ async function endAnswered(call: EndedCall, raw: Answered): Promise<AnsweredCall
     content,
     ...definedOnly({ structured, meta }),
     isError: answer.isError,
+    ...(call.unrecordedValues.length === 0 ? {} : { unrecordedValues: call.unrecordedValues }),
     status: httpStatusOf(answer.errorCode),
     ...trailOf(call),
     ...externalPart(call, answer.isError ? failureOf(answer) : undefined),

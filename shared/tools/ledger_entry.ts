@@ -1,5 +1,6 @@
 import { type ErrorCode, traitsOf } from "../errors/codes.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
+import { createRedactor } from "../secrets/redact.ts";
 import { toStorableJson, toStorableText } from "../storable_json.ts";
 import { type EndedCall, toolNameOf } from "./call_stages.ts";
 import type { ModelUse } from "../tool_contracts/tool_server.ts";
@@ -40,8 +41,11 @@ export async function ledgerEntry(
   durationMs: number,
 ): Promise<JsonObject> {
   const { request, record, caller, redactor } = call;
+  const unrecorded = createRedactor(call.unrecordedValues);
   // Redacted before it is cut: half a secret would not be found.
-  const parameters = toStorableJson(await redactor.jsonInTurns(request.arguments));
+  const parameters = toStorableJson(
+    unrecorded.json(await redactor.jsonInTurns(request.arguments)),
+  );
   return {
     id: call.executionId,
     feedback_token: call.feedbackToken,
@@ -62,7 +66,7 @@ export async function ledgerEntry(
     request_data: cap(parameters),
     execution_time_ms: Math.round(durationMs),
     contact: call.contact,
-    ...columnsOf(ending),
+    ...columnsOf(unrecorded.json(ending as unknown as JsonValue) as unknown as CallEnding),
     parameters: ending.kind === "success" ? parameters : null,
   };
 }

@@ -5,7 +5,12 @@ import { isNoConnection } from "./kinds/http/no_connection.ts";
 import { type OpenedServer, openToolServer } from "./kinds/open_tool_server.ts";
 import { redactedMessages } from "./redacted_messages.ts";
 import { isRepeatable, type ToolDefinition } from "../tool_contracts/tool_definition.ts";
-import { inputOf, type ModelUse, type ServerAnswer } from "../tool_contracts/tool_server.ts";
+import {
+  inputOf,
+  type ModelUse,
+  type ServerAnswer,
+  type ServerCall,
+} from "../tool_contracts/tool_server.ts";
 import { withNotices } from "./answer_notices.ts";
 import { assertReachable } from "./assert_reachable.ts";
 import {
@@ -71,15 +76,21 @@ async function sendRepeatedly(call: AdmittedCall, opened: OpenedServer): Promise
   const { definition, ports, signal } = call;
   const giveUpAtMs = performance.now() + opened.timeoutMs;
   const modelUses: ModelUse[] = [];
+  const unrecordedValues: string[] = [];
+  const collect = {
+    onModelUse: (use: ModelUse) => void modelUses.push(use),
+    onUnrecordedValue: (value: string) => void unrecordedValues.push(value),
+  };
   let contact: Contact = "none";
   let isSent = false;
   const ended = (result: CallResult): Sending => {
-    return { result, isSent, contact, modelUses, redactor: opened.redactor() };
+    const redactor = opened.redactor();
+    return { result, isSent, contact, modelUses, unrecordedValues, redactor };
   };
   for (let retries = 0;; retries++) {
     if (signal.aborted) return ended({ kind: "error", error: signal.reason });
     const leftMs = Math.max(1, Math.ceil(giveUpAtMs - performance.now()));
-    const tried = await tryOnce(call, opened, leftMs, (use) => modelUses.push(use));
+    const tried = await tryOnce(call, opened, leftMs, collect);
     isSent = tried.kind !== "error";
     if (tried.kind === "aborted") return ended({ kind: "error", error: tried.error });
     // Only what another machine answered, or did not, says how that machine fares.
@@ -96,10 +107,10 @@ async function sendRepeatedly(call: AdmittedCall, opened: OpenedServer): Promise
 }
 
 async function tryOnce(
-  { request, caller, executionId, signal, definition, ports }: AdmittedCall,
+  { request, caller, executionId, signal, definition, ports, record }: AdmittedCall,
   opened: OpenedServer,
   timeoutMs: number,
-  onModelUse: (use: ModelUse) => void,
+  collect: Pick<ServerCall, "onModelUse" | "onUnrecordedValue">,
 ): Promise<Try | Aborted> {
   const { idempotencyKey, traceparent, tracestate = null } = request;
   try {
@@ -114,7 +125,8 @@ async function tryOnce(
       timeoutMs,
       ...redactedMessages(request, opened),
       input: inputOf(request),
-      onModelUse,
+      ...collect,
+      grantedScopes: record.scopes,
     }, signal);
     return { kind: "answer", answer };
   } catch (error) {

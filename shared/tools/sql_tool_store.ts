@@ -153,7 +153,7 @@ function callMethods(sql: Sql) {
           is_charged: isCharged,
           max_age_seconds: maxAgeSeconds ?? null,
         };
-        const [row] = await sql`select private.load_tool_call(${sql.json(call)}) as call`;
+        const [row] = await sql`select private.begin_tool_call(${sql.json(call)}) as call`;
         return callSchema.nullable().parse(row?.call ?? null);
       }),
     learnedParameters: (connectionId: string, toolName: string) =>

@@ -43,6 +43,7 @@ export async function runTool(call: ToolCall, run: TaskRun): Promise<StepRecord 
     const message = `'${call.tool.server}' asks for input that an agent cannot give`;
     return { ...call.intent, ...errorResult("TOOL_FAILED", message) };
   }
+  run.transcript.hide(outcome.unrecordedValues ?? []);
   return { ...call.intent, ...await shorten(call, answeredResult(call, outcome, run), run) };
 }
 

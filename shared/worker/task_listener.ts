@@ -1,3 +1,4 @@
+import { LentConnection } from "../db/lent_connection.ts";
 import { createSql, prepareStatements, type Sql } from "../db/sql_client.ts";
 import type { Logger } from "../log/logger.ts";
 import type { ListenForWork, WorkHint } from "../work/work_kind.ts";
@@ -14,6 +15,8 @@ export interface TaskListenerOptions {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly log: Logger;
+  /** The right to its connection, which others may need more. @default its own alone */
+  readonly lent?: LentConnection;
 }
 
 /** On which `private.wake_at_commit()` notifies, and `private.cancel_task()` with a word of its own. */
@@ -21,6 +24,8 @@ const CHANNEL = "supaswarm_tasks";
 /** A notification that takes longer than this is as good as none. */
 const TEST_TIMEOUT_MS = 3_000;
 const CLOSE_TIMEOUT_SECONDS = 1;
+/** Who borrowed the connection may need it again soon. */
+const RESUME_AFTER_MS = 5_000;
 
 /**
  * Listens where it works. A transaction pooler takes a LISTEN and never delivers, and so does the
@@ -28,27 +33,54 @@ const CLOSE_TIMEOUT_SECONDS = 1;
  * connection is closed, the log says so, and the worker keeps to its polling and to wakes over HTTP.
  */
 export function createTaskListener(options: TaskListenerOptions): ListenForWork {
-  const { databaseUrl, log } = options;
+  const { clock, lent = new LentConnection() } = options;
   return async (onHint, signal) => {
-    const listening = createSql(databaseUrl, {
-      maxConnections: 1,
-      applicationName: "supaswarm-worker listener",
-    });
-    try {
-      if (await canHear(listening, onHint, signal, options)) {
-        prepareStatements(options.sql);
-        log("info", "worker.listening");
-        await aborted(signal);
-      } else if (!signal.aborted) {
-        log("info", "worker.not_listening", { reason: "A test notification was not delivered" });
-      }
-    } catch (error) {
-      const reason = error instanceof Error ? error.name : "unknown";
-      log("info", "worker.not_listening", { reason });
-    } finally {
-      await listening.end({ timeout: CLOSE_TIMEOUT_SECONDS }).catch(() => {});
+    let onListening = () => {};
+    while (!signal.aborted) {
+      const held = await lent.hold(signal).catch(() => null);
+      if (held === null) return;
+      const ended = AbortSignal.any([signal, held.asked]);
+      await listen(options, { onHint, onListening }, ended);
+      held.release();
+      if (!held.asked.aborted) return;
+      // What came while the connection was lent was not heard.
+      onListening = () => onHint("work");
+      await clock.sleep(RESUME_AFTER_MS, signal);
     }
   };
+}
+
+interface ListenerEvents {
+  readonly onHint: (hint: WorkHint) => void;
+  readonly onListening: () => void;
+}
+
+/** Listens until the signal aborts, or not at all where notifications are not delivered. */
+async function listen(
+  options: TaskListenerOptions,
+  { onHint, onListening }: ListenerEvents,
+  signal: AbortSignal,
+): Promise<void> {
+  const { databaseUrl, log } = options;
+  const listening = createSql(databaseUrl, {
+    maxConnections: 1,
+    applicationName: "supaswarm-worker listener",
+  });
+  try {
+    if (await canHear(listening, onHint, signal, options)) {
+      prepareStatements(options.sql);
+      log("info", "worker.listening");
+      onListening();
+      await aborted(signal);
+    } else if (!signal.aborted) {
+      log("info", "worker.not_listening", { reason: "A test notification was not delivered" });
+    }
+  } catch (error) {
+    const reason = error instanceof Error ? error.name : "unknown";
+    log("info", "worker.not_listening", { reason });
+  } finally {
+    await listening.end({ timeout: CLOSE_TIMEOUT_SECONDS }).catch(() => {});
+  }
 }
 
 /** Subscribes `onHint`, then waits until a notification of this listener's own comes back. */

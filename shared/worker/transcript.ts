@@ -3,6 +3,7 @@ import type { Step } from "../agent/task_context.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import type { JsonValue } from "../json.ts";
 import { modelAnswer } from "../llm/model_port.ts";
+import { createRedactor } from "../secrets/redact.ts";
 import { byteLength } from "./large_values.ts";
 import type { Lease, StepRecord, StoredStep, TaskStore } from "./task_store.ts";
 import { Watch } from "../work/watch.ts";
@@ -20,6 +21,7 @@ export class Transcript {
   readonly #steps: Map<number, Step>;
   readonly #untried = new Set<number>();
   readonly #watch: Watch;
+  readonly #unrecorded: string[] = [];
   #unsaved: StepRecord[] = [];
   #savedBytes = 0;
 
@@ -60,8 +62,9 @@ export class Transcript {
   async begin(intents: readonly StepIntent[]): Promise<void> {
     const fresh = intents.filter(({ seq }) => !this.#steps.has(seq));
     if (fresh.length === 0) return await this.flush();
-    if (this.#unsaved.length === 0) await this.#store.begin(this.#lease, fresh);
-    else await this.#record(fresh);
+    if (this.#unsaved.length === 0) {
+      await this.#store.begin(this.#lease, this.#withoutHidden(fresh));
+    } else await this.#record(fresh);
     for (const intent of fresh) {
       this.#steps.set(intent.seq, toStep({ ...intent, state: "started", output: null }));
       this.#untried.add(intent.seq);
@@ -76,6 +79,11 @@ export class Transcript {
   /** Marks steps as running: from now on nobody can know that they have not run. */
   markTried(seqs: readonly number[]): void {
     for (const seq of seqs) this.#untried.delete(seq);
+  }
+
+  /** Hides a value from all that is written from now on; the task itself goes on seeing it. */
+  hide(values: readonly string[]): void {
+    this.#unrecorded.push(...values);
   }
 
   /** Takes a result; it is written at the next {@linkcode flush} or {@linkcode begin}. */
@@ -123,13 +131,23 @@ export class Transcript {
     if (isCancelled) throw new SwarmError("TASK_CANCELLED", "The task is being cancelled");
   }
 
+  #withoutHidden<Written extends StepIntent>(steps: readonly Written[]): readonly Written[] {
+    if (this.#unrecorded.length === 0 || steps.length === 0) return steps;
+    const redactor = createRedactor(this.#unrecorded);
+    return redactor.json(steps as unknown as JsonValue) as unknown as readonly Written[];
+  }
+
   /** A cap that forbids the next step must not cost the results of the last. */
   async #recordOrKeep(results: readonly StepRecord[], next: readonly StepIntent[]) {
     try {
-      return await this.#store.record(this.#lease, results, next);
+      return await this.#store.record(
+        this.#lease,
+        this.#withoutHidden(results),
+        this.#withoutHidden(next),
+      );
     } catch (error) {
       if (next.length > 0 && isRefusal(error)) {
-        await this.#store.record(this.#lease, results, []);
+        await this.#store.record(this.#lease, this.#withoutHidden(results), []);
       }
       throw error;
     }

@@ -9,7 +9,7 @@ const FILE_NAME = "keys.json";
  *
  * @throws SwarmError CONFIG_INVALID when the file exists but holds no keys.
  */
-export async function loadKeyFile(dataDir: string): Promise<KeyMaterial> {
+export async function ensureKeyFile(dataDir: string): Promise<KeyMaterial> {
   const path = `${dataDir}/${FILE_NAME}`;
   const text = await readIfPresent(path);
   if (text !== null) return parseKeyFile(path, text);

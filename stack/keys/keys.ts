@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../shared/json.ts";
 import { loadJose } from "../deps.ts";
-import { loadKeyFile } from "./key_file.ts";
+import { ensureKeyFile } from "./key_file.ts";
 import { createKeyMaterial, type KeyMaterial } from "./key_material.ts";
 import { parseUserClaims, type UserClaims } from "./user_claims.ts";
 
@@ -25,13 +25,15 @@ export interface StackKeys {
 }
 
 /**
- * Loads the stack's keys, making them on first use.
+ * The stack's keys, which are made on first use.
  *
  * @param dataDir Where they are kept; `null` keeps them in memory only.
  * @throws SwarmError CONFIG_INVALID when the kept file is damaged.
  */
-export async function loadKeys(dataDir: string | null): Promise<StackKeys> {
-  return await openKeys(dataDir === null ? await createKeyMaterial() : await loadKeyFile(dataDir));
+export async function ensureKeys(dataDir: string | null): Promise<StackKeys> {
+  return await openKeys(
+    dataDir === null ? await createKeyMaterial() : await ensureKeyFile(dataDir),
+  );
 }
 
 async function openKeys(material: KeyMaterial): Promise<StackKeys> {

@@ -1,26 +1,26 @@
 import assert from "node:assert/strict";
-import { loadKeys } from "./keys.ts";
+import { ensureKeys } from "./keys.ts";
 
 const USER_ID = "5f0c1c3e-6f0e-4f63-9a1b-2d8f3c1b7a10";
 
-Deno.test("loadKeys() makes keys in Supabase's formats", async () => {
-  const keys = await loadKeys(null);
+Deno.test("ensureKeys() makes keys in Supabase's formats", async () => {
+  const keys = await ensureKeys(null);
 
   assert.match(keys.publishableKey, /^sb_publishable_[\w-]{22}_[\w-]{8}$/);
   assert.match(keys.secretKey, /^sb_secret_[\w-]{22}_[\w-]{8}$/);
   assert.equal(JSON.stringify(keys.jwks).includes('"d"'), false);
 });
 
-Deno.test("loadKeys() keeps keys in a file that only its owner reads", async () => {
+Deno.test("ensureKeys() keeps keys in a file that only its owner reads", async () => {
   const dataDir = await Deno.makeTempDir();
   try {
-    const first = await loadKeys(dataDir);
+    const first = await ensureKeys(dataDir);
     const token = await first.signUserToken({
       sub: USER_ID,
       role: "authenticated",
       exp: inAnHour(),
     });
-    const second = await loadKeys(dataDir);
+    const second = await ensureKeys(dataDir);
 
     assert.equal(second.secretKey, first.secretKey);
     assert.equal((await second.verifyUserToken(token))?.sub, USER_ID);
@@ -30,20 +30,20 @@ Deno.test("loadKeys() keeps keys in a file that only its owner reads", async () 
   }
 });
 
-Deno.test("loadKeys() refuses a damaged file and names it", async () => {
+Deno.test("ensureKeys() refuses a damaged file and names it", async () => {
   const dataDir = await Deno.makeTempDir();
   try {
     await Deno.writeTextFile(`${dataDir}/keys.json`, "{");
 
-    await assert.rejects(loadKeys(dataDir), { code: "CONFIG_INVALID", message: /keys\.json/ });
+    await assert.rejects(ensureKeys(dataDir), { code: "CONFIG_INVALID", message: /keys\.json/ });
   } finally {
     await Deno.remove(dataDir, { recursive: true });
   }
 });
 
 Deno.test("verifyUserToken() takes only its own tokens that have not expired", async () => {
-  const keys = await loadKeys(null);
-  const others = await loadKeys(null);
+  const keys = await ensureKeys(null);
+  const others = await ensureKeys(null);
   const claims = { sub: USER_ID, role: "authenticated", exp: inAnHour() };
   const token = await keys.signUserToken(claims);
 

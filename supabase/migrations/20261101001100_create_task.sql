@@ -130,10 +130,6 @@ create function private.create_task(
 returns table (task_id uuid, master_task_id uuid, status text, is_new boolean)
 language plpgsql
 set search_path = ''
--- In a new project, what is planned while the tables are empty reads whole tables, the checks of
--- foreign keys included, for as long as a connection lives.
-set enable_seqscan = off
-set jit = off
 as $$
 #variable_conflict use_column
 declare

@@ -191,7 +191,7 @@ set search_path = ''
 as $$
 begin
   if cardinality(p_task_ids) = 0 then
-    return '{}';
+    return '{}'::public.tasks[];
   end if;
   perform private.delete_messages(array(
     select task.message_id from public.tasks as task where task.id = any (p_task_ids) and task.message_id is not null
@@ -215,7 +215,7 @@ set jit = off
 set plan_cache_mode = force_generic_plan
 as $$
 declare
-  v_begun jsonb := '{}';
+  v_begun jsonb := '{}'::jsonb;
 begin
   if p_begins_first_steps then
     with begun as (
@@ -290,7 +290,7 @@ set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_has_key_limits constant boolean := exists (select from private.concurrency_limits);
-  v_claimed public.tasks[] := '{}';
+  v_claimed public.tasks[] := '{}'::public.tasks[];
   v_has_expired boolean := false;
   v_is_alone boolean := false;
 begin

@@ -27,7 +27,7 @@ as $$
 declare
   v_step record;
   v_max_steps numeric;
-  v_events private.task_event[] := '{}';
+  v_events private.task_event[] := '{}'::private.task_event[];
 begin
   if jsonb_array_length(p_steps) = 0 then
     return v_events;
@@ -98,7 +98,7 @@ declare
   v_step record;
   v_type text;
   v_is_skill boolean;
-  v_events private.task_event[] := '{}';
+  v_events private.task_event[] := '{}'::private.task_event[];
 begin
   for v_step in
     select *

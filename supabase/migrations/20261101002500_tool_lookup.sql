@@ -72,7 +72,7 @@ $$;
 comment on function private.breaker_state(public.agent_mcp_connections) is
   'closed: calls go through; open: they fail at once until retry_at; half_open: one of them may try.';
 
-create function private.tool_server(p_tool_id uuid, p_user_id uuid)
+create function private.connect_tool_server(p_tool_id uuid, p_user_id uuid)
 returns jsonb
 language plpgsql
 set search_path = ''
@@ -107,8 +107,8 @@ begin
   );
 end;
 $$;
-comment on function private.tool_server(uuid, uuid) is
-  'A registry row and its connection for a user (null: the service), as the gateway reads them: {tool, connection, tools_listed_at, listing_failed_at, listing_error, breaker, retry_at}.';
+comment on function private.connect_tool_server(uuid, uuid) is
+  'Makes a user''s connection to a server (null: the service''s) where there is none, and answers it with the registry row, as the gateway reads them: {tool, connection, tools_listed_at, listing_failed_at, listing_error, breaker, retry_at}.';
 
 create function private.is_listing_due(p_server jsonb, p_max_age_seconds int)
 returns boolean
@@ -123,7 +123,7 @@ begin
 end;
 $$;
 comment on function private.is_listing_due(jsonb, int) is
-  'Whether a server (as of tool_server()) should be asked for its tools: its list is missing or old, and it did not just fail.';
+  'Whether a server (as of connect_tool_server()) should be asked for its tools: its list is missing or old, and it did not just fail.';
 
 create function private.agent_tool_servers(p_agent_id uuid, p_user_id uuid, p_max_age_seconds int)
 returns table (server jsonb, is_due boolean)
@@ -133,7 +133,7 @@ as $$
   select found.server, private.is_listing_due(found.server, p_max_age_seconds)
   from public.agent_tools granted
   join public.tools tool on tool.id = granted.tool_id and tool.is_active
-  cross join lateral (select private.tool_server(tool.id, p_user_id) as server) as found
+  cross join lateral (select private.connect_tool_server(tool.id, p_user_id) as server) as found
   where granted.agent_id = p_agent_id
   order by tool.slug;
 $$;
@@ -221,7 +221,7 @@ $$;
 comment on function private.tool_call_secrets(public.tools, uuid, boolean) is
   'All that a call of a tool needs of Vault: {credential: resolve_tool_credential(), named: resolve_named_secrets() of the headers and query of its config}. Null when something is missing, or not for that users call (by an agent or not), which those functions name.';
 
-create function private.load_tool_call(p_call jsonb)
+create function private.begin_tool_call(p_call jsonb)
 returns jsonb
 language plpgsql
 set search_path = ''
@@ -247,7 +247,7 @@ begin
   if not found then
     return null;
   end if;
-  v_server := private.tool_server(v_tool.id, v_user_id);
+  v_server := private.connect_tool_server(v_tool.id, v_user_id);
   v_is_due := v_tool.type <> 'internal' and p_call ->> 'max_age_seconds' is not null
     and private.is_listing_due(v_server, (p_call ->> 'max_age_seconds')::int);
 
@@ -308,8 +308,8 @@ begin
   );
 end;
 $$;
-comment on function private.load_tool_call(jsonb) is
-  'All that one call {server, tool_name, caller: {user_id, agent_id, task_id, client_id, session_id, client_name, is_service, is_agent}, is_charged, max_age_seconds} needs: tool_server() and {user_id, client_id (of a task the one that created its job), scopes (null: all), is_due, is_granted, is_allowed, timeout_ms, retry_after_ms (0: not limited), secrets: tool_call_secrets() unless the call is refused here, cached or null, tool_names where cached is null}; null when no such server is registered and active. Takes the call out of its rate limit, unless the server''s list is older than max_age_seconds (null: whatever its age), and makes its session. Called by the gateway.';
+comment on function private.begin_tool_call(jsonb) is
+  'All that one call {server, tool_name, caller: {user_id, agent_id, task_id, client_id, session_id, client_name, is_service, is_agent}, is_charged, max_age_seconds} needs: connect_tool_server() and {user_id, client_id (of a task the one that created its job), scopes (null: all), is_due, is_granted, is_allowed, timeout_ms, retry_after_ms (0: not limited), secrets: tool_call_secrets() unless the call is refused here, cached or null, tool_names where cached is null}; null when no such server is registered and active. Takes the call out of its rate limit, unless the server''s list is older than max_age_seconds (null: whatever its age), and makes its session. Called by the gateway.';
 
 create function private.usable_servers(p_caller jsonb, p_server text default null)
 returns table (server jsonb, scopes jsonb)
@@ -364,7 +364,7 @@ as $$
 declare
   -- The name that no tool has: requests that name none share one bucket.
   c_no_tool constant text := '';
-  v_server jsonb := private.tool_server(p_tool_id, p_user_id);
+  v_server jsonb := private.connect_tool_server(p_tool_id, p_user_id);
   v_policy public.mcp_policies := private.find_mcp_policy(v_server #>> '{tool,slug}', c_no_tool, p_user_id);
   v_retry_after_ms int := 0;
 begin
@@ -381,7 +381,7 @@ begin
 end;
 $$;
 comment on function private.begin_relay(uuid, uuid) is
-  'A server as of tool_server() for a request that names no tool (of resources or prompts) with {is_allowed, timeout_ms, retry_after_ms (0: not limited)} of the server''s own policy, out of whose rate limit it takes the request. Called by the gateway.';
+  'A server as of connect_tool_server() for a request that names no tool (of resources or prompts) with {is_allowed, timeout_ms, retry_after_ms (0: not limited)} of the server''s own policy, out of whose rate limit it takes the request. Called by the gateway.';
 
 create function private.server_listing(p_tool_id uuid, p_user_id uuid, p_max_age_seconds int)
 returns jsonb
@@ -389,7 +389,7 @@ language plpgsql
 set search_path = ''
 as $$
 declare
-  v_server jsonb := private.tool_server(p_tool_id, p_user_id);
+  v_server jsonb := private.connect_tool_server(p_tool_id, p_user_id);
 begin
   return v_server || jsonb_build_object(
     'is_due', private.is_listing_due(v_server, p_max_age_seconds),
@@ -439,4 +439,4 @@ begin
 end;
 $$;
 comment on function private.server_listing(uuid, uuid, int) is
-  'A server as of tool_server() with {is_due, dropped, tools}: the cached tools, each with is_allowed by its policy and with what worked before, the user''s own arguments or else (is_shape) the shape of anyone''s. Of a quarantined tool also what was approved before, which with is_approved_anothers is not this user''s to read. Called by the gateway.';
+  'A server as of connect_tool_server() with {is_due, dropped, tools}: the cached tools, each with is_allowed by its policy and with what worked before, the user''s own arguments or else (is_shape) the shape of anyone''s. Of a quarantined tool also what was approved before, which with is_approved_anothers is not this user''s to read. Called by the gateway.';

@@ -122,6 +122,8 @@ async function call(
     logs: null,
     input,
     onModelUse: () => {},
+    grantedScopes: null,
+    onUnrecordedValue: () => {},
   }, signal);
 }
 

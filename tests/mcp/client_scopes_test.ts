@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { z } from "../../shared/vendor/zod.js";
-import { loadKeys } from "../../stack/keys/keys.ts";
+import { ensureKeys } from "../../stack/keys/keys.ts";
 import { knock, refused } from "../e2e/create_task_door.ts";
 import { addTool } from "../e2e/operator.ts";
 import { startExternalServer } from "./external_server.ts";
@@ -108,7 +108,7 @@ async function asClient(
   { user }: McpUser,
   clientId: string,
 ) {
-  const keys = await loadKeys(dataDir);
+  const keys = await ensureKeys(dataDir);
   const claims = await keys.verifyUserToken(user.accessToken);
   assert.ok(claims);
   const token = await keys.signUserToken({ ...claims, client_id: clientId });

@@ -56,6 +56,36 @@ Deno.test("A claim costs the same however long the line is", async () => {
   assert.ok(longMs <= 2 * shortMs + 5, `${longMs} ms against ${shortMs} ms`);
 });
 
+Deno.test("A claim costs the same however many tasks of others run", async () => {
+  await using track = await openRaceTrack();
+  const { sql } = track;
+  const owners = await Promise.all(
+    Array.from({ length: 20 }, (_, index) => addUser(sql, `waiting${index}`)),
+  );
+  for (const owner of owners) await createTasksOf(sql, owner, 2);
+  await pagesOfTurns(sql);
+  const fewPages = await pagesOfTurns(sql);
+
+  await sql`
+    with owner as (
+      insert into auth.users (id)
+      select md5('running' || n)::uuid from generate_series(1, 500) as n
+      returning id
+    )
+    insert into public.tasks (
+      id, master_task_id, input, created_by, status, epoch, worker_id, lease_expires_at
+    )
+    select task.id, task.id, '{}', owner.id, 'running', 1, 'w', now() + interval '1 hour'
+    from owner
+    cross join lateral (
+      select md5(owner.id::text || n)::uuid as id from generate_series(1, 10) as n
+    ) as task`;
+  const manyPages = await pagesOfTurns(sql);
+
+  printFigures({ "pages with none running": fewPages, "pages with 5,000 running": manyPages });
+  assert.ok(manyPages <= 1.5 * fewPages, `${manyPages} pages against ${fewPages}`);
+});
+
 Deno.test("Workers that claim at the same moment start no more than a limit allows", async () => {
   await using track = await openRaceTrack();
   const { sql, store } = track;
@@ -124,4 +154,12 @@ async function createTasksOf(
         ${AGENT}, jsonb_build_object('n', n), ${owner}::uuid, p_priority => ${priority}
       ) as created`;
   return rows.map(({ task_id }) => String(task_id));
+}
+
+/** How many pages are read to tell whose turn it is: what a busy machine does not change. */
+async function pagesOfTurns(sql: Sql): Promise<number> {
+  const [row] = await sql`
+    explain (analyze, buffers, timing off, format json) select * from private.next_in_turn(8)`;
+  const [{ Plan: plan }] = Object(row)["QUERY PLAN"];
+  return Number(plan["Shared Hit Blocks"]) + Number(plan["Shared Read Blocks"]);
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Sql } from "../../shared/db/sql_client.ts";
 import { writeLine } from "../../scripts/terminal.ts";
-import { loadKeys } from "../../stack/keys/keys.ts";
+import { ensureKeys } from "../../stack/keys/keys.ts";
 import { loadSupabaseJs, type SupabaseClient } from "../deps.ts";
 import { bootPlatform, type Platform } from "../e2e/platform.ts";
 import {
@@ -206,7 +206,7 @@ async function actingFor(
   dataDir: string,
 ): Promise<Pick<WholeCast, "agent" | "client">> {
   const { createClient } = await loadSupabaseJs();
-  const keys = await loadKeys(dataDir);
+  const keys = await ensureKeys(dataDir);
   const claims = await keys.verifyUserToken(owner.accessToken);
   assert.ok(claims);
   await sql`

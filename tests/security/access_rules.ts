@@ -29,7 +29,7 @@ export interface TableRule {
    */
   readonly usersRead: string | null;
   /** What an OAuth client needs to read rows of its user. @default none: they are the registry's */
-  readonly scope?: "swarm:run" | "quoth:read" | "credentials:write";
+  readonly scope?: "swarm:run" | "quoth:read" | "sql:read" | "credentials:write";
   /** Columns that no user reads. @default none */
   readonly hidden?: readonly string[];
   /** What the secret key may do; it reads every row. */
@@ -105,6 +105,12 @@ export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
   stuck_tasks: OPERATORS_VIEW,
   usage_events: { usersRead: "user_id = $1", scope: "swarm:run", service: "reads" },
 
+  sql_confirmations: {
+    usersRead: "user_id = $1",
+    hidden: ["token_hash", "tree_hash", "params_hash", "idempotency_key", "answer"],
+    scope: "sql:read",
+    service: "writes",
+  },
   user_provider_keys: {
     usersRead: "user_id = $1",
     hidden: ["vault_secret_name"],
@@ -183,6 +189,8 @@ export interface CallWorld {
   failedTask(): Promise<string>;
   /** The dead letter of a failed task. */
   deadLetter(): Promise<number>;
+  /** A write that waits for the owner's approval. */
+  waitingStatement(): Promise<string>;
 }
 
 /** Access to a function: `runs`, or the stable code (else SQLSTATE) of the refusal. */
@@ -234,6 +242,14 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
   "respond_to_review(uuid, boolean, jsonb, text)": {
     ...OWNER_AND_SERVICE,
     arguments: async (world) => ({ p_task_id: await world.taskInReview(), p_approved: true }),
+  },
+  "approve_statement(uuid, boolean)": {
+    ...OWNER_AND_SERVICE,
+    stranger: "CONFIRMATION_NOT_FOUND",
+    arguments: async (world) => ({
+      p_confirmation_id: await world.waitingStatement(),
+      p_approved: true,
+    }),
   },
   "set_tool_credential(text, text)": {
     ...EACH_USER,
@@ -324,6 +340,7 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
 
 /** The functions of `private` that signed-in users execute: behind policies and public functions. */
 export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
+  "approve_statement(uuid, boolean)",
   "call_as_caller(text, jsonb)",
   "cancel_task(uuid)",
   "check_head(uuid)",
@@ -333,6 +350,7 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "is_own_channel(text)",
   "is_own_job_file(text)",
   "join_channel(text)",
+  "keep_sql_answer(uuid, jsonb)",
   "match_documents(vector, double precision, integer, uuid)",
   "project_freshness(uuid)",
   "respond_to_review(uuid, boolean, jsonb, text)",
@@ -340,5 +358,6 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "search_documents(uuid, text, vector, text, integer, text, integer)",
   "set_provider_key(text, text)",
   "set_tool_credential(text, text)",
+  "spend_sql_confirmation(text, text, text, text, text)",
   "watch_task(uuid)",
 ];

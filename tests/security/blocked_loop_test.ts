@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { loadKeys } from "../../stack/keys/keys.ts";
+import { ensureKeys } from "../../stack/keys/keys.ts";
 import { createCreateTaskApp } from "../../shared/app/create_task_app.ts";
 import { createExportApp } from "../../shared/app/export_app.ts";
 import { createMcpApp } from "../../shared/app/mcp_app.ts";
@@ -25,7 +25,7 @@ interface Endpoint {
 
 Deno.test("no input stops the endpoints, and a bystander's call goes on", async (t) => {
   const swarm = await Swarm.open();
-  const keys = await loadKeys(null);
+  const keys = await ensureKeys(null);
   const environment: Record<string, string> = {
     SUPABASE_URL: "http://127.0.0.1:9",
     SUPABASE_DB_URL: swarm.url,

@@ -1,4 +1,4 @@
-import { loadKeys } from "../../stack/keys/keys.ts";
+import { ensureKeys } from "../../stack/keys/keys.ts";
 import type { Project } from "../../scripts/demo/user_client.ts";
 import { loadSupabaseJs, type SupabaseClient } from "../deps.ts";
 
@@ -20,7 +20,7 @@ export async function oauthClientOf(
   accessToken: string,
   clientId: string,
 ): Promise<OAuthClient> {
-  const keys = await loadKeys(dataDir);
+  const keys = await ensureKeys(dataDir);
   const claims = await keys.verifyUserToken(accessToken);
   if (claims === null) throw new Error("The token is not one of this platform");
   const token = await keys.signUserToken({ ...claims, client_id: clientId });

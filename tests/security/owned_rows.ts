@@ -23,6 +23,7 @@ export async function fillEveryTable(sql: Sql, ownerId: string): Promise<CallWor
   const connectionId = await addToolRows(sql, { ownerId, toolId });
   await addRegistryRows(sql, { ownerId, toolId });
   await addSyncRows(sql, ownerId);
+  await tasks.waitingStatement();
   const agentId = await idOf(sql, AGENT);
   return { agentId, connectionId, toolSlug: TOOL, providerName: PROVIDER, ...tasks };
 }
@@ -83,7 +84,21 @@ function taskFactories(sql: Sql, ownerId: string) {
       values (${await failedTask()}, 'attempts_exhausted', '{}') returning id`;
     return Number(letter?.id);
   };
-  return { waitingTask, taskInReview, failedTask, deadLetter };
+  const waitingStatement = async () => {
+    const [row] = await sql<{ id: string }[]>`
+      insert into public.sql_confirmations (
+        token_hash, user_id, client_id, tree_hash, params_hash, statement_class, statement, tables,
+        policy_version, max_rows, needs_approval, expires_at
+      )
+      values (
+        decode(md5(random()::text), 'hex'), ${ownerId}, '', '\\x00', '\\x00', 'write',
+        'delete from public.notes', '{public.notes}', 1, 1, true, now() + interval '1 day'
+      )
+      returning id`;
+    if (row === undefined) throw new Error("No statement was made to wait");
+    return row.id;
+  };
+  return { waitingTask, taskInReview, failedTask, deadLetter, waitingStatement };
 }
 
 async function idOf(sql: Sql, slug: string): Promise<string> {

@@ -3,7 +3,7 @@ import type { StackDatabase } from "../../stack/database/database_port.ts";
 import { openDatabase } from "../../stack/open_database.ts";
 import { protectProcess } from "../../stack/database/protect_process.ts";
 import { startGateway } from "../../stack/gateway/gateway.ts";
-import { loadKeys, type StackKeys } from "../../stack/keys/keys.ts";
+import { ensureKeys, type StackKeys } from "../../stack/keys/keys.ts";
 import { loadSupabaseJs, type SupabaseClient } from "../deps.ts";
 
 /** A gateway over an ephemeral embedded database. */
@@ -40,7 +40,7 @@ export async function startGatewayFixture(
   });
   const sql = createSql(database.adminUrl, { maxConnections: 2, applicationName: "gateway-test" });
   await sql.unsafe(setUpSql);
-  const keys = await loadKeys(null);
+  const keys = await ensureKeys(null);
   const gateway = await startGateway({
     database,
     keys,

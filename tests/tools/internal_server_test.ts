@@ -44,6 +44,25 @@ const server: InternalServer = {
     }),
     defineTool({
       ...base,
+      name: "careful",
+      annotations: READ,
+      input: z.object({ writes: z.boolean() }),
+      output: z.object({ kind: z.string() }),
+      run: ({ writes }, context) => {
+        if (writes) context.requireScopes(["sample:write"]);
+        context.keepFromLedger("token-of-one-use");
+        return Promise.resolve(reply([textBlock("token-of-one-use")], {
+          isError: true,
+          errorCode: "CONFIRMATION_REQUIRED",
+          hint: "Confirm it.",
+          details: { missing: ["confirmation_token"] },
+          structured: { kind: "write" },
+          meta: { seen: true },
+        }));
+      },
+    }),
+    defineTool({
+      ...base,
       name: "liar",
       annotations: READ,
       input: z.object({}),
@@ -157,6 +176,7 @@ Deno.test("what an internal server declares becomes answers", async (t) => {
   });
   const progress: ToolProgress[] = [];
   const used: ModelUse[] = [];
+  const unrecorded: string[] = [];
 
   function call(name: string, args: JsonObject = {}, parts: Partial<ServerCall> = {}) {
     const tool = server.tools.find(({ definition }) => definition.name === name);
@@ -174,6 +194,8 @@ Deno.test("what an internal server declares becomes answers", async (t) => {
       logs: null,
       input: NO_INPUT,
       onModelUse: (use) => used.push(use),
+      grantedScopes: ["sample:read"],
+      onUnrecordedValue: (value) => unrecorded.push(value),
       ...parts,
     }, noAbort());
   }
@@ -192,6 +214,27 @@ Deno.test("what an internal server declares becomes answers", async (t) => {
     const [double] = server.tools;
     assert.deepEqual(double?.definition.inputSchema.required, undefined);
     assert.deepEqual(double?.definition.outputSchema?.required, ["twice"]);
+  });
+
+  await t.step("a stable code comes with structured content, details and _meta", async () => {
+    const answer = await call("careful", { writes: false });
+
+    assert.ok(answer.kind === "answered" && answer.isError);
+    assert.equal(answer.errorCode, "CONFIRMATION_REQUIRED");
+    assert.equal(answer.hint, "Confirm it.");
+    assert.deepEqual(answer.details, { missing: ["confirmation_token"] });
+    assert.deepEqual(answer.structured, { kind: "write" });
+    assert.deepEqual(answer.meta, { seen: true });
+    assert.deepEqual(unrecorded, ["token-of-one-use"]);
+  });
+
+  await t.step("a tool asks for further scopes by what its arguments turn out to be", async () => {
+    const refused = await call("careful", { writes: true });
+    const granted = await call("careful", { writes: true }, { grantedScopes: null });
+
+    assert.ok(refused.kind === "answered" && refused.errorCode === "INSUFFICIENT_SCOPE");
+    assert.deepEqual(refused.details, { missing_scopes: ["sample:write"] });
+    assert.ok(granted.kind === "answered" && granted.errorCode === "CONFIRMATION_REQUIRED");
   });
 
   await t.step("arguments that zod refuses never reach the tool", async () => {

@@ -93,7 +93,7 @@ Deno.test("a call that is looked up before it is made", async (t) => {
       const outcome = await prepared?.run(DETAILS, noAbort());
 
       assert.ok(outcome?.kind === "answered" && !outcome.isError);
-      assert.deepEqual(asked, ["private.load_tool_call", "private.record_execution"]);
+      assert.deepEqual(asked, ["private.begin_tool_call", "private.record_execution"]);
       assert.deepEqual(server.seen.map(({ method }) => method), ["tools/call"]);
       assert.equal(server.seen[0]?.headers.get("x-api-key"), "notes-key");
     });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { loadKeys, type StackKeys } from "../../stack/keys/keys.ts";
+import { ensureKeys, type StackKeys } from "../../stack/keys/keys.ts";
 import { createCreateTaskApp } from "../../shared/app/create_task_app.ts";
 import { createWakeGuard } from "../../shared/app/wake_guard.ts";
 import { type Config, readConfig } from "../../shared/config/env.ts";
@@ -34,7 +34,7 @@ function nested(levels: number): unknown {
 
 Deno.test("the doors let in whom they should and answer as documented", async (t) => {
   const swarm = await Swarm.open();
-  const keys = await loadKeys(null);
+  const keys = await ensureKeys(null);
   const config = configFor(swarm.url, keys);
   const door = createCreateTaskApp(config, () => {});
   const create = async (body: unknown, headers: Record<string, string>) => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { loadKeys } from "../../stack/keys/keys.ts";
+import { ensureKeys } from "../../stack/keys/keys.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { createTracedApp } from "../../shared/app/app.ts";
 import { createCreateTaskApp } from "../../shared/app/create_task_app.ts";
@@ -30,7 +30,7 @@ const never = () => new Promise<never>(() => {});
 
 /** The door of `supaswarm-create-task`, and a function that creates a task through it. */
 async function openDoor(swarm: Swarm, endpoint: string | null) {
-  const keys = await loadKeys(null);
+  const keys = await ensureKeys(null);
   const environment: Record<string, string> = {
     SUPABASE_URL: "http://127.0.0.1:9",
     SUPABASE_DB_URL: swarm.url,

@@ -53,6 +53,10 @@ select is_empty(
     where pronamespace = 'private'::regnamespace
       -- Owned by authenticated, so that it can do no more.
       and signature <> 'private.call_as_caller(text,jsonb)'
+      -- Called by execute_sql as the caller, in the transaction of a confirmed write.
+      and signature not in (
+        'private.spend_sql_confirmation(text,text,text,text,text)',
+        'private.keep_sql_answer(uuid,jsonb)')
       and not exists (
         select from caller
         where caller.oid <> held.oid and strpos(caller.prosrc, 'private.' || held.proname || '(') > 0

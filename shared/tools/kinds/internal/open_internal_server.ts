@@ -28,6 +28,7 @@ import {
   type ToolContext,
   ToolReply,
 } from "../../../tool_contracts/internal_server.ts";
+import { insufficientScope, missingScopes } from "../../../tool_contracts/tool_scopes.ts";
 import { relayInternal } from "./relay_internal.ts";
 
 /** What an internal server is opened with. */
@@ -73,7 +74,8 @@ export function internalFeatures(server: InternalServer): ServerFeatures {
     hasCompletions: server.complete !== undefined,
     hasLogging: server.logsForCallers === true,
     instructions: server.instructions ?? null,
-    version: null,
+    version: server.version ?? null,
+    metadata: server.metadata ?? {},
   };
 }
 
@@ -139,7 +141,8 @@ function answerOf(tool: InternalTool, result: unknown, context: ToolContext): Se
     const text = JSON.stringify(structured);
     return { kind: "answered", text, content: [textBlock(text)], structured, isError: false };
   }
-  const { content, options: { structured, isError = false, meta } } = result;
+  const { content, options: { structured, isError = false, meta, errorCode, hint, details } } =
+    result;
   const checked = structured === undefined || isError || tool.output === null
     ? structured
     : checkedOutput(tool, structured);
@@ -148,7 +151,7 @@ function answerOf(tool: InternalTool, result: unknown, context: ToolContext): Se
     text: contentText(content),
     content,
     isError,
-    ...definedOnly({ structured: checked, meta }),
+    ...definedOnly({ structured: checked, meta, errorCode, hint, details }),
   };
 }
 
@@ -222,6 +225,11 @@ function createContext(
       const leftMs = Math.max(1, endsAtMs - performance.now() - STATEMENT_GRACE_MS);
       return runAsUser(sql, userTransaction(caller, signal, leftMs, options), work);
     },
+    requireScopes: (scopes) => {
+      const missing = missingScopes(scopes, call === undefined ? [] : call.grantedScopes);
+      if (missing.length > 0) throw insufficientScope("do this", missing);
+    },
+    keepFromLedger: (value) => call?.onUnrecordedValue(value),
     usedModel: (use) => call?.onModelUse(use),
   };
 }

@@ -7,7 +7,7 @@ insert into public.mcp_policies (mcp_name, calls_per_minute, burst_calls) values
 select tests.create_user('ada');
 create function pg_temp.load(p_tool text, p_max_age_seconds int default null, p_is_charged boolean default true)
 returns jsonb language sql as $$
-  select private.load_tool_call(jsonb_build_object(
+  select private.begin_tool_call(jsonb_build_object(
     'server', 'notes', 'tool_name', p_tool, 'is_charged', p_is_charged, 'max_age_seconds', p_max_age_seconds,
     'caller', jsonb_build_object('user_id', tests.user_id('ada'), 'is_service', false)))
 $$;

@@ -10,7 +10,7 @@ insert into public.tools (name, slug, type, config, credential_type, credential_
   'api_key', 'NOTES_KEY');
 select tests.create_user('ada');
 create function pg_temp.secrets() returns jsonb language sql as $$
-  select nullif(private.load_tool_call(jsonb_build_object(
+  select nullif(private.begin_tool_call(jsonb_build_object(
     'server', 'notes', 'tool_name', 'search', 'is_charged', true,
     'caller', jsonb_build_object('user_id', tests.user_id('ada'), 'is_service', false))) -> 'secrets', 'null')
 $$;

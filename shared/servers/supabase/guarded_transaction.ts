@@ -1,0 +1,83 @@
+import type { TransactionSql } from "../../vendor/postgres.js";
+import { SwarmError } from "../../errors/swarm_error.ts";
+import { EXTENSIONS_SCHEMA } from "../../sql/sql_policy.ts";
+import type { AdmittedCall } from "./judged_call.ts";
+
+/** How long a statement waits for somebody else's lock. */
+const LOCK_TIMEOUT_MS = 2_000;
+
+/** Options that make the driver send one statement by the extended protocol, which takes no more. */
+const ONE_STATEMENT = { simple: false, prepare: false } as const;
+
+/** A value as the server sends it, in PostgreSQL's text form. */
+export type RawValue = Uint8Array | null;
+
+/** Rows of a statement, with what the server says of their columns. */
+export interface RawRows extends ReadonlyArray<RawValue[]> {
+  readonly columns: readonly { readonly name: string; readonly type: number }[];
+  readonly count: number;
+}
+
+/**
+ * Runs work as the caller behind the database's own guards: their role and claims over a login of
+ * its own, timeouts, names found by the policy's schemas.
+ *
+ * @throws SwarmError `CALLER_REQUIRED`, `SQL_FORBIDDEN` for a name that the project could have taken
+ * over; what the database throws.
+ */
+export async function runGuarded<T>(
+  call: AdmittedCall,
+  isReadOnly: boolean,
+  work: (sql: TransactionSql) => Promise<T>,
+): Promise<T> {
+  const { context, request, settings } = call;
+  await assertNoStandIns(call);
+  const statementTimeoutMs = Math.min(request.timeout, settings.statement_timeout_ms);
+  return await context.runAsCaller(async (sql) => {
+    await sql`
+      select set_config('search_path', ${searchPath(settings.exposed_schemas)}, true),
+        set_config('standard_conforming_strings', 'on', true),
+        set_config('lock_timeout', ${`${LOCK_TIMEOUT_MS}ms`}, true)`;
+    return await work(sql);
+  }, { isReadOnly, statementTimeoutMs });
+}
+
+/** Sends one statement that PostgreSQL refuses if it is more than one. */
+export async function sendOne(
+  sql: TransactionSql,
+  statement: string,
+  parameters: readonly (string | number | boolean | null)[] = [],
+): Promise<RawRows> {
+  const query = sql.unsafe(statement, [...parameters], ONE_STATEMENT);
+  return await query.raw() as unknown as RawRows;
+}
+
+/** `pg_catalog` first, so that no table or type of the project hides one of the system. */
+function searchPath(schemas: readonly string[]): string {
+  return ["pg_catalog", ...schemas, EXTENSIONS_SCHEMA].map((name) =>
+    `"${name.replaceAll('"', '""')}"`
+  ).join(", ");
+}
+
+async function assertNoStandIns({ context, settings, statement }: AdmittedCall): Promise<void> {
+  const { functions, operators, columns } = statement.named;
+  const names = context.sql.json({
+    schemas: [...settings.exposed_schemas, EXTENSIONS_SCHEMA],
+    functions,
+    operators,
+    columns,
+    opted_in: [...settings.read_functions, ...settings.write_functions],
+  });
+  const found = await context.sql<{ name: string }[]>`
+    select name from private.stand_ins(${names}) as name order by name`;
+  const [first] = found;
+  if (first === undefined) return;
+  throw new SwarmError(
+    "SQL_FORBIDDEN",
+    `Cannot run the statement: the project's ${first.name} could run instead of what it names`,
+    {
+      hint: "Qualify a built-in function as pg_catalog.name, or ask an operator to add the " +
+        "project's function to the SQL policy.",
+    },
+  );
+}

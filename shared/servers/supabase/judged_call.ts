@@ -1,0 +1,37 @@
+import type { JsonValue } from "../../json.ts";
+import type { ToolContext } from "../../tool_contracts/internal_server.ts";
+import type { SqlStatement, SqlVerdict } from "../../sql/verdict.ts";
+import type { SqlSettings } from "./sql_settings.ts";
+import type { StatementRequest } from "./statement_request.ts";
+
+/** A call of `execute_sql` whose statement has been judged. */
+export interface JudgedCall {
+  readonly request: StatementRequest;
+  readonly context: ToolContext;
+  readonly settings: SqlSettings;
+  readonly verdict: SqlVerdict;
+}
+
+/** A call whose statement may run, as far as its text decides. */
+export interface AdmittedCall extends JudgedCall {
+  readonly statement: SqlStatement;
+  readonly statementClass: "read" | "write" | "ddl";
+}
+
+/** Tables of a statement, as people write them. */
+export function tablesOf({ named }: SqlStatement): string[] {
+  return named.relations.map(({ schema, name }) => schema === null ? name : `${schema}.${name}`);
+}
+
+/** What stands at a place of a text, for a message. */
+export function fragmentAt(text: string, position: number | null): string | null {
+  const FRAGMENT_CHARACTERS = 60;
+  return position === null ? null : text.slice(position, position + FRAGMENT_CHARACTERS);
+}
+
+/** Parameters as the driver takes them: what is no text, number or truth value goes as JSON. */
+export function parametersOf({ params }: StatementRequest): (string | number | boolean | null)[] {
+  return params.map((value: JsonValue) =>
+    typeof value === "object" && value !== null ? JSON.stringify(value) : value
+  );
+}

@@ -1,0 +1,83 @@
+import { z } from "../../vendor/zod.js";
+import { SwarmError } from "../../errors/swarm_error.ts";
+import { type AdmittedCall, tablesOf } from "./judged_call.ts";
+import { createToken, hashOf, statementHashes } from "./statement_hashes.ts";
+import type { StatementAnswer } from "./statement_request.ts";
+
+/** What a dry run of a write gives beside the plan. */
+export interface Offer extends
+  Pick<
+    StatementAnswer,
+    "confirmation_id" | "expires_at" | "needs_approval" | "max_affected_rows" | "next_call"
+  > {
+  readonly confirmation_token: string;
+}
+
+/** A write may change this many times what the planner expects, and at least so many rows. */
+const ESTIMATE_FACTOR = 10;
+const LEAST_BOUND_ROWS = 100;
+
+const keptSchema = z.object({ id: z.string(), expires_at: z.string() });
+
+/**
+ * Keeps what the caller is about to be shown, and gives the token that runs it once.
+ *
+ * @throws SwarmError `SQL_FORBIDDEN` for a definition that the policy does not let anybody confirm.
+ */
+export async function offerConfirmation(
+  call: AdmittedCall,
+  estimatedRows: number | null,
+): Promise<Offer> {
+  const { context, request, settings, statement, statementClass } = call;
+  const { userId, clientId } = context.caller;
+  assertConfirmable(call);
+  const token = createToken();
+  context.keepFromLedger(token);
+  const maxRows = Math.min(
+    settings.max_affected_rows,
+    Math.max(LEAST_BOUND_ROWS, Math.ceil((estimatedRows ?? 0) * ESTIMATE_FACTOR)),
+  );
+  const needsApproval = statementClass === "ddl"
+    ? settings.definitions_need_approval
+    : statement.lacksWhere && settings.unfiltered_writes_need_approval;
+  const [row] = await context.sql`
+    select private.offer_sql_confirmation(${
+    context.sql.json({
+      ...statementHashes(call),
+      token_hash: hashOf(token),
+      user_id: userId,
+      client_id: clientId ?? "",
+      statement_class: statementClass,
+      statement: statement.text,
+      tables: tablesOf(statement),
+      estimated_rows: estimatedRows === null ? null : Math.round(estimatedRows),
+      max_rows: maxRows,
+      needs_approval: needsApproval,
+    })
+  }) as kept`;
+  const kept = keptSchema.parse(row?.kept);
+  return {
+    confirmation_id: kept.id,
+    confirmation_token: token,
+    expires_at: kept.expires_at,
+    needs_approval: needsApproval,
+    max_affected_rows: maxRows,
+    next_call: {
+      sql: request.sql,
+      ...(request.params.length === 0 ? {} : { params: request.params }),
+      dry_run: false,
+      read_only: false,
+      confirmation_token: token,
+    },
+  };
+}
+
+/** Refuses a definition whose kind the policy leaves out, whatever token comes with it. */
+export function assertConfirmable({ settings, statement, statementClass }: AdmittedCall): void {
+  if (statementClass !== "ddl" || settings.confirmable_definitions.includes(statement.kind)) return;
+  throw new SwarmError(
+    "SQL_FORBIDDEN",
+    `Cannot run the statement: the SQL policy lets nobody confirm a ${statement.kind}`,
+    { hint: "Use a migration, or ask an operator to add it to confirmable_definitions." },
+  );
+}

@@ -1,0 +1,103 @@
+import { z } from "../../vendor/zod.js";
+import type { TransactionSql } from "../../vendor/postgres.js";
+import type { JsonValue } from "../../json.ts";
+import { sendOne } from "./guarded_transaction.ts";
+import { toJson } from "./to_json.ts";
+import { type AdmittedCall, parametersOf } from "./judged_call.ts";
+
+/** What the planner expects of a statement. */
+export interface StatementPlan {
+  readonly plan: JsonValue | null;
+  readonly totalCost: number | null;
+  readonly estimatedRows: number | null;
+  readonly warnings: readonly string[];
+}
+
+/** Before the statement itself in what the server is sent. */
+export const EXPLAIN_PREFIX = "explain (format json, verbose off) ";
+
+/** A full scan of fewer rows is not worth a warning. */
+const LARGE_TABLE_ROWS = 100_000;
+
+interface PlanNode {
+  readonly "Node Type": string;
+  readonly "Relation Name"?: string | undefined;
+  readonly "Plan Rows"?: number | undefined;
+  readonly "Total Cost"?: number | undefined;
+  readonly Plans?: readonly PlanNode[] | undefined;
+}
+
+const planNode: z.ZodType<PlanNode> = z.lazy(() =>
+  z.object({
+    "Node Type": z.string(),
+    "Relation Name": z.string().optional(),
+    "Plan Rows": z.number().optional(),
+    "Total Cost": z.number().optional(),
+    Plans: z.array(planNode).optional(),
+  })
+);
+const planSchema = z.tuple([z.object({ Plan: planNode })]);
+
+/** The type of what EXPLAIN answers. */
+const JSON_TYPE = 114;
+
+const NO_PLAN: StatementPlan = {
+  plan: null,
+  totalCost: null,
+  estimatedRows: null,
+  warnings: [],
+};
+
+/**
+ * Plans a statement without running it. Definitions cannot be planned, and a statement that is an
+ * `EXPLAIN` itself is not planned, since it may run what it explains.
+ */
+export async function planStatement(
+  call: AdmittedCall,
+  sql: TransactionSql,
+): Promise<StatementPlan> {
+  const { statement, statementClass, request } = call;
+  if (statementClass === "ddl" || statement.isExplain || statement.kind === "VariableShowStmt") {
+    return NO_PLAN;
+  }
+  const [row] = await sendOne(sql, `${EXPLAIN_PREFIX}${statement.text}`, parametersOf(request));
+  const plan = toJson(row?.[0] ?? null, JSON_TYPE);
+  const parsed = planSchema.safeParse(plan);
+  if (!parsed.success) return NO_PLAN;
+  const root = parsed.data[0].Plan;
+  return {
+    plan,
+    totalCost: root["Total Cost"] ?? null,
+    estimatedRows: affectedRows(root),
+    warnings: await scanWarnings(sql, root),
+  };
+}
+
+/** `ModifyTable` itself gives rows only for `RETURNING`; what is below it is what changes. */
+function affectedRows(root: PlanNode): number | null {
+  const [source] = root.Plans ?? [];
+  const counted = root["Node Type"] === "ModifyTable" ? source : root;
+  return counted?.["Plan Rows"] ?? null;
+}
+
+async function scanWarnings(sql: TransactionSql, root: PlanNode): Promise<string[]> {
+  const scanned = new Set<string>();
+  const waiting: PlanNode[] = [root];
+  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+    const { "Node Type": type, "Relation Name": relation, Plans = [] } = node;
+    if (type === "Seq Scan" && relation !== undefined) scanned.add(relation);
+    waiting.push(...Plans);
+  }
+  if (scanned.size === 0) return [];
+  const large = await sql<{ relname: string; rows: number }[]>`
+    select relname, max(reltuples)::float8 as rows
+    from pg_catalog.pg_class
+    where ${sql.json([...scanned])} ? relname and reltuples >= ${LARGE_TABLE_ROWS}
+    group by relname
+    order by relname`;
+  return large.map(({ relname, rows }) =>
+    `Full scan of ${relname}, about ${
+      Math.round(rows)
+    } rows: an index on what is filtered would help.`
+  );
+}

@@ -1,0 +1,35 @@
+import { z } from "../../vendor/zod.js";
+import type { Sql } from "../../db/sql_client.ts";
+import type { SqlPolicy } from "../../sql/sql_policy.ts";
+
+const settingsSchema = z.object({
+  version: z.int(),
+  exposed_schemas: z.array(z.string()),
+  read_functions: z.array(z.string()),
+  write_functions: z.array(z.string()),
+  confirmable_definitions: z.array(z.string()),
+  definitions_need_approval: z.boolean(),
+  unfiltered_writes_need_approval: z.boolean(),
+  max_rows: z.int(),
+  max_bytes: z.int(),
+  max_affected_rows: z.int(),
+  statement_timeout_ms: z.int(),
+});
+
+/** The row of `private.sql_policy`. */
+export type SqlSettings = z.infer<typeof settingsSchema>;
+
+/** Reads what callers may do now. */
+export async function readSqlSettings(sql: Sql): Promise<SqlSettings> {
+  const [row] = await sql`select private.read_sql_policy() as policy`;
+  return settingsSchema.parse(row?.policy);
+}
+
+/** The part of the settings that decides about a statement's class. */
+export function policyOf(settings: SqlSettings): SqlPolicy {
+  return {
+    exposedSchemas: settings.exposed_schemas,
+    readFunctions: settings.read_functions,
+    writeFunctions: settings.write_functions,
+  };
+}

@@ -1,0 +1,83 @@
+import { nearestNames } from "../../nearest_names.ts";
+import { SwarmError } from "../../errors/swarm_error.ts";
+import { toSwarmError } from "../../db/to_swarm_error.ts";
+import { type AdmittedCall, fragmentAt, tablesOf } from "./judged_call.ts";
+import type { StatementAnswer } from "./statement_request.ts";
+
+/** An error of a statement, with what helps to mend it. */
+export type StatementFailure = NonNullable<StatementAnswer["error"]>;
+
+const UNDEFINED_COLUMN = "42703";
+const UNDEFINED_TABLE = "42P01";
+
+/**
+ * What a failed statement says: the gateway's own errors as they are, the database's with SQLSTATE,
+ * position, fragment, hint and the names nearest to one that does not exist.
+ *
+ * @param sentPrefix What was sent before the statement, which its positions count.
+ */
+export async function statementFailure(
+  call: AdmittedCall,
+  error: unknown,
+  sentPrefix: string,
+): Promise<SwarmError | StatementFailure> {
+  const known = toSwarmError(error, "run the statement");
+  const sqlstate = textField(error, "code");
+  if (known.code !== "INTERNAL" || sqlstate === undefined || !/^[0-9A-Z]{5}$/.test(sqlstate)) {
+    return known;
+  }
+  const position = positionOf(error, sentPrefix);
+  const hint = textField(error, "hint");
+  const detail = textField(error, "detail");
+  const nearest = await nearestTo(call, sqlstate, textField(error, "message") ?? "");
+  return {
+    code: "SQL_FAILED",
+    message: `PostgreSQL refused the statement: ${textField(error, "message")}`,
+    sqlstate,
+    position,
+    fragment: fragmentAt(call.statement.text, position),
+    ...(detail === undefined ? {} : { detail }),
+    ...(hint === undefined ? {} : { hint }),
+    ...(nearest.length === 0 ? {} : { nearest_names: nearest }),
+  };
+}
+
+function positionOf(error: unknown, sentPrefix: string): number | null {
+  const sent = Number(textField(error, "position"));
+  const position = sent - 1 - sentPrefix.length;
+  return Number.isInteger(position) && position >= 0 ? position : null;
+}
+
+/** Names that the caller could have meant, of what the caller may read. */
+async function nearestTo(
+  call: AdmittedCall,
+  sqlstate: string,
+  message: string,
+): Promise<string[]> {
+  const missing = /"?([^"\s]+)"? does not exist/.exec(message)?.[1]?.split(".").at(-1);
+  if (missing === undefined) return [];
+  if (sqlstate !== UNDEFINED_COLUMN && sqlstate !== UNDEFINED_TABLE) return [];
+  const { context, settings, statement } = call;
+  const tables = tablesOf(statement).map((name) => name.split(".").at(-1) ?? name);
+  const rows = await context.runAsCaller(async (sql) =>
+    await sql<{ name: string }[]>`
+      select distinct
+        case when ${sqlstate === UNDEFINED_TABLE} then relation.relname else attribute.attname end
+          as name
+      from pg_catalog.pg_class as relation
+      join pg_catalog.pg_namespace as schema on schema.oid = relation.relnamespace
+      join pg_catalog.pg_attribute as attribute
+        on attribute.attrelid = relation.oid and attribute.attnum > 0 and not attribute.attisdropped
+      where ${sql.json(settings.exposed_schemas)} ? schema.nspname
+        and relation.relkind in ('r', 'v', 'm', 'p', 'f')
+        and (${sqlstate === UNDEFINED_TABLE} or ${sql.json(tables)} ? relation.relname)
+        and pg_catalog.has_column_privilege(relation.oid, attribute.attnum, 'select')
+      limit 5000`
+  );
+  return nearestNames(missing, rows.map(({ name }) => name));
+}
+
+function textField(error: unknown, name: string): string | undefined {
+  const value: unknown = error instanceof Error ? Reflect.get(error, name) : undefined;
+  return typeof value === "string" && value !== "" ? value : undefined;
+}

@@ -1,0 +1,309 @@
+-- What the SQL tools let callers do, and the writes that wait for a confirmation.
+
+create table private.sql_policy (
+  is_only_row boolean primary key default true check (is_only_row),
+  version int not null default 1,
+  exposed_schemas text[] not null default '{public}',
+  read_functions text[] not null default '{}',
+  write_functions text[] not null default '{}',
+  confirmable_definitions text[] not null default '{
+    AlterEnumStmt, AlterObjectSchemaStmt, AlterSeqStmt, AlterTableStmt, CommentStmt,
+    CompositeTypeStmt, CreateDomainStmt, CreateEnumStmt, CreateSchemaStmt, CreateSeqStmt,
+    CreateStatsStmt, CreateStmt, CreateTableAsStmt, DropStmt, IndexStmt, RefreshMatViewStmt,
+    RenameStmt, SelectStmt, TruncateStmt, ViewStmt
+  }',
+  definitions_need_approval boolean not null default true,
+  unfiltered_writes_need_approval boolean not null default false,
+  max_rows int not null default 1000 check (max_rows between 1 and 10000),
+  max_bytes int not null default 1000000 check (max_bytes between 1000 and 4000000),
+  max_affected_rows int not null default 10000 check (max_affected_rows > 0),
+  statement_timeout_ms int not null default 30000 check (statement_timeout_ms between 1 and 120000),
+  confirmation_seconds int not null default 300 check (confirmation_seconds between 10 and 86400)
+);
+comment on table private.sql_policy is
+  'What execute_sql lets callers do, in one row. Changed by operators; every change makes tokens of the version before invalid.';
+comment on column private.sql_policy.version is 'Counted up by every change; a confirmation holds for one version.';
+comment on column private.sql_policy.exposed_schemas is 'Schemas whose relations statements may name.';
+comment on column private.sql_policy.read_functions is
+  'The project''s own functions that reads may call, as schema.name. A function with its owner''s rights (security definer) gives every caller what it reads.';
+comment on column private.sql_policy.write_functions is 'The project''s own functions that make a statement a write, as schema.name.';
+comment on column private.sql_policy.confirmable_definitions is
+  'Kinds of statements of the class ddl that a token can confirm, by the root of their syntax tree.';
+comment on column private.sql_policy.definitions_need_approval is 'A person has to approve ddl with approve_statement().';
+comment on column private.sql_policy.unfiltered_writes_need_approval is
+  'A person has to approve an UPDATE or DELETE without WHERE with approve_statement().';
+comment on column private.sql_policy.max_rows is 'Most rows that one answer holds.';
+comment on column private.sql_policy.max_bytes is 'Most bytes of rows, as JSON, that one answer holds.';
+comment on column private.sql_policy.max_affected_rows is 'Most rows that one write may change, whatever its estimate says.';
+comment on column private.sql_policy.confirmation_seconds is 'How long a token can be used.';
+
+alter table private.sql_policy enable row level security;
+insert into private.sql_policy default values;
+
+create function private.count_sql_policy_version()
+returns trigger
+language plpgsql
+set search_path = ''
+as $$
+begin
+  new.version := old.version + 1;
+  return new;
+end;
+$$;
+comment on function private.count_sql_policy_version() is 'Row trigger: gives each state of the policy its own version.';
+create trigger count_sql_policy_version before update on private.sql_policy
+  for each row execute function private.count_sql_policy_version();
+
+create function private.read_sql_policy()
+returns jsonb
+language sql
+stable
+set search_path = ''
+as $$
+  select to_jsonb(policy) - 'is_only_row' from private.sql_policy as policy;
+$$;
+comment on function private.read_sql_policy() is 'The policy as JSON. Called by the SQL tools as the functions'' own role.';
+
+create table public.sql_confirmations (
+  id uuid primary key default gen_random_uuid(),
+  token_hash bytea not null unique,
+  user_id uuid not null references auth.users (id) on delete cascade,
+  client_id text not null,
+  tree_hash bytea not null,
+  params_hash bytea not null,
+  statement_class text not null check (statement_class in ('write', 'ddl')),
+  statement text not null,
+  tables text[] not null,
+  policy_version int not null,
+  estimated_rows bigint,
+  max_rows int not null,
+  needs_approval boolean not null,
+  is_approved boolean,
+  decided_at timestamptz,
+  created_at timestamptz not null default now(),
+  expires_at timestamptz not null,
+  used_at timestamptz,
+  idempotency_key text,
+  answer jsonb,
+  constraint sql_confirmations_decision_has_time check ((is_approved is null) = (decided_at is null)),
+  constraint sql_confirmations_use_has_key check ((used_at is null) = (idempotency_key is null)),
+  constraint sql_confirmations_answer_after_use check (answer is null or used_at is not null)
+);
+create index sql_confirmations_user_id_idx on public.sql_confirmations (user_id, created_at desc);
+create unique index sql_confirmations_idempotency_key_idx on public.sql_confirmations (user_id, idempotency_key);
+comment on table public.sql_confirmations is
+  'Writes that were shown by a dry run: each can be run once, by its user, with the token of which only the hash is here.';
+comment on column public.sql_confirmations.token_hash is 'SHA-256.';
+comment on column public.sql_confirmations.client_id is 'OAuth client of the user that asked; empty for none.';
+comment on column public.sql_confirmations.tree_hash is 'SHA-256 of the canonical syntax tree: other spellings of the statement are the same, other constants are not.';
+comment on column public.sql_confirmations.params_hash is 'SHA-256 of the parameters as canonical JSON.';
+comment on column public.sql_confirmations.max_rows is 'More changed rows than that are rolled back.';
+comment on column public.sql_confirmations.is_approved is 'The owner''s decision by approve_statement(); null: none yet.';
+comment on column public.sql_confirmations.idempotency_key is 'Of the call that used it; the same call gets the same answer again.';
+
+alter table public.sql_confirmations enable row level security;
+create policy "users read their own confirmations" on public.sql_confirmations
+  for select to authenticated using (
+    user_id = (select auth.uid()) and (select private.has_scope('sql:read'))
+  );
+comment on policy "users read their own confirmations" on public.sql_confirmations is
+  'Shows the owner which statements wait for approve_statement().';
+grant select (
+  id, user_id, client_id, statement_class, statement, tables, policy_version, estimated_rows, max_rows,
+  needs_approval, is_approved, decided_at, created_at, expires_at, used_at
+) on public.sql_confirmations to authenticated;
+grant select, insert, update, delete on public.sql_confirmations to service_role;
+
+create function private.offer_sql_confirmation(p_offer jsonb)
+returns jsonb
+language sql
+set search_path = ''
+as $$
+  insert into public.sql_confirmations (
+    token_hash, user_id, client_id, tree_hash, params_hash, statement_class, statement, tables,
+    policy_version, estimated_rows, max_rows, needs_approval, expires_at
+  )
+  select
+    decode(p_offer ->> 'token_hash', 'hex'),
+    (p_offer ->> 'user_id')::uuid,
+    p_offer ->> 'client_id',
+    decode(p_offer ->> 'tree_hash', 'hex'),
+    decode(p_offer ->> 'params_hash', 'hex'),
+    p_offer ->> 'statement_class',
+    p_offer ->> 'statement',
+    array(select jsonb_array_elements_text(p_offer -> 'tables')),
+    policy.version,
+    (p_offer ->> 'estimated_rows')::bigint,
+    (p_offer ->> 'max_rows')::int,
+    (p_offer ->> 'needs_approval')::boolean,
+    now() + make_interval(secs => policy.confirmation_seconds)
+  from private.sql_policy as policy
+  returning jsonb_build_object('id', id, 'expires_at', expires_at);
+$$;
+comment on function private.offer_sql_confirmation(jsonb) is
+  'Keeps what a dry run of a write has shown, with the hash of its token. Called by the SQL tools as the functions'' own role.';
+
+create function private.find_sql_answer(p_user_id uuid, p_idempotency_key text, p_tree_hash text, p_params_hash text)
+returns jsonb
+language sql
+stable
+set search_path = ''
+as $$
+  select answer
+  from public.sql_confirmations
+  where user_id = p_user_id
+    and idempotency_key = p_idempotency_key
+    and tree_hash = decode(p_tree_hash, 'hex')
+    and params_hash = decode(p_params_hash, 'hex');
+$$;
+comment on function private.find_sql_answer(uuid, text, text, text) is
+  'The answer of a write that this very call has committed before; null: it has not. Called by the SQL tools as the functions'' own role.';
+
+create function private.spend_sql_confirmation(
+  p_token_hash text, p_client_id text, p_tree_hash text, p_params_hash text, p_idempotency_key text
+)
+returns jsonb
+language plpgsql
+security definer
+set search_path = ''
+as $$
+declare
+  v_spent public.sql_confirmations;
+begin
+  update public.sql_confirmations as confirmation
+  set used_at = clock_timestamp(), idempotency_key = p_idempotency_key
+  from private.sql_policy as policy
+  where confirmation.token_hash = decode(p_token_hash, 'hex')
+    and confirmation.user_id = auth.uid()
+    and confirmation.client_id = p_client_id
+    and confirmation.tree_hash = decode(p_tree_hash, 'hex')
+    and confirmation.params_hash = decode(p_params_hash, 'hex')
+    and confirmation.policy_version = policy.version
+    and confirmation.used_at is null
+    and confirmation.expires_at > clock_timestamp()
+    and confirmation.is_approved is distinct from false
+  returning confirmation.* into v_spent;
+  if not found then
+    raise sqlstate 'PT422' using
+      message = 'Cannot run the write: its confirmation_token was used, has expired, was rejected, or belongs to another user, client, statement, parameters or policy',
+      detail = 'CONFIRMATION_INVALID',
+      hint = 'Run the statement with dry_run: true and use the next_call of that answer.';
+  end if;
+  if v_spent.needs_approval and v_spent.is_approved is null then
+    raise sqlstate 'PT422' using
+      message = format('Cannot run the write: statement %s waits for its owner''s approval', v_spent.id),
+      detail = 'APPROVAL_REQUIRED',
+      hint = format('Ask the owner to call approve_statement(''%s'', true); an agent asks with request_human_review. Then send the same call again.', v_spent.id);
+  end if;
+  return jsonb_build_object('id', v_spent.id, 'max_rows', v_spent.max_rows);
+end;
+$$;
+comment on function private.spend_sql_confirmation(text, text, text, text, text) is
+  'Uses up a token in the transaction of its write, so that it is used exactly when the write commits. Definer: it runs between the caller''s statements, and callers hold no right on the hashes; it takes confirmations of auth.uid() alone. Raises CONFIRMATION_INVALID, APPROVAL_REQUIRED.';
+grant execute on function private.spend_sql_confirmation(text, text, text, text, text) to authenticated;
+
+create function private.keep_sql_answer(p_confirmation_id uuid, p_answer jsonb)
+returns void
+language sql
+security definer
+set search_path = ''
+as $$
+  update public.sql_confirmations
+  set answer = p_answer
+  where id = p_confirmation_id
+    and user_id = auth.uid()
+    and used_at is not null
+    and answer is null;
+$$;
+comment on function private.keep_sql_answer(uuid, jsonb) is
+  'Keeps a write''s answer with its confirmation, in the transaction of the write. Definer: as private.spend_sql_confirmation(); it writes once, to a confirmation that auth.uid() has used.';
+grant execute on function private.keep_sql_answer(uuid, jsonb) to authenticated;
+
+create function private.approve_statement(p_confirmation_id uuid, p_approved boolean)
+returns text
+language plpgsql
+security definer
+set search_path = ''
+as $$
+begin
+  perform private.assert_person_may('decide about the statement', 'sql:write');
+  if p_approved is null then
+    raise sqlstate 'PT400' using
+      message = 'Cannot decide about the statement: p_approved is null',
+      detail = 'REVIEW_ANSWER_INVALID',
+      hint = 'Send true or false.';
+  end if;
+  update public.sql_confirmations
+  set is_approved = p_approved, decided_at = clock_timestamp()
+  where id = p_confirmation_id
+    and (user_id = auth.uid() or private.is_service_caller())
+    and used_at is null
+    and expires_at > clock_timestamp()
+    -- A rejection is final.
+    and is_approved is distinct from false;
+  if not found then
+    raise sqlstate 'PT404' using
+      message = format('Cannot decide about statement %s: none of yours waits under this id', p_confirmation_id),
+      detail = 'CONFIRMATION_NOT_FOUND',
+      hint = 'It may have been used, rejected or have expired: sql_confirmations shows your statements.';
+  end if;
+  return case when p_approved then 'approved' else 'rejected' end;
+end;
+$$;
+comment on function private.approve_statement(uuid, boolean) is
+  'Approves or rejects a write that waits. Definer: users may not write confirmations; it checks the caller itself.';
+grant execute on function private.approve_statement(uuid, boolean) to authenticated;
+grant execute on function private.approve_statement(uuid, boolean) to service_role;
+
+create function public.approve_statement(p_confirmation_id uuid, p_approved boolean)
+returns text
+language sql
+set search_path = ''
+as $$
+  select private.approve_statement(p_confirmation_id, p_approved);
+$$;
+comment on function public.approve_statement(uuid, boolean) is
+  'Approves or rejects a write of execute_sql that waits for its owner; whoever holds its token can then run it. Returns approved or rejected. For the owner, the owner''s OAuth clients with the scope sql:write and the service, never for an agent. Raises CONFIRMATION_NOT_FOUND, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+grant execute on function public.approve_statement(uuid, boolean) to authenticated;
+grant execute on function public.approve_statement(uuid, boolean) to service_role;
+
+create function private.stand_ins(p_names jsonb)
+returns setof text
+language sql
+stable
+set search_path = ''
+as $$
+  with schemas as (
+    select oid, nspname from pg_catalog.pg_namespace where stand_ins.p_names -> 'schemas' ? nspname
+  ),
+  extension_members as (
+    select classid, objid from pg_catalog.pg_depend where deptype = 'e'
+  )
+  select format('function %s.%s', schemas.nspname, proc.proname)
+  from pg_catalog.pg_proc as proc
+  join schemas on schemas.oid = proc.pronamespace
+  where (
+      stand_ins.p_names -> 'functions' ? proc.proname
+      -- row.name calls name(row) where the row has no such column.
+      or stand_ins.p_names -> 'columns' ? proc.proname and proc.pronargs = 1 and exists (
+        select from pg_catalog.pg_type as type
+        where type.oid = proc.proargtypes[0] and (type.typtype = 'c' or type.typname in ('record', 'anyelement'))
+      )
+    )
+    and not stand_ins.p_names -> 'opted_in' ? (schemas.nspname || '.' || proc.proname)
+    and not exists (
+      select from extension_members as member
+      where member.classid = 'pg_catalog.pg_proc'::regclass and member.objid = proc.oid
+    )
+  union
+  select format('operator %s.%s', schemas.nspname, operator.oprname)
+  from pg_catalog.pg_operator as operator
+  join schemas on schemas.oid = operator.oprnamespace
+  where stand_ins.p_names -> 'operators' ? operator.oprname
+    and not exists (
+      select from extension_members as member
+      where member.classid = 'pg_catalog.pg_operator'::regclass and member.objid = operator.oid
+    );
+$$;
+comment on function private.stand_ins(jsonb) is
+  'Functions and operators of the project that PostgreSQL could choose for a name that a statement uses, without being opted in: the search path does not keep a better fitting signature from winning. Takes {schemas, functions, operators, columns, opted_in}. Called by the SQL tools as the functions'' own role.';

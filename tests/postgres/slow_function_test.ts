@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { waitFor } from "../../scripts/wait_for.ts";
+import { LentConnection } from "../../shared/db/lent_connection.ts";
+import { runAsUser } from "../../shared/db/run_as_user.ts";
+import { isolateClock } from "../../shared/isolate/clock.ts";
+import { MAX_ISOLATE_CONNECTIONS, openIsolatePool } from "../../shared/isolate/isolate_pool.ts";
+import { createTaskListener } from "../../shared/worker/task_listener.ts";
+import { openRaceTrack } from "./race_fixture.ts";
+
+Deno.test("a slow function of one user leaves a connection of the worker for another", async () => {
+  await using track = await openRaceTrack({ connections: 1 });
+  const { sql: test, admin } = track;
+  const [server] = await admin<{ url: string }[]>`
+    select format('postgresql://127.0.0.1:%s/postgres', inet_server_port()) as url`;
+  const { user, pass } = test.options as unknown as { user: string; pass: string };
+  const databaseUrl = (server?.url ?? "").replace("//", `//${user}:${pass}@`);
+  const [slowUser, otherUser] = [crypto.randomUUID(), crypto.randomUUID()];
+  for (const id of [slowUser, otherUser]) await test`insert into auth.users (id) values (${id})`;
+  const lent = new LentConnection();
+  const sql = openIsolatePool(databaseUrl, "supaswarm-worker", ["caller", "listener"], lent);
+  const stop = new AbortController();
+  let hints = 0;
+  const listening = createTaskListener({
+    databaseUrl,
+    sql,
+    clock: { ...isolateClock, sleep: (_ms, signal) => isolateClock.sleep(300, signal) },
+    log: () => {},
+    lent,
+  })(() => hints++, stop.signal);
+  const connections = async () => {
+    const rows = await admin<{ name: string }[]>`
+      select application_name as name from pg_stat_activity
+      where application_name in ('supaswarm-worker', 'supaswarm-worker listener', 'supaswarm caller')`;
+    return rows.map(({ name }) => name);
+  };
+  const ask = (userId: string, statement: string, signal = stop.signal) =>
+    runAsUser(
+      sql,
+      { userId, isReadOnly: true, statementTimeoutMs: 30_000, signal },
+      async (transaction) => await transaction.unsafe(statement),
+    );
+  try {
+    await waitFor(async () => (await connections()).includes("supaswarm-worker listener"));
+    await ask(otherUser, "select 1");
+    const giveUp = new AbortController();
+    const slow = ask(slowUser, "select pg_sleep(30)", giveUp.signal).catch(() => "given up");
+    await waitFor(async () => {
+      const [row] = await admin`
+        select from pg_stat_activity where query like 'select pg_sleep%' and state = 'active'`;
+      return row !== undefined;
+    }, { what: "the slow function" });
+
+    const startedAtMs = performance.now();
+    await ask(otherUser, "select 1");
+    const waitedMs = performance.now() - startedAtMs;
+    const names = await ask(otherUser, "select pg_sleep(0.1)").then(connections);
+
+    assert.ok(waitedMs < 5_000, `the other user waited for ${Math.round(waitedMs)} ms`);
+    assert.ok(names.length <= MAX_ISOLATE_CONNECTIONS, names.join());
+    giveUp.abort(new Error("enough"));
+    assert.equal(await slow, "given up");
+    await waitFor(() => hints > 0, { what: "the listener's look after it went on" });
+    assert.ok((await connections()).length <= MAX_ISOLATE_CONNECTIONS);
+  } finally {
+    stop.abort(new Error("over"));
+    await listening;
+    await sql.end({ timeout: 1 });
+  }
+});
