@@ -42,7 +42,13 @@ export async function runToEnd(platform: Platform, job: Job): Promise<End> {
   await addAgent(sql, job);
   if (first !== undefined) models.addAgent(scriptTurns(slug, first, ...rest));
   for (const failure of failures) models.failNext(slug, failure);
-  const body = { agent: slug, input: "Go", budget, watch: isWatched };
+  const body = {
+    agent: slug,
+    input: "Go",
+    budget,
+    watch: isWatched,
+    max_attempts: MAX_ATTEMPTS,
+  };
   const { task_id } = created(await knock(project, { headers: { apikey: secretKey }, body }));
   const task = await waitFor(async () => {
     const current = await readTask(sql, task_id);
