@@ -120,11 +120,15 @@ declare
 begin
   return v_client_id = ''
     or private.is_service_caller()
-    or private.granted_scopes(auth.uid(), v_client_id) && array[p_scope, 'admin:*'];
+    or (
+      private.granted_scopes(auth.uid(), v_client_id) && array[p_scope, 'admin:*']
+      -- In a job that several clients spoke to, the token's client is only one of them.
+      and private.scopes_of_clients(private.calling_task_id(), auth.uid()) && array[p_scope, 'admin:*']
+    );
 end;
 $$;
 comment on function private.has_scope(text) is
-  'Whether the caller may do what a scope names: an OAuth client needs it in its grant, all others have the rights of their own session. Called by policies and by functions that check their caller. Definer: clients may not ask for other users'' grants; it asks for the caller''s own.';
+  'Whether the caller may do what a scope names: an OAuth client needs it in its grant, and in a task each client that spoke to its job; all others have the rights of their own session. Called by policies and by functions that check their caller. Definer: clients may not ask for other users'' grants; it asks for the caller''s own.';
 grant execute on function private.has_scope(text) to authenticated;
 grant execute on function private.has_scope(text) to service_role;
 

@@ -179,7 +179,7 @@ begin
 end;
 $$;
 comment on function private.take_task_creation(uuid, text) is
-  'Counts the creation of a master task by a user. Raises QUOTA_EXCEEDED.';
+  'Counts the creation of a master task by a user, or that an ended one goes on. Raises QUOTA_EXCEEDED.';
 
 -- Budgets ---------------------------------------------------------------------------------------
 

@@ -32,6 +32,26 @@ end;
 $$;
 comment on function private.assert_budget_is_valid(jsonb) is 'Raises TASK_BUDGET_INVALID for an unknown cap or a value that is no cap.';
 
+create function private.is_within_limits(p_value jsonb)
+returns boolean
+language plpgsql
+immutable
+set search_path = ''
+as $$
+declare
+  v_structure text;
+begin
+  if octet_length(p_value::text) > 1048576
+    or jsonb_path_exists(p_value, 'strict $.**{200} ? (@.type() == "array" || @.type() == "object")') then
+    return false;
+  end if;
+  v_structure := regexp_replace(p_value::text, '"([^"\\]|\\.)*"', '', 'g');
+  return length(v_structure) - length(replace(v_structure, ',', '')) < 70000;
+end;
+$$;
+comment on function private.is_within_limits(jsonb) is
+  'Whether a value keeps to 1 MiB, 200 levels and 70,000 values, as the functions'' endpoints have it (REQUEST_LIMITS). Asked where callers send values over the REST API, which has no such limits.';
+
 create function private.cap(p_budget jsonb, p_name text, p_default numeric)
 returns numeric
 language plpgsql

@@ -76,6 +76,12 @@ begin
       detail = 'REVIEW_ANSWER_INVALID',
       hint = 'Send true or false.';
   end if;
+  if not private.is_within_limits(jsonb_build_array(p_response, p_comments)) then
+    raise sqlstate 'PT400' using
+      message = 'Cannot answer the review: response and comments are larger than 1 MiB, 200 levels or 70,000 values',
+      detail = 'REVIEW_ANSWER_INVALID',
+      hint = 'Send less, or store it as a file or document and name that.';
+  end if;
   perform private.lock_job(v_task.master_task_id);
 
   update public.human_reviews
@@ -91,6 +97,10 @@ begin
   returning * into v_review;
   if not found then
     perform private.raise_no_open_review(p_task_id);
+  end if;
+  -- The agent reads these words; yes or no are none.
+  if coalesce(p_response, '{}') <> '{}' or p_comments is not null then
+    perform private.note_calling_client(v_task.master_task_id, v_task.created_by);
   end if;
 
   -- The answer is the result of the step that asked; a tool's step waits for its worker's verdict.
@@ -146,6 +156,6 @@ as $$
   select private.respond_to_review(p_task_id, p_approved, p_response, p_comments);
 $$;
 comment on function public.respond_to_review(uuid, boolean, jsonb, text) is
-  'Answers the open review of a task; approved or not, the agent goes on and reads the answer. Returns the task''s status. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises TASK_NOT_FOUND, REVIEW_NOT_FOUND, REVIEW_ALREADY_ANSWERED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+  'Answers the open review of a task; approved or not, the agent goes on and reads the answer. Words of a client hold the job to the client''s scopes. Returns the task''s status. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises TASK_NOT_FOUND, REVIEW_NOT_FOUND, REVIEW_ALREADY_ANSWERED, REVIEW_ANSWER_INVALID, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
 grant execute on function public.respond_to_review(uuid, boolean, jsonb, text) to authenticated;
 grant execute on function public.respond_to_review(uuid, boolean, jsonb, text) to service_role;

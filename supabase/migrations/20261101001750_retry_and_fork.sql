@@ -78,6 +78,7 @@ as $$
 begin
   update private.dead_letters set retried_at = clock_timestamp()
   where task_id = p_task_id and retried_at is null;
+  delete from private.tool_tokens where task_id = p_task_id;
   update public.tasks
   set status = 'pending',
       output = null,
@@ -147,6 +148,9 @@ begin
   v_task := private.own_task(p_task_id);
   -- The audience may have become smaller since the task was created.
   perform private.active_agent(v_task.agent_slug, v_task.created_by, 'retry the task');
+  -- Before the quota's row, as in fork_task(): two requests take their locks in one order.
+  perform private.lock_job(v_task.master_task_id);
+  perform private.take_task_creation(v_task.created_by, 'retry the task');
   return private.reopen_task(p_task_id);
 end;
 $$;
@@ -163,7 +167,7 @@ as $$
   select private.retry_task(p_task_id);
 $$;
 comment on function public.retry_task(uuid) is
-  'Lets a task that failed or was cancelled go on from its checkpoint and returns its status. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises TASK_NOT_FOUND, TASK_NOT_RETRYABLE, AGENT_NOT_FOUND, AGENT_INACTIVE, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+  'Lets a task that failed or was cancelled go on from its checkpoint and returns its status. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Counts as a creation of a task. Raises TASK_NOT_FOUND, TASK_NOT_RETRYABLE, AGENT_NOT_FOUND, AGENT_INACTIVE, QUOTA_EXCEEDED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
 grant execute on function public.retry_task(uuid) to authenticated;
 grant execute on function public.retry_task(uuid) to service_role;
 
@@ -333,9 +337,9 @@ begin
   select v_id, 1, data_flows from private.job_totals where master_task_id = v_source.master_task_id;
   insert into private.budget_shares (job_id, budget_job_id)
   values (v_id, private.budget_job_of(v_source.master_task_id));
-  if private.calling_actor() = 'client' then
-    perform private.note_job_client(v_id, private.request_claims() ->> 'client_id', v_source.created_by);
-  end if;
+  insert into private.job_clients (job_id, client_id, scopes, noted_at)
+  select v_id, client_id, scopes, noted_at from private.job_clients where job_id = v_source.master_task_id;
+  perform private.note_calling_client(v_id, v_source.created_by);
 
   -- Without their usage: the first job has paid for them.
   insert into public.task_steps (

@@ -12,6 +12,12 @@ begin
       detail = 'TASK_INPUT_INVALID',
       hint = 'Send the next message as an object or as text.';
   end if;
+  if not private.is_within_limits(p_input) then
+    raise sqlstate 'PT400' using
+      message = 'Cannot continue the task: the input is larger than 1 MiB, 200 levels or 70,000 values',
+      detail = 'TASK_INPUT_INVALID',
+      hint = 'Send less, or store it as a file or document and name that.';
+  end if;
   if p_task.parent_id is not null then
     raise sqlstate 'PT409' using
       message = format('Cannot continue task %s: it is a subtask, whose result its parent has', p_task_id),
@@ -112,6 +118,8 @@ begin
   select * into v_task from public.tasks where id = p_task_id for no key update;
   perform private.assert_continuable(p_task_id, v_task, p_input);
   perform private.assert_transcript_is_kept(v_task.master_task_id);
+  perform private.take_task_creation(v_task.created_by, 'continue the task');
+  perform private.note_calling_client(v_task.master_task_id, v_task.created_by);
   perform private.close_open_steps(p_task_id);
   v_seq := private.add_message(v_task, p_input);
   perform private.requeue_ended(p_task_id, 'continued by a message of its user');
@@ -133,6 +141,6 @@ as $$
   select private.continue_task(p_task_id, p_input);
 $$;
 comment on function public.continue_task(uuid, jsonb) is
-  'Adds another message of the user to a master task that completed, failed or was cancelled, lets it go on with its whole transcript, and returns its status; of two at once one wins. What it spent counts on. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises TASK_NOT_FOUND, TASK_NOT_CONTINUABLE, TASK_INPUT_INVALID, STEPS_EXCEEDED, AGENT_NOT_FOUND, AGENT_INACTIVE, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+  'Adds another message of the user to a master task that completed, failed or was cancelled, lets it go on with its whole transcript, and returns its status; of two at once one wins. What it spent counts on, and the message counts as a creation of a task. A client''s message holds the job to the client''s scopes. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises TASK_NOT_FOUND, TASK_NOT_CONTINUABLE, TASK_INPUT_INVALID, STEPS_EXCEEDED, AGENT_NOT_FOUND, AGENT_INACTIVE, QUOTA_EXCEEDED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
 grant execute on function public.continue_task(uuid, jsonb) to authenticated;
 grant execute on function public.continue_task(uuid, jsonb) to service_role;

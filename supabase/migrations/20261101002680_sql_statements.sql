@@ -219,6 +219,28 @@ comment on function private.keep_sql_answer(uuid, jsonb) is
   'Keeps a write''s answer with its confirmation, in the transaction of the write. Definer: as private.spend_sql_confirmation(); it writes once, to a confirmation that auth.uid() has used.';
 grant execute on function private.keep_sql_answer(uuid, jsonb) to authenticated;
 
+create function private.assert_asked_by_another(p_confirmation_id uuid)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  if private.calling_actor() = 'client' and exists (
+    select from public.sql_confirmations
+    where id = p_confirmation_id and user_id = auth.uid()
+      and client_id = private.request_claims() ->> 'client_id'
+  ) then
+    raise sqlstate 'PT403' using
+      message = format('Cannot approve statement %s: the client that asks is the one that asked for it', p_confirmation_id),
+      detail = 'FORBIDDEN',
+      hint = 'The owner approves it in a session of their own, or through another client.';
+  end if;
+end;
+$$;
+comment on function private.assert_asked_by_another(uuid) is
+  'Raises FORBIDDEN when an OAuth client would approve its own statement.';
+
 create function private.approve_statement(p_confirmation_id uuid, p_approved boolean)
 returns text
 language plpgsql
@@ -232,6 +254,9 @@ begin
       message = 'Cannot decide about the statement: p_approved is null',
       detail = 'REVIEW_ANSWER_INVALID',
       hint = 'Send true or false.';
+  end if;
+  if p_approved then
+    perform private.assert_asked_by_another(p_confirmation_id);
   end if;
   update public.sql_confirmations
   set is_approved = p_approved, decided_at = clock_timestamp()
@@ -263,7 +288,7 @@ as $$
   select private.approve_statement(p_confirmation_id, p_approved);
 $$;
 comment on function public.approve_statement(uuid, boolean) is
-  'Approves or rejects a write of execute_sql that waits for its owner; whoever holds its token can then run it. Returns approved or rejected. For the owner, the owner''s OAuth clients with the scope sql:write and the service, never for an agent. Raises CONFIRMATION_NOT_FOUND, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+  'Approves or rejects a write of execute_sql that waits for its owner; whoever holds its token can then run it. Returns approved or rejected. For the owner, the owner''s OAuth clients with the scope sql:write, which approve nothing that they asked for themselves, and the service, never for an agent. Raises CONFIRMATION_NOT_FOUND, FORBIDDEN, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
 grant execute on function public.approve_statement(uuid, boolean) to authenticated;
 grant execute on function public.approve_statement(uuid, boolean) to service_role;
 

@@ -12,11 +12,12 @@ create table private.tool_tokens (
   expires_at timestamptz not null
 );
 create index tool_tokens_expires_at_idx on private.tool_tokens (expires_at);
+create index tool_tokens_task_id_idx on private.tool_tokens (task_id);
 comment on table private.tool_tokens is
   'Tokens of tool calls that run in edge functions. Rows live for minutes, so they refer to nothing: what they name is looked up when a token comes.';
 comment on column private.tool_tokens.token_hash is 'SHA-256 in hexadecimal; the token itself is stored nowhere.';
 comment on column private.tool_tokens.user_id is 'On whose behalf the tool was called; null for the service.';
-comment on column private.tool_tokens.task_id is 'The token ends with it; null for a call outside of tasks.';
+comment on column private.tool_tokens.task_id is 'The token ends with it, also when the task goes on later; null for a call outside of tasks.';
 comment on column private.tool_tokens.client_id is 'OAuth client that called the tool, whose scopes hold for the token as well.';
 comment on column private.tool_tokens.tool is 'tools.slug of the tool that was called.';
 comment on column private.tool_tokens.execution_id is 'The call in mcp_executions.';
