@@ -25,7 +25,7 @@ from (
 2. List the Markdown files of the folder that the task names, with the file tools.
 3. Hand each file to the agent reader with create_subtask, all in one turn. The input is {"path": "<path of the file>"}.
 4. When every reader has answered, save their digests with save_intermediate_data under the key digests.
-5. Ask for a human review of your outline with request_human_review, and heed the answer.
+5. Ask for a human review of your outline with request_human_review, and follow the answer.
 6. Save the finished report as Markdown with save_intermediate_data under the key report.md.
 7. Finish with complete_task; the output is {"report": "report.md", "files": <number of files>, "summary": "<two sentences>"}.
 Mention a file that no reader could read, and go on without it.'

@@ -1,6 +1,6 @@
 import { signUp } from "../demo/user_client.ts";
 import { type BenchResult, judge, percentile } from "./bench_result.ts";
-import { type McpDoor, toDoor } from "./mcp_door.ts";
+import { type McpEndpoint, toEndpoint } from "./mcp_endpoint.ts";
 import { type MeasuredStack, startMeasuredStack } from "./measured_stack.ts";
 import { startReportingProcess } from "./reporting_process.ts";
 import { mediansOf, ratioIn, type Rounds, runRounds, spreadIn } from "./rounds.ts";
@@ -29,25 +29,28 @@ export async function benchMcp(db: string): Promise<BenchResult> {
   const registered = await register(measured, url);
   const { jwks, credentials } = registered;
   await using mcp = startFunction(measured, jwks);
-  const doors = {
-    direct: toDoor(url, {}),
-    proxied: toDoor(`${(await mcp.ask()).url}/${SLUG}`, credentials),
-    stack: toDoor(`${measured.stack.apiUrl}/functions/v1/mcp/${SLUG}`, credentials),
+  const endpoints = {
+    direct: toEndpoint(url, {}),
+    proxied: toEndpoint(`${(await mcp.ask()).url}/${SLUG}`, credentials),
+    stack: toEndpoint(`${measured.stack.apiUrl}/functions/v1/mcp/${SLUG}`, credentials),
   };
-  for (const door of Object.values(doors)) {
-    for (let call = 0; call < WARM_UP_CALLS; call++) await door.call(0);
+  for (const endpoint of Object.values(endpoints)) {
+    for (let call = 0; call < WARM_UP_CALLS; call++) await endpoint.call(0);
   }
 
-  const working = await runRounds(ofEach(doors, (door) => measureSerial(door, WORK_MS)), {
-    bench: "mcp",
-    count: ROUNDS,
-  });
-  const idle = await runRounds(ofEach(doors, (door) => measureSerial(door, 0)), {
+  const working = await runRounds(
+    ofEach(endpoints, (endpoint) => measureSerial(endpoint, WORK_MS)),
+    {
+      bench: "mcp",
+      count: ROUNDS,
+    },
+  );
+  const idle = await runRounds(ofEach(endpoints, (endpoint) => measureSerial(endpoint, 0)), {
     bench: "mcp, a tool that answers at once",
     count: ROUNDS,
   });
   const crowds = await runRounds(
-    ofEach(doors, (door) => measureCrowd(door, async () => (await mcp.ask()).cpu_ms)),
+    ofEach(endpoints, (endpoint) => measureCrowd(endpoint, async () => (await mcp.ask()).cpu_ms)),
     { bench: `mcp, ${CALLERS} callers`, count: ROUNDS },
   );
   const cold = await runRounds({ function: () => measureColdStart(measured, registered) }, {
@@ -127,28 +130,30 @@ function startFunction({ stack }: MeasuredStack, jwks: string) {
 }
 
 function ofEach<Name extends string, T>(
-  doors: Readonly<Record<Name, McpDoor>>,
-  measure: (door: McpDoor) => Promise<T>,
+  endpoints: Readonly<Record<Name, McpEndpoint>>,
+  measure: (endpoint: McpEndpoint) => Promise<T>,
 ): Record<string, () => Promise<T>> {
   return Object.fromEntries(
-    Object.entries<McpDoor>(doors).map(([name, door]) => [name, () => measure(door)]),
+    Object.entries<McpEndpoint>(endpoints).map((
+      [name, endpoint],
+    ) => [name, () => measure(endpoint)]),
   );
 }
 
-async function measureSerial(door: McpDoor, workMs: number) {
+async function measureSerial(endpoint: McpEndpoint, workMs: number) {
   const latenciesMs: number[] = [];
   for (let call = 0; call < SERIAL_CALLS; call++) {
-    latenciesMs.push(await timeOf(() => door.call(workMs)));
+    latenciesMs.push(await timeOf(() => endpoint.call(workMs)));
   }
   return { p50_ms: percentile(latenciesMs, 0.5), p95_ms: percentile(latenciesMs, 0.95) };
 }
 
-async function measureCrowd(door: McpDoor, functionCpuMs: () => Promise<number>) {
+async function measureCrowd(endpoint: McpEndpoint, functionCpuMs: () => Promise<number>) {
   const calls = CALLERS * CALLS_PER_CALLER;
   const before = await functionCpuMs();
   const tookMs = await timeOf(() =>
     Promise.all(Array.from({ length: CALLERS }, async () => {
-      for (let call = 0; call < CALLS_PER_CALLER; call++) await door.call(0);
+      for (let call = 0; call < CALLS_PER_CALLER; call++) await endpoint.call(0);
     }))
   );
   return {
@@ -163,7 +168,7 @@ async function measureColdStart(
 ) {
   const beganAtMs = performance.now();
   await using cold = startFunction(measured, jwks);
-  await toDoor(`${(await cold.ask()).url}/${SLUG}`, credentials).call(0);
+  await toEndpoint(`${(await cold.ask()).url}/${SLUG}`, credentials).call(0);
   return { cold_start_ms: performance.now() - beganAtMs };
 }
 
@@ -175,10 +180,10 @@ async function timeOf(work: () => Promise<unknown>): Promise<number> {
 
 function latenciesOf(rounds: Rounds, suffix: string) {
   return Object.fromEntries(
-    ["direct", "proxied", "stack"].flatMap((door) =>
+    ["direct", "proxied", "stack"].flatMap((endpoint) =>
       ["p50_ms", "p95_ms"].map((
         name,
-      ) => [`${door}${suffix}_${name}`, spreadIn(rounds, door, name)])
+      ) => [`${endpoint}${suffix}_${name}`, spreadIn(rounds, endpoint, name)])
     ),
   );
 }

@@ -3,7 +3,7 @@ import { createMcpHandler, McpServer } from "../../shared/vendor/mcp_server.js";
 import { z } from "../../shared/vendor/zod.js";
 import { sleep } from "../../shared/sleep.ts";
 import { writeLine } from "../terminal.ts";
-import { TOOL } from "./mcp_door.ts";
+import { TOOL } from "./mcp_endpoint.ts";
 
 const handler = createMcpHandler(() => {
   const server = new McpServer({ name: "timed", version: "1" });

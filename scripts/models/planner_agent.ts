@@ -77,7 +77,7 @@ function askForReview(folder: string, readings: readonly FileReading[]): Scripte
     toolCalls: [{
       name: "request_human_review",
       arguments: {
-        question: `Shall I write the report on ${folder} with this outline?`,
+        question: `Should I write the report on ${folder} with this outline?`,
         options: ["Write it", "Stop here"],
         context: { outline: writeOutline(readings) },
       },

@@ -11,11 +11,11 @@ export const SYSTEM_TOOL_ARGUMENTS = {
   create_subtask: z.strictObject({
     agent: z.string().min(1).describe("Slug of the agent that gets the work."),
     input: z.union([z.string().min(1), jsonObject]).describe(
-      "What the agent shall do, with everything it has to know: it sees nothing else.",
+      "What the agent has to do, with everything it needs to know: it sees nothing else.",
     ),
   }),
   request_human_review: z.strictObject({
-    question: z.string().min(1).max(10_000).describe("What the person shall decide."),
+    question: z.string().min(1).max(10_000).describe("What the person has to decide."),
     options: z.array(z.string()).max(20).optional().describe("Answers to choose from."),
     context: jsonValue.optional().describe("What the person has to know to decide."),
   }),

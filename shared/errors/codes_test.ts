@@ -38,6 +38,15 @@ Deno.test("an error without a code is one that a tool reports in its own words",
 Deno.test("other arguments mend what a tool reports of them, and nothing else", () => {
   assert.deepEqual(
     CODES.filter((code) => ERROR_CODES[code].isMendable),
-    ["TOOL_ARGUMENTS_INVALID", "TOOL_FAILED"],
+    [
+      "TOOL_ARGUMENTS_INVALID",
+      "TOOL_FAILED",
+      "SQL_INVALID",
+      "SQL_FORBIDDEN",
+      "SQL_FAILED",
+      "SQL_ROW_LIMIT_EXCEEDED",
+      "CONFIRMATION_REQUIRED",
+      "CONFIRMATION_INVALID",
+    ],
   );
 });

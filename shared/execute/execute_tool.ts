@@ -15,7 +15,7 @@ import {
 import type { ExecuteRequest } from "./execute_request.ts";
 import { nameNearestServers } from "../mcp/name_nearest_servers.ts";
 
-/** What one call through the plain JSON door works with. */
+/** What one call through the plain JSON endpoint works with. */
 export interface ExecuteOptions {
   readonly gateway: ToolGateway;
   readonly caller: ToolCaller;
@@ -47,7 +47,7 @@ export async function executeTool(
   }, signal);
   if (outcome.kind === "unknown") throw lost(outcome);
   if (outcome.kind === "input_required") {
-    throw new SwarmError("TOOL_FAILED", "The tool asks for input that this door cannot give", {
+    throw new SwarmError("TOOL_FAILED", "The tool asks for input that this endpoint cannot give", {
       details: trailOf(outcome),
     });
   }

@@ -19,7 +19,7 @@ export interface HttpOptions {
 export type HttpHandler = (request: Request, context: HttpContext) => Promise<Response>;
 
 /**
- * Wraps a handler with what every door of the product does: preflight, method check, request id,
+ * Wraps a handler with what every endpoint of the product does: preflight, method check, request id,
  * CORS headers, and the error envelope for whatever it throws.
  */
 export function createHttpHandler(

@@ -4,7 +4,7 @@ import { SwarmError } from "../errors/swarm_error.ts";
 import { createHttpHandler, type HttpHandler } from "./http_handler.ts";
 import { parseBody } from "./parse_body.ts";
 
-function door(handle: HttpHandler) {
+function endpoint(handle: HttpHandler) {
   const lines: string[] = [];
   const log = (_level: string, event: string, fields = {}) => {
     lines.push(JSON.stringify({ event, ...fields }));
@@ -20,7 +20,7 @@ const schema = z.strictObject({ agent: z.string(), input: z.string() });
 const echo: HttpHandler = async (request) => Response.json(await parseBody(request, schema));
 
 Deno.test("every answer carries the request's id and lets any origin read it", async () => {
-  const { serve } = door(echo);
+  const { serve } = endpoint(echo);
 
   const ok = await serve(post('{"agent":"a","input":"b"}', { "x-request-id": "req-12345" }));
   const refused = await serve(post("nonsense"));
@@ -31,7 +31,7 @@ Deno.test("every answer carries the request's id and lets any origin read it", a
 });
 
 Deno.test("a preflight is answered without asking the handler", async () => {
-  const { serve } = door(() => Promise.reject(new Error("asked")));
+  const { serve } = endpoint(() => Promise.reject(new Error("asked")));
 
   const answer = await serve(new Request("http://localhost/", { method: "OPTIONS" }));
 
@@ -40,7 +40,7 @@ Deno.test("a preflight is answered without asking the handler", async () => {
 });
 
 Deno.test("a preflight lets the MCP headers pass, arguments by their own names", async () => {
-  const { serve } = door(echo);
+  const { serve } = endpoint(echo);
 
   const answer = await serve(
     new Request("http://localhost/", {
@@ -58,7 +58,7 @@ Deno.test("a preflight lets the MCP headers pass, arguments by their own names",
 });
 
 Deno.test("another method is refused with those that serve", async () => {
-  const { serve } = door(echo);
+  const { serve } = endpoint(echo);
 
   const answer = await serve(new Request("http://localhost/"));
 
@@ -68,7 +68,7 @@ Deno.test("another method is refused with those that serve", async () => {
 });
 
 Deno.test("a body that is empty, not JSON, unfit or too large is BODY_INVALID", async () => {
-  const { serve } = door(echo);
+  const { serve } = endpoint(echo);
   const bodies = ["", "{", "[]", '{"agent":1}', '{"agent":"a","input":"b","x":1}'];
 
   for (const body of [...bodies, `"${"x".repeat(1_100_000)}"`]) {
@@ -80,7 +80,7 @@ Deno.test("a body that is empty, not JSON, unfit or too large is BODY_INVALID", 
 });
 
 Deno.test("each unfit field of a body is named by its path", async () => {
-  const { serve } = door(echo);
+  const { serve } = endpoint(echo);
 
   const answer = await serve(post('{"agent":1,"input":null}'));
 
@@ -89,7 +89,7 @@ Deno.test("each unfit field of a body is named by its path", async () => {
 });
 
 Deno.test("a refusal answers with its status, hint and Retry-After", async () => {
-  const { serve } = door(() => {
+  const { serve } = endpoint(() => {
     throw new SwarmError("MODEL_RATE_LIMITED", "Slow down", {
       hint: "Wait",
       retryAfterSeconds: 1.2,
@@ -106,7 +106,7 @@ Deno.test("a refusal answers with its status, hint and Retry-After", async () =>
 });
 
 Deno.test("an unexpected error tells nothing of itself, neither in the answer nor in the log", async () => {
-  const { serve, lines } = door(() => {
+  const { serve, lines } = endpoint(() => {
     throw new Error("password hunter2 rejected");
   });
 

@@ -23,15 +23,15 @@ const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
 
 /**
- * Makes two ways of running a query: `once`, and `patiently`, which repeats it while the database
- * does not answer. Only what may be run twice may be run patiently: writes under a lease are, as
+ * Makes two ways of running a query: `once`, and `withRetries`, which repeats it while the database
+ * does not answer. Only what may be run twice may be run withRetries: writes under a lease are, as
  * a repeated one finds its work done or its lease gone.
  *
- * @throws DATABASE_UNAVAILABLE from `once` at the first failure, from `patiently` at the last.
+ * @throws DATABASE_UNAVAILABLE from `once` at the first failure, from `withRetries` at the last.
  */
 export function createQueryRunner(
   { leaseSeconds, clock, onQuery }: QueryRunnerOptions,
-): { readonly once: RunQuery; readonly patiently: RunQuery } {
+): { readonly once: RunQuery; readonly withRetries: RunQuery } {
   const once: RunQuery = async (action, row, query) => {
     onQuery?.();
     try {
@@ -41,7 +41,7 @@ export function createQueryRunner(
     }
   };
 
-  const patiently: RunQuery = async (action, row, query) => {
+  const withRetries: RunQuery = async (action, row, query) => {
     const giveUpAtMs = clock.nowMs() + leaseSeconds * 1_000;
     for (let pauseMs = FIRST_PAUSE_MS;; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
       try {
@@ -55,5 +55,5 @@ export function createQueryRunner(
     }
   };
 
-  return { once, patiently };
+  return { once, withRetries };
 }

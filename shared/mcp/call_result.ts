@@ -12,7 +12,7 @@ import type {
 import type { CallToolResult } from "../vendor/mcp_server.js";
 import { META_PREFIX, underBothNames } from "../tool_contracts/meta_keys.ts";
 
-/** A call's result as the Model Context Protocol has it, also of the plain JSON door. */
+/** A call's result as the Model Context Protocol has it, also of the plain JSON endpoint. */
 export interface ToolCallResult {
   readonly content: JsonValue;
   readonly structuredContent?: JsonValue;

@@ -6,9 +6,9 @@ import type { Telemetry } from "./telemetry.ts";
 /** Callers may write any word in the method's place; names of spans are to be few. */
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]);
 
-/** How the requests of one door are traced. */
+/** How the requests of one endpoint are traced. */
 export interface TraceRequestsOptions {
-  /** The door's path, without anything that differs between requests. */
+  /** The endpoint's path, without anything that differs between requests. */
   readonly route: string;
   readonly telemetry: Telemetry;
   /** Keeps the isolate alive until the promise settles. */

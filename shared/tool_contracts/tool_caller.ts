@@ -2,7 +2,7 @@ import type { Actor } from "../actor.ts";
 import type { JsonObject } from "../json.ts";
 
 /**
- * Who a tool call acts as. Doors fill it in from what they authenticated; the gateway itself reads
+ * Who a tool call acts as. Endpoints fill it in from what they authenticated; the gateway itself reads
  * the owner of `taskId` and the scopes.
  */
 export interface ToolCaller {

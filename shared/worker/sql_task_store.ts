@@ -69,7 +69,7 @@ interface Finish {
 /** The task store over the functions of schema `private`, each one call and one transaction. */
 export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): TaskStore {
   const { leaseSeconds } = options;
-  const { once, patiently } = createQueryRunner(options);
+  const { once, withRetries } = createQueryRunner(options);
   const finishTogether = gather(finishAll, MAX_FINISHED_TOGETHER);
 
   return {
@@ -106,7 +106,7 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
     },
 
     begin({ taskId, epoch }, intents) {
-      return patiently("begin steps", stepRow, () =>
+      return withRetries("begin steps", stepRow, () =>
         sql`
         select seq, state, output
         from private.begin_steps(
@@ -114,14 +114,14 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
     },
 
     async beginAgain({ taskId, epoch }, seqs) {
-      await patiently("begin steps again", anyRow, () =>
+      await withRetries("begin steps again", anyRow, () =>
         sql`
         select private.begin_again(
           ${taskId}::uuid, ${epoch}::bigint, ${leaseSeconds}::int, ${json(seqs)})`);
     },
 
     async record({ taskId, epoch }, results, next) {
-      const [row] = await patiently("record steps", recordRow, () =>
+      const [row] = await withRetries("record steps", recordRow, () =>
         sql`
         select private.record_steps(
           ${taskId}::uuid, ${epoch}::bigint, ${leaseSeconds}::int,
@@ -134,7 +134,7 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
     },
 
     spawn({ taskId, epoch }, subtasks) {
-      return patiently("create subtasks", spawnRow, () =>
+      return withRetries("create subtasks", spawnRow, () =>
         sql`
         select seq, error
         from private.spawn_subtasks(
@@ -142,7 +142,7 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
     },
 
     async requestReview({ taskId, epoch }, { seq, question, options, context }) {
-      const rows = await patiently("ask for a review", parkRow, () =>
+      const rows = await withRetries("ask for a review", parkRow, () =>
         sql`
         select private.request_review(
           ${taskId}::uuid, ${epoch}::bigint, ${seq}::int, ${toStorableText(question)},
@@ -151,7 +151,7 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
     },
 
     async park({ taskId, epoch }) {
-      const rows = await patiently("park the task", parkRow, () =>
+      const rows = await withRetries("park the task", parkRow, () =>
         sql`
         select private.park_task(${taskId}::uuid, ${epoch}::bigint) as outcome`);
       return first(rows).outcome;
@@ -168,7 +168,7 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
         return together;
       }
       // Its job is busy, its lease is gone, or the call failed: alone it waits, tries again and says so.
-      const rows = await patiently("finish the task", finishRow, () =>
+      const rows = await withRetries("finish the task", finishRow, () =>
         sql`
         select private.finish_task(
           ${taskId}::uuid, ${epoch}::bigint, ${json(output)}::jsonb,
@@ -177,7 +177,7 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
     },
 
     async fail({ taskId, epoch }, error, { retry, retryAfterSeconds }) {
-      const rows = await patiently("fail the task", statusRow, () =>
+      const rows = await withRetries("fail the task", statusRow, () =>
         sql`
         select status
         from private.fail_task(
@@ -187,14 +187,14 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
     },
 
     async yield({ taskId, epoch }, untriedSeqs = [], cutCall) {
-      await patiently("hand back the task", anyRow, () =>
+      await withRetries("hand back the task", anyRow, () =>
         sql`
         select private.yield_task(
           ${taskId}::uuid, ${epoch}::bigint, ${json(untriedSeqs)}, ${nullable(cutCall ?? null)})`);
     },
 
     async loseCall({ taskId, epoch }, cutCall) {
-      await patiently("book the lost model call", anyRow, () =>
+      await withRetries("book the lost model call", anyRow, () =>
         sql`
         select private.lose_call(
           ${taskId}::uuid, ${epoch}::bigint, ${leaseSeconds}::int, ${json(cutCall)})`);
@@ -210,13 +210,13 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
     },
 
     async assertMayStore(taskId, byteCount) {
-      await patiently("check the owner's quota", anyRow, () =>
+      await withRetries("check the owner's quota", anyRow, () =>
         sql`
         select private.assert_may_store(${taskId}::uuid, ${byteCount}::bigint)`);
     },
 
     async loadSkill(taskId, skillId) {
-      const rows = await patiently("load the skill", skillRow, () =>
+      const rows = await withRetries("load the skill", skillRow, () =>
         sql`
         select private.load_skill(${taskId}::uuid, ${toStorableText(skillId)}) as skill`);
       const { skill } = first(rows);

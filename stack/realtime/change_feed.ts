@@ -30,7 +30,7 @@ const RETRY_MS = 250;
 
 /**
  * Sends recorded changes of published tables to their followers, in the order of the changes, and
- * deletes them. A notification is only a bell: what is there is taken, batch by batch.
+ * deletes them. A notification carries no data: whatever rows exist are taken, batch by batch.
  */
 export class ChangeFeed {
   readonly #options: ChangeFeedOptions;

@@ -10,7 +10,7 @@ export interface Handshake {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The keys that open the door. */
+/** The keys that the endpoint accepts. */
 export interface Keys {
   readonly publishableKey: string;
   readonly secretKey: string;

@@ -37,7 +37,7 @@ const SERVICE_RESTART = 1012;
 
 /**
  * Starts the Realtime server of the embedded stack: broadcast, presence, `postgres_changes` and
- * the HTTP broadcast door, as `supabase-js` expects them.
+ * the HTTP broadcast endpoint, as `supabase-js` expects them.
  */
 export async function startRealtime(options: RealtimeOptions): Promise<RealtimeServer> {
   const { database, log, verifyToken } = options;

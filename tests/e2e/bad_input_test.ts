@@ -1,5 +1,4 @@
 import { bootPlatform } from "./platform.ts";
-import { MAX_ATTEMPTS } from "./bad_input/ended_job.ts";
 import { jobSteps } from "./bad_input/job_steps.ts";
 import { modelFailureSteps } from "./bad_input/model_failure_steps.ts";
 import { modelOutputSteps } from "./bad_input/model_output_steps.ts";
@@ -8,9 +7,6 @@ import { toolSteps } from "./bad_input/tool_steps.ts";
 
 Deno.test("bad input ends with a stable code, and nothing hangs or is tried in vain", async (t) => {
   await using platform = await bootPlatform();
-  await platform.sql.unsafe(
-    `alter table public.tasks alter column max_attempts set default ${MAX_ATTEMPTS}`,
-  );
 
   await modelFailureSteps(t, platform);
   await providerSteps(t, platform);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { signUp } from "../../scripts/demo/user_client.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
-import { created, knock, refused, userHeaders } from "./create_task_door.ts";
+import { created, refused, sendRequest, userHeaders } from "./create_task_endpoint.ts";
 import { addAgent } from "./operator.ts";
 import { bootPlatform, type Platform } from "./platform.ts";
 import { complete, scriptTurns } from "./script.ts";
@@ -22,7 +22,7 @@ Deno.test("the functions over HTTP keep to their contract", async (t) => {
   const user = await signUp(project, "ada");
 
   await t.step("a user's task answers 201, belongs to the user and runs", async () => {
-    const answer = await knock(project, { body: TASK, headers: userHeaders(project, user) });
+    const answer = await sendRequest(project, { body: TASK, headers: userHeaders(project, user) });
 
     const { task_id, master_task_id, status, channels } = created(answer);
     assert.equal(answer.status, 201);
@@ -40,9 +40,9 @@ Deno.test("the functions over HTTP keep to their contract", async (t) => {
     "a secret key's task belongs to the service, traced as the caller asked",
     async () => {
       const headers = { ...service, traceparent: TRACEPARENT };
-      const traced = created(await knock(project, { body: TASK, headers }));
+      const traced = created(await sendRequest(project, { body: TASK, headers }));
       const malformed = { ...service, traceparent: "00-zero" };
-      const untraced = created(await knock(project, { body: TASK, headers: malformed }));
+      const untraced = created(await sendRequest(project, { body: TASK, headers: malformed }));
 
       const { created_by, traceparent } = await readTask(sql, traced.task_id);
       assert.deepEqual([created_by, traceparent], [null, TRACEPARENT]);
@@ -71,7 +71,7 @@ Deno.test("the functions over HTTP keep to their contract", async (t) => {
       [{ ...TASK, agent: "retired" }, 409, "AGENT_INACTIVE", /retired/],
     ];
     for (const [body, status, code, says] of bodies) {
-      const answer = await knock(project, { body, headers: service });
+      const answer = await sendRequest(project, { body, headers: service });
 
       const label = JSON.stringify(body).slice(0, 80);
       const error = refused(answer);
@@ -82,7 +82,7 @@ Deno.test("the functions over HTTP keep to their contract", async (t) => {
   });
 
   await t.step("only POST is answered, and only to who may create tasks", async () => {
-    const get = await knock(project, { method: "GET", headers: service });
+    const get = await sendRequest(project, { method: "GET", headers: service });
     assert.deepEqual([get.status, refused(get).code], [405, "METHOD_NOT_ALLOWED"]);
 
     const callers: readonly Record<string, string>[] = [
@@ -94,7 +94,7 @@ Deno.test("the functions over HTTP keep to their contract", async (t) => {
       { ...userHeaders(project, user), authorization: `Bearer ${tampered(user.accessToken)}` },
     ];
     for (const headers of callers) {
-      const answer = await knock(project, { body: TASK, headers });
+      const answer = await sendRequest(project, { body: TASK, headers });
 
       const error = refused(answer);
       const label = Object.keys(headers).join("+");
@@ -104,7 +104,7 @@ Deno.test("the functions over HTTP keep to their contract", async (t) => {
   });
 
   await t.step("a browser's preflight passes, and answers carry CORS headers", async () => {
-    const preflight = await knock(project, {
+    const preflight = await sendRequest(project, {
       method: "OPTIONS",
       headers: {
         origin: "https://app.example.test",
@@ -112,7 +112,7 @@ Deno.test("the functions over HTTP keep to their contract", async (t) => {
         "access-control-request-headers": "apikey,authorization,content-type,x-client-info",
       },
     });
-    const refusal = await knock(project, { body: TASK });
+    const refusal = await sendRequest(project, { body: TASK });
 
     assert.ok(preflight.status === 200 || preflight.status === 204);
     const allowed = preflight.headers.get("access-control-allow-headers") ?? "";
@@ -127,8 +127,8 @@ Deno.test("the functions over HTTP keep to their contract", async (t) => {
 
   await t.step("every answer carries a request id: the caller's, if it is one", async () => {
     const given = { ...service, "x-request-id": "request-0815" };
-    const kept = await knock(project, { body: TASK, headers: given });
-    const odd = await knock(project, { headers: { ...service, "x-request-id": "a b" } });
+    const kept = await sendRequest(project, { body: TASK, headers: given });
+    const odd = await sendRequest(project, { headers: { ...service, "x-request-id": "a b" } });
 
     assert.equal(kept.headers.get("x-request-id"), "request-0815");
     assert.match(odd.headers.get("x-request-id") ?? "", /^[0-9a-f-]{36}$/);
@@ -136,9 +136,12 @@ Deno.test("the functions over HTTP keep to their contract", async (t) => {
 
   await t.step("an idempotency key makes one task, also for two requests at once", async () => {
     const body = { ...TASK, idempotency_key: "once" };
-    const first = await knock(project, { body, headers: service });
-    const again = await knock(project, { body: { ...body, input: "Other" }, headers: service });
-    const others = await knock(project, { body, headers: userHeaders(project, user) });
+    const first = await sendRequest(project, { body, headers: service });
+    const again = await sendRequest(project, {
+      body: { ...body, input: "Other" },
+      headers: service,
+    });
+    const others = await sendRequest(project, { body, headers: userHeaders(project, user) });
 
     assert.deepEqual([first.status, again.status, others.status], [201, 200, 201]);
     assert.equal(created(first).task_id, created(again).task_id);
@@ -146,7 +149,7 @@ Deno.test("the functions over HTTP keep to their contract", async (t) => {
 
     const twin = { ...TASK, idempotency_key: "at once" };
     const both = await Promise.all(
-      [1, 2].map(() => knock(project, { body: twin, headers: service })),
+      [1, 2].map(() => sendRequest(project, { body: twin, headers: service })),
     );
     assert.deepEqual(both.map(({ status }) => status).sort(), [200, 201]);
     assert.equal(new Set(both.map((answer) => created(answer).task_id)).size, 1);
@@ -157,7 +160,7 @@ Deno.test("the functions over HTTP keep to their contract", async (t) => {
     const [past, near, far] = await Promise.all(
       [new Date(0), soon, new Date(Date.now() + 300 * 86_400_000)].map(async (time) => {
         const body = { ...TASK, run_after: time.toISOString() };
-        return created(await knock(project, { body, headers: service })).task_id;
+        return created(await sendRequest(project, { body, headers: service })).task_id;
       }),
     );
 
@@ -170,9 +173,9 @@ Deno.test("the functions over HTTP keep to their contract", async (t) => {
 
   await t.step("the worker answers 202 to a secret key and the wake token alone", async () => {
     const wakeToken = await waitFor(() => readWakeToken(platform));
-    const admitted = await knock(project, { door: WORKER, headers: service });
-    const woken = await knock(project, {
-      door: WORKER,
+    const admitted = await sendRequest(project, { endpoint: WORKER, headers: service });
+    const woken = await sendRequest(project, {
+      endpoint: WORKER,
       headers: { "x-supaswarm-wake-token": wakeToken },
     });
     for (const answer of [admitted, woken]) {
@@ -187,10 +190,10 @@ Deno.test("the functions over HTTP keep to their contract", async (t) => {
       userHeaders(project, user),
     ];
     for (const headers of callers) {
-      const answer = await knock(project, { door: WORKER, headers });
+      const answer = await sendRequest(project, { endpoint: WORKER, headers });
       assert.deepEqual([answer.status, refused(answer).code], [401, "UNAUTHORIZED"]);
     }
-    const get = await knock(project, { door: WORKER, method: "GET", headers: service });
+    const get = await sendRequest(project, { endpoint: WORKER, method: "GET", headers: service });
     assert.equal(refused(get).code, "METHOD_NOT_ALLOWED");
   });
 });

@@ -11,7 +11,7 @@ import { createSql, type Sql } from "../../shared/db/sql_client.ts";
 import { areGone, descendants } from "../stack/process_tree.ts";
 import { type ReadyLine, runStart } from "../stack/start_process.ts";
 import { startMcpServer } from "../tools/mcp_fixture.ts";
-import { created, knock } from "./create_task_door.ts";
+import { created, sendRequest } from "./create_task_endpoint.ts";
 import { addAgent, addProvider, addTool } from "./operator.ts";
 import { call, complete, completeWithResults, scriptTurns, turnNumber } from "./script.ts";
 import { untilTask } from "./task_view.ts";
@@ -149,14 +149,14 @@ async function setUp(sql: Sql, { modelUrl, deskUrl, slowUrl }: Outside): Promise
 }
 
 async function createJob({ api_url, secret_key }: ReadyLine): Promise<string> {
-  const answer = await knock({ apiUrl: api_url }, {
+  const answer = await sendRequest({ apiUrl: api_url }, {
     headers: { apikey: secret_key },
     body: { agent: "boss", input: "Go" },
   });
   return created(answer).task_id;
 }
 
-/** Waits until every subtask is where it shall be, and returns the steps that have ended. */
+/** Waits until every subtask is where it should be, and returns the steps that have ended. */
 async function untilInTheMiddle(sql: Sql, masterId: string): Promise<readonly EndedStep[]> {
   await waitFor(async () => {
     const rows = await sql<{ place: string }[]>`
@@ -208,8 +208,8 @@ async function describeJob(sql: Sql, masterId: string): Promise<string> {
 }
 
 async function answerNo({ api_url, secret_key }: ReadyLine, taskId: string): Promise<void> {
-  const answer = await knock({ apiUrl: api_url }, {
-    door: "/rest/v1/rpc/respond_to_review",
+  const answer = await sendRequest({ apiUrl: api_url }, {
+    endpoint: "/rest/v1/rpc/respond_to_review",
     headers: { apikey: secret_key },
     body: { p_task_id: taskId, p_approved: false, p_response: {}, p_comments: "It is written." },
   });

@@ -7,7 +7,7 @@ import { loadSupabaseJs, type SupabaseClient } from "../deps.ts";
 import { areGone, descendants } from "../stack/process_tree.ts";
 import { runStart } from "../stack/start_process.ts";
 import { listen } from "./channel_listener.ts";
-import { knock, refused, userHeaders } from "./create_task_door.ts";
+import { refused, sendRequest, userHeaders } from "./create_task_endpoint.ts";
 import { addAgent, addProvider } from "./operator.ts";
 import { call, complete, scriptTurns } from "./script.ts";
 import { untilTask } from "./task_view.ts";
@@ -161,8 +161,8 @@ async function strangerIsKeptOut({ stranger, taskId, topic, project }: Scene): P
     assert.ok(error?.hint);
   }
   // Sent past the channel, as a client without one does.
-  await knock(project, {
-    door: "/realtime/v1/api/broadcast",
+  await sendRequest(project, {
+    endpoint: "/realtime/v1/api/broadcast",
     headers: userHeaders(project, stranger),
     body: { messages: [{ topic, event: "task.completed", payload: {}, private: true }] },
   });
@@ -201,13 +201,13 @@ async function keyAloneDoesNothing(nobody: SupabaseClient, scene: Scene): Promis
     assert.deepEqual([data, error?.code], [null, "42501"], name);
   }
 
-  for (const door of ["supaswarm-create-task", "supaswarm-worker"]) {
-    const answer = await knock(project, {
-      door: `/functions/v1/${door}`,
+  for (const endpoint of ["supaswarm-create-task", "supaswarm-worker"]) {
+    const answer = await sendRequest(project, {
+      endpoint: `/functions/v1/${endpoint}`,
       headers: { apikey: project.publishableKey },
       body: { agent: "careful", input: "x" },
     });
-    assert.deepEqual([answer.status, refused(answer).code], [401, "UNAUTHORIZED"], door);
+    assert.deepEqual([answer.status, refused(answer).code], [401, "UNAUTHORIZED"], endpoint);
   }
 
   const files = nobody.storage.from(FILES);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { rootsOf, startCollector } from "../worker/otlp_collector.ts";
-import { created, knock } from "./create_task_door.ts";
+import { created, sendRequest } from "./create_task_endpoint.ts";
 import { addAgent } from "./operator.ts";
 import { bootPlatform } from "./platform.ts";
 import { call, complete, scriptTurns } from "./script.ts";
@@ -29,7 +29,7 @@ Deno.test("the stack's functions export a job's trace where an endpoint is set",
 
     const headers = { apikey: stack.secretKey, traceparent: `00-${TRACE_ID}-${"6".repeat(16)}-01` };
     const body = { agent: "boss", input: "Do it" };
-    const { task_id } = created(await knock(project, { body, headers }));
+    const { task_id } = created(await sendRequest(project, { body, headers }));
     await untilTask(sql, task_id, "completed");
 
     // Two runs of the boss, one of the hand; the functions send by themselves.

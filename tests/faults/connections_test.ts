@@ -69,9 +69,9 @@ Deno.test("functions open connections in one place", async () => {
   }
 
   assert.deepEqual(openers.sort(), [
-    "shared/isolate/isolate_pool.ts",
     "shared/db/caller_session.ts",
     "shared/db/sql_client.ts",
+    "shared/isolate/isolate_pool.ts",
     "shared/worker/task_listener.ts",
   ]);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { scriptModel } from "../../scripts/models/scripted_agent.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
-import { created, knock } from "../e2e/create_task_door.ts";
+import { created, sendRequest } from "../e2e/create_task_endpoint.ts";
 import { addAgent } from "../e2e/operator.ts";
 import { bootPlatform, type Platform } from "../e2e/platform.ts";
 import { call, complete, turnNumber } from "../e2e/script.ts";
@@ -117,7 +117,7 @@ async function start({ sql, project, stack }: Platform, slug: string): Promise<s
   await addAgent(sql, { slug });
   const body = { agent: slug, input: "Go" };
   const headers = { apikey: stack.secretKey };
-  return created(await knock(project, { headers, body })).task_id;
+  return created(await sendRequest(project, { headers, body })).task_id;
 }
 
 /** Kills the process of all isolates of this platform: no `beforeunload`, no last checkpoint. */

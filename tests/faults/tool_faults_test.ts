@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { waitFor } from "../../scripts/wait_for.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { errorCodes, runToEnd } from "../e2e/bad_input/ended_job.ts";
-import { created, knock } from "../e2e/create_task_door.ts";
+import { created, sendRequest } from "../e2e/create_task_endpoint.ts";
 import { addAgent, addTool } from "../e2e/operator.ts";
 import { bootPlatform, type Platform } from "../e2e/platform.ts";
 import { call, completeWithResults, newestResults, scriptTurns, type Turn } from "../e2e/script.ts";
@@ -173,7 +173,7 @@ async function startJob(platform: Platform, { slug, toolId, turns }: ReviewedJob
   await addAgent(sql, { slug, tools: [{ id: toolId }] });
   models.addAgent(scriptTurns(slug, ...turns));
   const body = { agent: slug, input: "Go" };
-  const { task_id } = created(await knock(project, { headers: { apikey: secretKey }, body }));
+  const { task_id } = created(await sendRequest(project, { headers: { apikey: secretKey }, body }));
   return task_id;
 }
 

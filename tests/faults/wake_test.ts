@@ -13,7 +13,7 @@ const CRON_PERIOD_SECONDS = 2;
 const RUN_MS = 15_000;
 
 /** What becomes of a request to wake the worker. */
-type Door = "pass" | "drop" | "error";
+type Endpoint = "pass" | "drop" | "error";
 
 Deno.test("a task starts whatever happens to its wake", async (t) => {
   await using platform = await bootPlatform({
@@ -23,45 +23,45 @@ Deno.test("a task starts whatever happens to its wake", async (t) => {
   const { sql, stack: { models } } = platform;
   await addAgent(sql, { slug: AGENT });
   models.addAgent(scriptTurns(AGENT, complete("awake")));
-  await using door = openWakeDoor(platform);
+  await using endpoint = openWakeEndpoint(platform);
   const cron = cronOf(platform);
 
   await t.step("with cron paused, the wake alone suffices", async () => {
     await quiet(platform);
     await cron.pause();
-    await door.stand("pass");
+    await endpoint.stand("pass");
 
     const taskId = await createTask(platform);
     await untilTask(sql, taskId, "completed", RUN_MS);
 
-    assert.deepEqual(door.seen(), ["pass"]);
+    assert.deepEqual(endpoint.seen(), ["pass"]);
   });
 
   await t.step("with its wake lost, a task starts within one period of cron", async () => {
     await quiet(platform);
     await cron.pause();
-    await door.stand("drop");
+    await endpoint.stand("drop");
     const taskId = await createTask(platform);
-    await waitFor(() => door.seen().length === 1, { what: "the wake to be lost" });
+    await waitFor(() => endpoint.seen().length === 1, { what: "the wake to be lost" });
     assert.equal((await readTask(sql, taskId)).status, "pending");
 
-    await door.stand("pass");
+    await endpoint.stand("pass");
     const resumedAt = await cron.resume();
-    await wokenByFirstTick(platform, door, resumedAt);
+    await wokenByFirstTick(platform, endpoint, resumedAt);
     await untilTask(sql, taskId, "completed", RUN_MS);
   });
 
   await t.step("while the worker answers 500, the task waits; then it starts", async () => {
     await quiet(platform);
     await cron.resume();
-    await door.stand("error");
+    await endpoint.stand("error");
 
     const taskId = await createTask(platform);
-    await waitFor(() => door.seen().length >= 3, { what: "three wakes that fail" });
+    await waitFor(() => endpoint.seen().length >= 3, { what: "three wakes that fail" });
     const { status, attempts } = await readTask(sql, taskId);
     assert.deepEqual([status, attempts], ["pending", 0]);
 
-    await door.stand("pass");
+    await endpoint.stand("pass");
     const task = await untilTask(sql, taskId, "completed", CRON_PERIOD_SECONDS * 1_000 + RUN_MS);
     assert.equal(task.attempts, 0);
   });
@@ -69,32 +69,32 @@ Deno.test("a task starts whatever happens to its wake", async (t) => {
   await t.step("with the request queue lost, the next tick asks again", async () => {
     await quiet(platform);
     await cron.pause();
-    await door.stand("pass");
+    await endpoint.stand("pass");
     // pg_net's queue is unlogged: after a crash of Postgres it is empty. Here it takes nothing.
     await sql`insert into private.settings (key, value) values ('kept_url', (
       select value from private.settings where key = 'project_url'))`;
     await sql`delete from private.settings where key = 'project_url'`;
     const taskId = await createTask(platform);
     await sql`update private.settings set key = 'project_url' where key = 'kept_url'`;
-    assert.deepEqual(door.seen(), []);
+    assert.deepEqual(endpoint.seen(), []);
 
     const resumedAt = await cron.resume();
-    await wokenByFirstTick(platform, door, resumedAt);
+    await wokenByFirstTick(platform, endpoint, resumedAt);
     await untilTask(sql, taskId, "completed", RUN_MS);
   });
 
   await t.step("a worker whose connections were cut finds what came meanwhile", async () => {
     await quiet(platform);
     await cron.pause();
-    await door.stand("pass");
+    await endpoint.stand("pass");
     await untilTask(sql, await createTask(platform), "completed", RUN_MS);
-    await door.stand("drop");
+    await endpoint.stand("drop");
     await sql`
       select pg_terminate_backend(pid) from pg_stat_activity
       where application_name like 'supaswarm-worker%'`;
     const taskId = await createTask(platform);
 
-    await door.stand("pass");
+    await endpoint.stand("pass");
     await cron.resume();
     await untilTask(sql, taskId, "completed", CRON_PERIOD_SECONDS * 1_000 + RUN_MS);
   });
@@ -117,11 +117,11 @@ Deno.test("without pg_net tasks are created, claimed and finished all the same",
   assert.equal(await store.finish(claimed, "done", null), "completed");
 });
 
-/** Stands between the database and the worker's door. */
-function openWakeDoor({ sql, stack }: Platform) {
+/** Stands between the database and the worker's endpoint. */
+function openWakeEndpoint({ sql, stack }: Platform) {
   const closing = new AbortController();
-  let way: Door = "pass";
-  let seen: Door[] = [];
+  let way: Endpoint = "pass";
+  let seen: Endpoint[] = [];
   const answer = async (request: Request): Promise<Response> => {
     seen.push(way);
     if (way === "error") return new Response("boom", { status: 500 });
@@ -137,14 +137,14 @@ function openWakeDoor({ sql, stack }: Platform) {
   const server = Deno.serve(options, answer);
   return {
     /** From now on it does that; the worker has announced its own address when it last ran. */
-    async stand(next: Door) {
+    async stand(next: Endpoint) {
       way = next;
       seen = [];
       const url = `http://127.0.0.1:${server.addr.port}`;
       await sql`select private.configure_project_url(${url})`;
       await sql`update private.wake_gate set last_wake_at = '-infinity'`;
     },
-    seen: (): readonly Door[] => seen,
+    seen: (): readonly Endpoint[] => seen,
     async [Symbol.asyncDispose]() {
       closing.abort();
       await server.finished;
@@ -171,10 +171,10 @@ function cronOf({ sql }: Platform) {
 /** Waits for a wake, and counts the ticks until then rather than the time that a busy machine took. */
 async function wokenByFirstTick(
   { sql }: Platform,
-  door: ReturnType<typeof openWakeDoor>,
+  endpoint: ReturnType<typeof openWakeEndpoint>,
   resumedAt: string,
 ): Promise<void> {
-  await waitFor(() => door.seen().length > 0, { what: "a tick to ask for a worker" });
+  await waitFor(() => endpoint.seen().length > 0, { what: "a tick to ask for a worker" });
   const [row] = await sql`
     select count(*)::int as ticks from cron.job_run_details as run
     join cron.job using (jobid)

@@ -4,7 +4,7 @@ import { waitFor } from "../../scripts/wait_for.ts";
 import { asJsonObject, type JsonObject } from "../../shared/json.ts";
 import { jsonObject } from "../../shared/json_schema.ts";
 import { FOREIGN_SERVERS, loadMcpServer } from "../deps.ts";
-import { created, knock } from "../e2e/create_task_door.ts";
+import { created, sendRequest } from "../e2e/create_task_endpoint.ts";
 import { addAgent, addTool } from "../e2e/operator.ts";
 import { completeWithResults, scriptTurns } from "../e2e/script.ts";
 import { bootMcpPlatform } from "../mcp/mcp_platform.ts";
@@ -135,7 +135,7 @@ Deno.test("a fleet of servers that nobody here wrote", async (t) => {
     const { id: userId, headers } = await platform.addUser("ada");
     await sql`select public.grant_scopes(${userId}::uuid, array['mcp:files', 'mcp:thinking'])`;
     const body = { agent: "fleet-reader", input: "Read the note" };
-    const { task_id } = created(await knock(platform.project, { headers, body }));
+    const { task_id } = created(await sendRequest(platform.project, { headers, body }));
     const output = await waitFor(async () => {
       const [task] = await sql`
         select output from public.tasks where id = ${task_id}::uuid and status = 'completed'`;

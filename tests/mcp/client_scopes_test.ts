@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { z } from "../../shared/vendor/zod.js";
 import { ensureKeys } from "../../stack/keys/keys.ts";
-import { knock, refused } from "../e2e/create_task_door.ts";
+import { refused, sendRequest } from "../e2e/create_task_endpoint.ts";
 import { addTool } from "../e2e/operator.ts";
 import { startExternalServer } from "./external_server.ts";
 import { bootMcpPlatform, grantScopes, type McpPlatform, type McpUser } from "./mcp_platform.ts";
@@ -72,8 +72,8 @@ Deno.test("each OAuth client of a user has the scopes of its own row", async (t)
 
   await t.step("over plain JSON as well, in the error's details", async () => {
     for (const { client, server, params, scope } of refusals) {
-      const answer = await knock(project, {
-        door: "/functions/v1/mcp-execute",
+      const answer = await sendRequest(project, {
+        endpoint: "/functions/v1/mcp-execute",
         headers: client.headers,
         body: { server, tool_name: params.name, parameters: params.arguments },
       });

@@ -3,7 +3,7 @@ import { z } from "../../shared/vendor/zod.js";
 import { addProject } from "../../scripts/quoth/add_project.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import type { Sql } from "../../shared/db/sql_client.ts";
-import { created, knock } from "../e2e/create_task_door.ts";
+import { created, sendRequest } from "../e2e/create_task_endpoint.ts";
 import { addAgent, addProvider } from "../e2e/operator.ts";
 import { call, completeWithResults, scriptTurns } from "../e2e/script.ts";
 import { bootMcpPlatform, type McpPlatform, type McpUser } from "./mcp_platform.ts";
@@ -187,7 +187,9 @@ async function runTask(
   { headers }: McpUser,
   agent: string,
 ): Promise<{ readonly id: string; readonly cost: number }> {
-  const { task_id } = created(await knock(project, { headers, body: { agent, input: "Search" } }));
+  const { task_id } = created(
+    await sendRequest(project, { headers, body: { agent, input: "Search" } }),
+  );
   return await waitFor(async () => {
     const [task] = await sql<{ id: string; cost: number }[]>`
       select id, cost_micro_usd::int as cost from public.tasks

@@ -3,21 +3,21 @@ import { join } from "node:path";
 import { asJsonObject, type JsonObject } from "../../shared/json.ts";
 import { jsonObject } from "../../shared/json_schema.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
-import { knock } from "../e2e/create_task_door.ts";
+import { sendRequest } from "../e2e/create_task_endpoint.ts";
 import { type SeenRequest, startMcpServer } from "../tools/mcp_fixture.ts";
 import { bootMcpPlatform } from "./mcp_platform.ts";
 import { errorOf } from "./raw_message.ts";
 import { connectSdkClient } from "./sdk_client.ts";
 
 const TOKEN = "tok_c4n4ry_wrapped_0123456789";
-const DOOR = "/functions/v1/mcp-execute";
+const ENDPOINT = "/functions/v1/mcp-execute";
 
 /** A way to misbehave: what `tools/call` answers, and what callers are then told. */
 interface Misbehaviour {
   readonly slug: string;
   readonly answer: () => Response | Promise<Response>;
   readonly code: string;
-  /** Of the plain door. */
+  /** Of the plain endpoint. */
   readonly status: number;
   /** What callers read. */
   readonly message: RegExp;
@@ -105,7 +105,7 @@ Deno.test("a server of external-mcps.yaml, wrapped", async (t) => {
   const run = (...args: string[]) => runSync(["--file", file, "--db", stack.dbUrl, ...args]);
   const call = async (slug: string, tool: string, args: JsonObject) => {
     const body = { server: slug, tool_name: tool, parameters: args };
-    const overHttp = await knock(project, { door: DOOR, body, headers });
+    const overHttp = await sendRequest(project, { endpoint: ENDPOINT, body, headers });
     const params = { name: tool, arguments: args };
     const { last } = await service({ path: `/${slug}`, method: "tools/call", params });
     return {
@@ -169,8 +169,8 @@ Deno.test("a server of external-mcps.yaml, wrapped", async (t) => {
     });
   }
 
-  await t.step("the plain door tells the same, of the external server alone", async () => {
-    const { body } = await knock(project, { door: DOOR, method: "GET", headers });
+  await t.step("the plain endpoint tells the same, of the external server alone", async () => {
+    const { body } = await sendRequest(project, { endpoint: ENDPOINT, method: "GET", headers });
     const servers = jsonObject.parse(body).servers as JsonObject[];
     const bySlug = new Map(servers.map((entry) => [entry.slug, entry]));
 

@@ -4,7 +4,7 @@ import { createExportStore, type ExportStore } from "../../shared/feedback/expor
 import { type ExportFile, runExport } from "../../shared/feedback/run_export.ts";
 import type { Sql } from "../../shared/db/sql_client.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
-import { knock, refused } from "../e2e/create_task_door.ts";
+import { refused, sendRequest } from "../e2e/create_task_endpoint.ts";
 import { addTool } from "../e2e/operator.ts";
 import { startExternalServer } from "./external_server.ts";
 import { bootMcpPlatform, grantScopes, type McpPlatform } from "./mcp_platform.ts";
@@ -39,8 +39,8 @@ Deno.test("tool calls are graded, and grades and failures exported", async (t) =
   await grantScopes(sql, ada.id, ["mcp:notes"]);
   const service = { apikey: stack.secretKey };
   type Headers = Readonly<Record<string, string>>;
-  const send = (door: string, body: unknown, headers: Headers) =>
-    knock(project, { door, body, headers });
+  const send = (endpoint: string, body: unknown, headers: Headers) =>
+    sendRequest(project, { endpoint, body, headers });
   const picture = (of: string) => ({ server: "notes", tool_name: "picture", parameters: { of } });
   const tokenOf = async (body: unknown, headers: Headers) => {
     const answer = await send(EXECUTE, body, headers);
@@ -182,7 +182,11 @@ Deno.test("tool calls are graded, and grades and failures exported", async (t) =
     }
     const longest = await grade({ ...up, comment: "😀".repeat(2_000) });
     assert.equal(longest.status, 200, JSON.stringify(longest.body));
-    const read = await knock(project, { door: FEEDBACK, method: "GET", headers: ada.headers });
+    const read = await sendRequest(project, {
+      endpoint: FEEDBACK,
+      method: "GET",
+      headers: ada.headers,
+    });
     assert.deepEqual([read.status, read.headers.get("allow")], [405, "POST"]);
   });
 

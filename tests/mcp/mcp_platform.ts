@@ -1,11 +1,11 @@
 import type { DemoUser } from "../../scripts/demo/user_client.ts";
 import { signUp } from "../../scripts/demo/user_client.ts";
 import type { Sql } from "../../shared/db/sql_client.ts";
-import { userHeaders } from "../e2e/create_task_door.ts";
+import { userHeaders } from "../e2e/create_task_endpoint.ts";
 import { bootPlatform, type Platform, type PlatformOptions } from "../e2e/platform.ts";
 import { rawClient } from "./raw_message.ts";
 
-/** A signed-up user as a client of the MCP doors. */
+/** A signed-up user as a client of the MCP endpoints. */
 export interface McpUser {
   readonly id: string;
   readonly user: DemoUser;
@@ -13,7 +13,7 @@ export interface McpUser {
   readonly send: ReturnType<typeof rawClient>;
 }
 
-/** A platform and what the tests of its MCP doors need. */
+/** A platform and what the tests of its MCP endpoints need. */
 export interface McpPlatform extends Platform {
   readonly mcpUrl: string;
   addUser(name: string): Promise<McpUser>;

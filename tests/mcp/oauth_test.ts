@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { z } from "../../shared/vendor/zod.js";
 import { REDACTED } from "../../shared/secrets/redact.ts";
-import { created, knock, refused } from "../e2e/create_task_door.ts";
+import { created, refused, sendRequest } from "../e2e/create_task_endpoint.ts";
 import { addAgent, addTool } from "../e2e/operator.ts";
 import { completeWithResults, scriptTurns } from "../e2e/script.ts";
 import { untilTask } from "../e2e/task_view.ts";
@@ -10,7 +10,7 @@ import { bootMcpPlatform, grantScopes, type McpUser } from "./mcp_platform.ts";
 import { startProtectedServer } from "./protected_server.ts";
 import { ScriptedBrowser } from "./scripted_browser.ts";
 
-const DOOR = "/functions/v1/mcp-oauth";
+const ENDPOINT = "/functions/v1/mcp-oauth";
 const APP = "http://localhost:7777/settings";
 const begunSchema = z.object({ authorization_url: z.url(), expires_at: z.iso.datetime() });
 const textSchema = z.looseObject({ content: z.array(z.looseObject({ text: z.string() })) });
@@ -27,7 +27,7 @@ Deno.test("users connect their own accounts by OAuth", async (t) => {
   const seen: string[] = [];
 
   const send = (who: McpUser, body: unknown, path = "", method = "POST") =>
-    knock(project, { door: `${DOOR}${path}`, body, method, headers: who.headers });
+    sendRequest(project, { endpoint: `${ENDPOINT}${path}`, body, method, headers: who.headers });
   const begin = async (who: McpUser, more: Record<string, string> = {}) => {
     const { status, body } = await send(who, { server: "diary", ...more });
     assert.equal(status, 200, JSON.stringify(body));
@@ -49,8 +49,8 @@ Deno.test("users connect their own accounts by OAuth", async (t) => {
     assert.deepEqual([status, body], [200, { server: "diary", is_connected: true }]);
   };
   const call = async (who: McpUser, tool = "whoami") => {
-    const answer = await knock(project, {
-      door: "/functions/v1/mcp-execute",
+    const answer = await sendRequest(project, {
+      endpoint: "/functions/v1/mcp-execute",
       body: { server: "diary", tool_name: tool, parameters: {} },
       headers: who.headers,
     });
@@ -72,8 +72,8 @@ Deno.test("users connect their own accounts by OAuth", async (t) => {
   };
 
   await t.step("who has not connected is told how", async () => {
-    const answer = await knock(project, {
-      door: "/functions/v1/mcp-execute",
+    const answer = await sendRequest(project, {
+      endpoint: "/functions/v1/mcp-execute",
       body: { server: "diary", tool_name: "whoami", parameters: {} },
       headers: ada.headers,
     });
@@ -133,9 +133,13 @@ Deno.test("users connect their own accounts by OAuth", async (t) => {
   await t.step("a call for no user or for another user uses nobody's connection", async () => {
     const body = { server: "diary", tool_name: "whoami", parameters: {} };
     const headers = { apikey: stack.secretKey };
-    const door = "/functions/v1/mcp-execute";
-    const service = await knock(project, { door, body, headers });
-    const forBob = await knock(project, { door, body: { ...body, on_behalf_of: bob.id }, headers });
+    const endpoint = "/functions/v1/mcp-execute";
+    const service = await sendRequest(project, { endpoint, body, headers });
+    const forBob = await sendRequest(project, {
+      endpoint,
+      body: { ...body, on_behalf_of: bob.id },
+      headers,
+    });
 
     assert.equal(refused(service).code, "AUTHORIZATION_REQUIRED");
     assert.match(JSON.stringify(forBob.body), /diary of bob@diary/);
@@ -236,7 +240,7 @@ Deno.test("users connect their own accounts by OAuth", async (t) => {
     ));
     for (const [who, account] of [[ada, "ada@diary"], [bob, "bob@diary"]] as const) {
       const body = { agent: "keeper", input: "Whose?" };
-      const { task_id } = created(await knock(project, { body, headers: who.headers }));
+      const { task_id } = created(await sendRequest(project, { body, headers: who.headers }));
       const { output } = await untilTask(sql, task_id, "completed");
       assert.match(JSON.stringify(output), new RegExp(`diary of ${account}`));
     }
@@ -391,9 +395,9 @@ Deno.test("users connect their own accounts by OAuth", async (t) => {
 
   await t.step("nobody but a signed-in user begins", async () => {
     const body = { server: "diary" };
-    const anonymous = await knock(project, { door: DOOR, body });
-    const service = await knock(project, {
-      door: DOOR,
+    const anonymous = await sendRequest(project, { endpoint: ENDPOINT, body });
+    const service = await sendRequest(project, {
+      endpoint: ENDPOINT,
       body,
       headers: { apikey: stack.secretKey },
     });

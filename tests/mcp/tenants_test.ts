@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { waitFor } from "../../scripts/wait_for.ts";
-import { created, knock } from "../e2e/create_task_door.ts";
+import { created, sendRequest } from "../e2e/create_task_endpoint.ts";
 import { addAgent, addTool } from "../e2e/operator.ts";
 import { call, completeWithResults, newestResults, scriptTurns } from "../e2e/script.ts";
 import { startMcpServer } from "../tools/mcp_fixture.ts";
 import { bootMcpPlatform, grantScopes, type McpUser } from "./mcp_platform.ts";
 
-const DOOR = "/functions/v1/mcp-execute";
+const ENDPOINT = "/functions/v1/mcp-execute";
 
-Deno.test("two tenants find nothing of each other's at any door", async (t) => {
+Deno.test("two tenants find nothing of each other's at any endpoint", async (t) => {
   const external = await startMcpServer();
   await using servers = new AsyncDisposableStack();
   servers.defer(() => external.stop());
@@ -48,7 +48,7 @@ Deno.test("two tenants find nothing of each other's at any door", async (t) => {
       `the agent of ${value} reads the shape of what worked at first, and its owner's values to try again`,
       async () => {
         const body = { agent: "finder", input: "Find somebody" };
-        const { task_id } = created(await knock(project, { headers: user.headers, body }));
+        const { task_id } = created(await sendRequest(project, { headers: user.headers, body }));
         await waitFor(async () => {
           const [task] = await sql`
           select from public.tasks where id = ${task_id}::uuid and status = 'completed'`;
@@ -65,8 +65,8 @@ Deno.test("two tenants find nothing of each other's at any door", async (t) => {
 
     await t.step(`${value} lists what worked for itself alone`, async () => {
       for (const query of ["", "?server=contacts", "?server=contacts&refresh=true"]) {
-        const { status, body } = await knock(project, {
-          door: `${DOOR}${query}`,
+        const { status, body } = await sendRequest(project, {
+          endpoint: `${ENDPOINT}${query}`,
           method: "GET",
           headers: user.headers,
         });
@@ -82,8 +82,8 @@ Deno.test("two tenants find nothing of each other's at any door", async (t) => {
   await t.step("a third is shown the shape alone", async () => {
     const carol = await platform.addUser("carol");
     await grantScopes(sql, carol.id, ["mcp:contacts"]);
-    const { body } = await knock(project, {
-      door: `${DOOR}?server=contacts`,
+    const { body } = await sendRequest(project, {
+      endpoint: `${ENDPOINT}?server=contacts`,
       method: "GET",
       headers: carol.headers,
     });
@@ -95,7 +95,7 @@ Deno.test("two tenants find nothing of each other's at any door", async (t) => {
 
   async function search({ headers }: McpUser, searchValue: string): Promise<void> {
     const body = { server: "contacts", tool_name: "search", parameters: { searchValue } };
-    const { status } = await knock(project, { door: DOOR, headers, body });
+    const { status } = await sendRequest(project, { endpoint: ENDPOINT, headers, body });
     assert.equal(status, 200);
   }
 });

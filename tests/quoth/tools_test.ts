@@ -4,7 +4,7 @@ import { waitFor } from "../../scripts/wait_for.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { estimateTokens } from "../../shared/quoth/markdown/token_meter.ts";
 import { bootMcpPlatform, type McpUser } from "../mcp/mcp_platform.ts";
-import { created, knock } from "../e2e/create_task_door.ts";
+import { created, sendRequest } from "../e2e/create_task_endpoint.ts";
 import { addAgent } from "../e2e/operator.ts";
 import { call as toolCall, completeWithResults, scriptTurns } from "../e2e/script.ts";
 import {
@@ -37,7 +37,7 @@ const DOCUMENTS: Readonly<Record<string, string>> = {
   "gone.md": "# Submarine\n\nThe submarine surfaces at noon.\n",
 };
 
-Deno.test("documents are searched and read through the doors of tools", async (t) => {
+Deno.test("documents are searched and read through the endpoints of tools", async (t) => {
   await using platform = await bootMcpPlatform();
   const ada = await platform.addUser("ada");
   const eve = await platform.addUser("eve");
@@ -145,7 +145,7 @@ Deno.test("documents are searched and read through the doors of tools", async (t
     }
   });
 
-  await t.step("somebody else's project looks like none, for every tool and door", async () => {
+  await t.step("somebody else's project looks like none, for every tool and endpoint", async () => {
     for (const projectId of ["secrets", other.project_id, "nowhere"]) {
       const answers = [
         await attempt(ada.send, "quoth_search_index", { query: "rollback", projectId }),
@@ -311,7 +311,7 @@ Deno.test("documents are searched and read through the doors of tools", async (t
     ));
     const outputOf = async ({ headers }: McpUser) => {
       const body = { agent: "librarian", input: "Read" };
-      const { task_id } = created(await knock(platform.project, { headers, body }));
+      const { task_id } = created(await sendRequest(platform.project, { headers, body }));
       return await waitFor(async () => {
         const [task] = await sql`
           select output from public.tasks where id = ${task_id}::uuid and status = 'completed'`;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { z } from "../../shared/vendor/zod.js";
 import type { JsonObject } from "../../shared/json.ts";
-import { knock, refused } from "../e2e/create_task_door.ts";
+import { refused, sendRequest } from "../e2e/create_task_endpoint.ts";
 import { addAgent, addTool, grantToEverybody } from "../e2e/operator.ts";
 import { call, complete, scriptTurns } from "../e2e/script.ts";
 import { untilTask } from "../e2e/task_view.ts";
@@ -39,7 +39,7 @@ Deno.test("an agent never acts as the person whose task it works on", async (t) 
   const ada = await platform.addUser("ada");
   await sql.unsafe(FUNCTIONS);
   await sql`select pg_notify('pgrst', 'reload schema')`;
-  await knock(project, { door: EXECUTE, method: "GET", headers: ada.headers });
+  await sendRequest(project, { endpoint: EXECUTE, method: "GET", headers: ada.headers });
   const tools = await registerTools(platform, ada);
   await addAgent(sql, { slug: "clerk", tools: Object.values(tools).map((id) => ({ id })) });
   await addAgent(sql, { slug: "helper" });
@@ -165,8 +165,8 @@ Deno.test("an agent never acts as the person whose task it works on", async (t) 
     const headers = { "x-supaswarm-token": token };
     const asked = await review();
 
-    const answered = await knock(project, {
-      door: EXECUTE,
+    const answered = await sendRequest(project, {
+      endpoint: EXECUTE,
       headers,
       body: {
         server: "swarm",
@@ -176,39 +176,39 @@ Deno.test("an agent never acts as the person whose task it works on", async (t) 
     });
     assert.match(JSON.stringify(answered.body), /AGENT_NOT_ALLOWED/);
     assert.equal(await isOpen(asked), true);
-    const who = await knock(project, {
-      door: EXECUTE,
+    const who = await sendRequest(project, {
+      endpoint: EXECUTE,
       headers,
       body: { server: "who", tool_name: "who", parameters: {} },
     });
     assert.match(JSON.stringify(who.body), new RegExp(ada.id));
-    const made = await knock(project, { headers, body: { agent: "helper", input: "Help" } });
+    const made = await sendRequest(project, { headers, body: { agent: "helper", input: "Help" } });
     assert.equal(made.status, 201);
     const [child] =
       await sql`select count(*)::int as count from public.tasks where parent_id = ${parent}`;
     assert.equal(child?.count, 1);
     for (
-      const door of [
+      const endpoint of [
         "/functions/v1/mcp-feedback",
         "/functions/v1/mcp-oauth",
         "/functions/v1/quoth-sync",
       ]
     ) {
-      const { status, body } = await knock(project, { door, headers, body: {} });
+      const { status, body } = await sendRequest(project, { endpoint, headers, body: {} });
       assert.deepEqual([status, refused({ status, body, headers: new Headers() }).code], [
         403,
         "AGENT_NOT_ALLOWED",
-      ], door);
+      ], endpoint);
     }
 
     await sql`update private.tool_tokens set expires_at = now() - interval '1 second'`;
-    const late = await knock(project, { headers, body: { agent: "helper", input: "Help" } });
+    const late = await sendRequest(project, { headers, body: { agent: "helper", input: "Help" } });
     assert.deepEqual([late.status, refused(late).code], [401, "UNAUTHORIZED"]);
   });
 
   await t.step("the header cannot lend the rights of somebody else's task", async () => {
     const eve = await platform.addUser("eve");
-    const { status, body } = await knock(project, {
+    const { status, body } = await sendRequest(project, {
       headers: {
         ...eve.headers,
         "x-supaswarm-actor": "agent",
@@ -230,8 +230,8 @@ Deno.test("a review keeps who answered it, and by which way", async () => {
   await grantScopes(sql, ada.id, ["swarm:run"], "editor");
   const editor = await headersOfClient(platform, folder.path, ada, "editor");
   const rpc = (headers: Readonly<Record<string, string>>, taskId: string) =>
-    knock(project, {
-      door: "/rest/v1/rpc/respond_to_review",
+    sendRequest(project, {
+      endpoint: "/rest/v1/rpc/respond_to_review",
       headers,
       body: { p_task_id: taskId, p_approved: true },
     });
@@ -293,12 +293,12 @@ Deno.test("a token of an OAuth client has its scopes everywhere", async (t) => {
   ];
   const unknown = await headersOfClient(platform, folder.path, ada, "never granted anything");
   const newTask = { agent: "helper", input: "Help", run_after: inAnHour() };
-  const rest = (name: string, body: JsonObject) => ({ door: `/rest/v1/rpc/${name}`, body });
+  const rest = (name: string, body: JsonObject) => ({ endpoint: `/rest/v1/rpc/${name}`, body });
   const asked = await taskInReview(platform, ada);
   const failed = await failedTask(platform, ada);
   const attempts = [
     {
-      of: { door: "/functions/v1/supaswarm-create-task", body: newTask },
+      of: { endpoint: "/functions/v1/supaswarm-create-task", body: newTask },
       scope: "swarm:run",
     },
     { of: rest("respond_to_review", { p_task_id: asked, p_approved: true }), scope: "swarm:run" },
@@ -309,7 +309,7 @@ Deno.test("a token of an OAuth client has its scopes everywhere", async (t) => {
     { of: rest("cancel_task", { p_master_task_id: asked }), scope: "swarm:run" },
     {
       of: {
-        door: "/functions/v1/mcp-feedback",
+        endpoint: "/functions/v1/mcp-feedback",
         body: { feedback_token: crypto.randomUUID(), rating: "up" },
       },
       scope: "swarm:run",
@@ -323,30 +323,30 @@ Deno.test("a token of an OAuth client has its scopes everywhere", async (t) => {
       scope: "credentials:write",
     },
     {
-      of: { door: "/functions/v1/mcp-oauth", body: { server: "notes" } },
+      of: { endpoint: "/functions/v1/mcp-oauth", body: { server: "notes" } },
       scope: "credentials:write",
     },
   ];
 
   for (const { of, scope } of attempts) {
-    await t.step(`${of.door} needs ${scope}`, async () => {
+    await t.step(`${of.endpoint} needs ${scope}`, async () => {
       const without = scope === "swarm:run" ? [reader, keeper] : [reader, runner, unknown];
       for (const headers of without) {
-        const { status, body } = await knock(project, { ...of, headers });
+        const { status, body } = await sendRequest(project, { ...of, headers });
         assert.equal(status, 403, JSON.stringify(body));
         assert.match(JSON.stringify(body), /INSUFFICIENT_SCOPE/);
         assert.ok(JSON.stringify(body).includes(scope), "the scope is named");
       }
       const headers = scope === "swarm:run" ? runner : keeper;
-      const { body } = await knock(project, { ...of, headers });
+      const { body } = await sendRequest(project, { ...of, headers });
       assert.doesNotMatch(JSON.stringify(body ?? null), /INSUFFICIENT_SCOPE/);
     });
   }
 
   await t.step("rows need the scope of what they hold, sessions of the person none", async () => {
     const read = async (headers: Readonly<Record<string, string>>, table: string) => {
-      const { body } = await knock(project, {
-        door: `/rest/v1/${table}?select=*`,
+      const { body } = await sendRequest(project, {
+        endpoint: `/rest/v1/${table}?select=*`,
         method: "GET",
         headers,
       });
@@ -424,8 +424,8 @@ async function executeAsAgent(
   { server, tool, parameters, taskId }: AgentCall,
 ) {
   const [task] = await sql`select agent_id::text from public.tasks where id = ${taskId}`;
-  const { status, body } = await knock(project, {
-    door: EXECUTE,
+  const { status, body } = await sendRequest(project, {
+    endpoint: EXECUTE,
     headers: { apikey: stack.secretKey },
     body: {
       server,
@@ -446,8 +446,8 @@ async function answerByTool(
   taskId: string,
   more: JsonObject = {},
 ) {
-  return await knock(project, {
-    door: EXECUTE,
+  return await sendRequest(project, {
+    endpoint: EXECUTE,
     headers,
     body: {
       server: "swarm",

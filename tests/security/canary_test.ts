@@ -4,7 +4,12 @@ import type { JsonObject } from "../../shared/json.ts";
 import { SYSTEM_TOOL_ARGUMENTS } from "../../shared/agent/system_tools.ts";
 import { REDACTED } from "../../shared/secrets/redact.ts";
 import { findExposures, type SearchedText } from "../../scripts/demo/find_exposures.ts";
-import { created, type DoorAnswer, knock, userHeaders } from "../e2e/create_task_door.ts";
+import {
+  created,
+  type EndpointAnswer,
+  sendRequest,
+  userHeaders,
+} from "../e2e/create_task_endpoint.ts";
 import { addAgent, addProvider, addTool, grantToEverybody } from "../e2e/operator.ts";
 import { bootPlatform, type Platform } from "../e2e/platform.ts";
 import { completeWithResults, scriptTurns } from "../e2e/script.ts";
@@ -30,7 +35,7 @@ Deno.test("no secret is stored, logged, broadcast, answered or shown to a model"
     ...await addLeakyTools(platform, servers),
     ...await addLeakyProviders(platform, servers),
   ];
-  const answers: DoorAnswer["body"][] = [];
+  const answers: EndpointAnswer["body"][] = [];
   canaries.push(...await setOwnSecrets(cast, answers));
   stack.models.addAgent(scriptTurns(
     "canary",
@@ -46,7 +51,7 @@ Deno.test("no secret is stored, logged, broadcast, answered or shown to a model"
   const broadcasts: string[] = [];
   for (const agent of ["canary", "says", "refuses-openai", "refuses-anthropic", "refuses-google"]) {
     const headers = userHeaders(platform.project, cast.owner);
-    const answer = await knock(platform.project, { body: { agent, input: "Go" }, headers });
+    const answer = await sendRequest(platform.project, { body: { agent, input: "Go" }, headers });
     answers.push(answer.body);
     const { task_id, channels } = created(answer);
     taskIds.push(task_id);
@@ -75,12 +80,16 @@ Deno.test("no secret is stored, logged, broadcast, answered or shown to a model"
       where user_id = ${cast.owner.id}::uuid and status <> 'success' limit 1`;
     const grade = { feedback_token: graded?.token, rating: "down", comment: "It told me a key" };
     const headers = userHeaders(platform.project, cast.owner);
-    const doors = [
-      { door: "/functions/v1/mcp-feedback", body: grade, headers },
-      { door: "/functions/v1/supaswarm-export", body: {}, headers: { apikey: stack.secretKey } },
+    const endpoints = [
+      { endpoint: "/functions/v1/mcp-feedback", body: grade, headers },
+      {
+        endpoint: "/functions/v1/supaswarm-export",
+        body: {},
+        headers: { apikey: stack.secretKey },
+      },
     ];
-    for (const request of doors) {
-      const answer = await knock(platform.project, request);
+    for (const request of endpoints) {
+      const answer = await sendRequest(platform.project, request);
       assert.equal(answer.status, 200, JSON.stringify(answer.body));
       answers.push(answer.body);
     }
@@ -153,9 +162,9 @@ async function addLeakyProviders({ sql }: Platform, { url }: EchoServers): Promi
   for (const [name, api] of apis) {
     const canary = hatch(name);
     const secretName = `CANARY_${name.toUpperCase()}`;
-    const door = name === "says" ? "says" : "refuses";
+    const endpoint = name === "says" ? "says" : "refuses";
     await sql`select vault.create_secret(${canary.value}, ${secretName})`;
-    await addProvider(sql, { name, baseUrl: `${url}/${door}/v1`, secretName });
+    await addProvider(sql, { name, baseUrl: `${url}/${endpoint}/v1`, secretName });
     await sql`update public.llm_providers set api = ${api} where name = ${name}`;
     await addAgent(sql, { slug: name, provider: name });
     canaries.push(canary);

@@ -7,7 +7,7 @@ export interface Person extends DemoUser {
   readonly id: string;
 }
 
-/** Everyone who may knock: two users, the publishable key alone, and the secret key. */
+/** Everyone who may sendRequest: two users, the publishable key alone, and the secret key. */
 export interface Cast extends AsyncDisposable {
   readonly owner: Person;
   readonly stranger: Person;

@@ -32,8 +32,8 @@ export interface EchoServers extends AsyncDisposable {
 export function startEchoServers(gate: Promise<void>): EchoServers {
   const server: HttpFixture = startHttpServer(async (request) => {
     const told = `${request.url.href} ${JSON.stringify([...request.headers])}`;
-    const [, door = ""] = request.url.pathname.split("/");
-    switch (door) {
+    const [, endpoint = ""] = request.url.pathname.split("/");
+    switch (endpoint) {
       case "echo":
         return new Response(`${told}\n${"long ".repeat(20_000)}${told}`);
       case "php":

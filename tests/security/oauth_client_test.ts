@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { created, knock } from "../e2e/create_task_door.ts";
+import { created, sendRequest } from "../e2e/create_task_endpoint.ts";
 import { addAgent, addTool, grantToEverybody } from "../e2e/operator.ts";
 import { call, completeWithResults, scriptTurns } from "../e2e/script.ts";
 import { untilTask } from "../e2e/task_view.ts";
@@ -51,7 +51,9 @@ Deno.test("an OAuth client gets no further than its scopes", async (t) => {
       completeWithResults,
     ));
     const sentBy = async (headers: Readonly<Record<string, string>>, agent: string) => {
-      const task = created(await knock(project, { body: { agent, input: "Send it" }, headers }));
+      const task = created(
+        await sendRequest(project, { body: { agent, input: "Send it" }, headers }),
+      );
       mail.seen.length = 0;
       const { output } = await untilTask(sql, task.task_id, "completed");
       return { count: mail.seen.length, output: JSON.stringify(output), taskId: task.task_id };

@@ -67,7 +67,7 @@ function taskFactories(sql: Sql, ownerId: string) {
   const taskInReview = async () => {
     const taskId = await waitingTask();
     await sql`
-      insert into public.human_reviews (task_id, seq, question) values (${taskId}, 1, 'Shall I?')`;
+      insert into public.human_reviews (task_id, seq, question) values (${taskId}, 1, 'May I?')`;
     await sql`update public.tasks set status = 'needs_human_review' where id = ${taskId}`;
     return taskId;
   };

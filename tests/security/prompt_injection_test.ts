@@ -4,7 +4,7 @@ import type { JsonObject } from "../../shared/json.ts";
 import { jsonObject } from "../../shared/json_schema.ts";
 import type { Sql } from "../../shared/db/sql_client.ts";
 import type { ScriptedAnswer, ScriptedRequest } from "../../scripts/models/scripted_agent.ts";
-import { created, knock, userHeaders } from "../e2e/create_task_door.ts";
+import { created, sendRequest, userHeaders } from "../e2e/create_task_endpoint.ts";
 import { addAgent, addTool, grantToEverybody } from "../e2e/operator.ts";
 import { bootPlatform, type Platform } from "../e2e/platform.ts";
 import { complete, newestResults, scriptTurns } from "../e2e/script.ts";
@@ -53,7 +53,7 @@ Deno.test("an agent that obeys its tool's result gets no further than it may", a
     );
 
     const task = created(
-      await knock(project, {
+      await sendRequest(project, {
         body: { agent: "gullible", input: "What is the weather?" },
         headers: userHeaders(project, cast.owner),
       }),

@@ -7,7 +7,7 @@ import { INTERNAL_SERVERS } from "../../shared/app/internal_servers.ts";
 import { createToolGateway } from "../../shared/tools/gateway.ts";
 import type { ToolGateway } from "../../shared/tool_contracts/tool_gateway.ts";
 import { callOf, noAbort, nobody } from "../tools/tool_fixture.ts";
-import { created, knock } from "../e2e/create_task_door.ts";
+import { created, sendRequest } from "../e2e/create_task_endpoint.ts";
 import { addAgent, addTool } from "../e2e/operator.ts";
 import { bootPlatform, type Platform } from "../e2e/platform.ts";
 import { untilTask } from "../e2e/task_view.ts";
@@ -51,7 +51,7 @@ Deno.test("no registered address leads inside", async (t) => {
     async () => {
       await addAgent(platform.sql, { slug: "inside" });
       const task = created(
-        await knock(platform.project, {
+        await sendRequest(platform.project, {
           body: { agent: "inside", input: "?" },
           headers: { apikey: platform.stack.secretKey },
         }),

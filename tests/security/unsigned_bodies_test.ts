@@ -15,8 +15,8 @@ Deno.test("large bodies that nobody has signed share a bounded part of the memor
   const environment: Record<string, string> = {
     SUPABASE_URL: "http://127.0.0.1:9",
     SUPABASE_DB_URL: fixture.url,
-    SUPABASE_PUBLISHABLE_KEYS: JSON.stringify({ default: "sb_publishable_door" }),
-    SUPABASE_SECRET_KEYS: JSON.stringify({ default: "sb_secret_door" }),
+    SUPABASE_PUBLISHABLE_KEYS: JSON.stringify({ default: "sb_publishable_endpoint" }),
+    SUPABASE_SECRET_KEYS: JSON.stringify({ default: "sb_secret_endpoint" }),
     SUPABASE_JWKS: JSON.stringify({ keys: [] }),
     SUPASWARM_ALLOW_LOOPBACK: "true",
     SUPASWARM_GITHUB_API_URL: fixture.github.url,

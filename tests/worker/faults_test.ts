@@ -352,9 +352,7 @@ Deno.test("no fault loses a task or runs a finished step again", async (t) => {
           return turn < 3 ? { calls: [save] } : complete;
         },
       });
-      await swarm.sql`alter table public.tasks alter column max_attempts set default 2`;
-      const taskId = await swarm.createTask();
-      await swarm.sql`alter table public.tasks alter column max_attempts set default 5`;
+      const taskId = await swarm.createTask("Do it", "test-planner", undefined, { maxAttempts: 2 });
 
       const task = await swarm.until(taskId, "completed");
 

@@ -91,7 +91,9 @@ Deno.test("a worker runs tasks to their end", async (t) => {
 
       const outputs = [];
       for (const ofTask of [null, schema("tasks")]) {
-        const taskId = await swarm.createTask("Count", "test-planner", undefined, ofTask);
+        const taskId = await swarm.createTask("Count", "test-planner", undefined, {
+          outputSchema: ofTask,
+        });
         outputs.push((await swarm.until(taskId, "completed")).output);
         const steps = await swarm.steps(taskId);
         assert.deepEqual(

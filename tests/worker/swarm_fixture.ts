@@ -156,13 +156,17 @@ export class Swarm {
     input: JsonValue = "Do it",
     agent = "test-planner",
     budget?: JsonObject,
-    outputSchema: JsonObject | null = null,
+    { outputSchema = null, maxAttempts = null }: {
+      readonly outputSchema?: JsonObject | null;
+      readonly maxAttempts?: number | null;
+    } = {},
   ): Promise<string> {
     const [row] = await this.sql`
       select task_id from private.create_task(
         ${agent}, ${this.sql.json(input)},
         p_budget => ${budget === undefined ? null : this.sql.json(budget)}::jsonb,
-        p_output_schema => ${outputSchema === null ? null : this.sql.json(outputSchema)}::jsonb)`;
+        p_output_schema => ${outputSchema === null ? null : this.sql.json(outputSchema)}::jsonb,
+        p_max_attempts => ${maxAttempts}::int)`;
     return String(row?.task_id);
   }
 

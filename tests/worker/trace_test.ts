@@ -28,8 +28,8 @@ const SECRET_KEY = "sb_secret_tr4ce_c4n4ry";
 const complete = { calls: [ask("complete_task", { output: "done" })] };
 const never = () => new Promise<never>(() => {});
 
-/** The door of `supaswarm-create-task`, and a function that creates a task through it. */
-async function openDoor(swarm: Swarm, endpoint: string | null) {
+/** The endpoint of `supaswarm-create-task`, and a function that creates a task through it. */
+async function openEndpoint(swarm: Swarm, endpoint: string | null) {
   const keys = await ensureKeys(null);
   const environment: Record<string, string> = {
     SUPABASE_URL: "http://127.0.0.1:9",
@@ -147,7 +147,7 @@ Deno.test("a job's spans are one tree from the request to what tools and subtask
   const web = startHttpServer(() => Response.json({ ok: true }));
   const mcp = await startMcpServer();
   await addTools(swarm, { web: web.url, mcp: mcp.url });
-  const door = await openDoor(swarm, collector.server.url);
+  const endpoint = await openEndpoint(swarm, collector.server.url);
   const telemetries = [1, 2].map(() => workerTelemetry(collector.server.url));
   const gateway = createToolGateway({
     sql: swarm.sql,
@@ -161,10 +161,10 @@ Deno.test("a job's spans are one tree from the request to what tools and subtask
     swarm.startWorker({ model, gateway, telemetry, slots: 1 })
   );
   try {
-    const taskId = await door.create({ traceparent: TRACEPARENT, tracestate: TRACESTATE });
+    const taskId = await endpoint.create({ traceparent: TRACEPARENT, tracestate: TRACESTATE });
     await swarm.until(taskId, "completed");
     await Promise.all(workers.map((worker) => worker.stop()));
-    await Promise.all([...telemetries.map((telemetry) => telemetry.close()), door.close()]);
+    await Promise.all([...telemetries.map((telemetry) => telemetry.close()), endpoint.close()]);
     const spans = collector.spans();
 
     assert.deepEqual([...new Set(spans.map(({ traceId }) => traceId))], [TRACE_ID]);
@@ -222,7 +222,7 @@ Deno.test("a job's spans are one tree from the request to what tools and subtask
     for (const hidden of [INPUT, SECRET_KEY, "searchValue"]) assert.ok(!exported.includes(hidden));
   } finally {
     await Promise.all(workers.map((worker) => worker.stop()));
-    await Promise.all([...telemetries.map((telemetry) => telemetry.close()), door.close()]);
+    await Promise.all([...telemetries.map((telemetry) => telemetry.close()), endpoint.close()]);
     await Promise.all([collector.server.stop(), web.stop(), mcp.stop()]);
     await swarm.close();
   }
@@ -232,7 +232,7 @@ Deno.test("traces of jobs that go wrong, or that nobody samples", async (t) => {
   const swarm = await Swarm.open();
   const collector = startCollector();
   const telemetry = workerTelemetry(collector.server.url);
-  const door = await openDoor(swarm, collector.server.url);
+  const endpoint = await openEndpoint(swarm, collector.server.url);
   const tools = [toolNamed("read", { isReadOnly: true })];
   const readOnce: ModelScript = (call) =>
     turnNumber(call) === 0 ? { calls: [ask("read")] } : complete;
@@ -258,7 +258,7 @@ Deno.test("traces of jobs that go wrong, or that nobody samples", async (t) => {
   try {
     await t.step("a killed worker leaves nothing without parent but its own steps", async () => {
       const traceId = "1".repeat(32);
-      const taskId = await door.create({ traceparent: TRACEPARENT.replace(TRACE_ID, traceId) });
+      const taskId = await endpoint.create({ traceparent: TRACEPARENT.replace(TRACE_ID, traceId) });
       const victim = workerTelemetry(collector.server.url);
       told.length = 0;
       const { worker: dead } = swarm.startWorker({
@@ -290,7 +290,7 @@ Deno.test("traces of jobs that go wrong, or that nobody samples", async (t) => {
 
     await t.step("a worker killed after a handoff leaves the subtask its parent", async () => {
       const traceId = "7".repeat(32);
-      const taskId = await door.create({ traceparent: TRACEPARENT.replace(TRACE_ID, traceId) });
+      const taskId = await endpoint.create({ traceparent: TRACEPARENT.replace(TRACE_ID, traceId) });
       const handOff: ModelScript = (call) =>
         turnNumber(call) === 0 && call.context.task.agent_slug === "test-planner"
           ? { calls: [ask("create_subtask", { agent: "test-reader", input: "read" })] }
@@ -325,7 +325,7 @@ Deno.test("traces of jobs that go wrong, or that nobody samples", async (t) => {
 
     await t.step("a failed task says so, and a retried one goes on in its trace", async () => {
       const traceId = "2".repeat(32);
-      const taskId = await door.create({ traceparent: TRACEPARENT.replace(TRACE_ID, traceId) });
+      const taskId = await endpoint.create({ traceparent: TRACEPARENT.replace(TRACE_ID, traceId) });
       const failing = { ...base, model: () => Promise.reject(new TypeError("on purpose")) };
       const [row] = await swarm.sql`
         update public.tasks set max_attempts = 1 where id = ${taskId}::uuid returning id`;
@@ -353,7 +353,7 @@ Deno.test("traces of jobs that go wrong, or that nobody samples", async (t) => {
     });
 
     await t.step("a request without a trace begins one", async () => {
-      const taskId = await door.create();
+      const taskId = await endpoint.create();
       const [row] = await swarm.sql`
         select traceparent from public.tasks where id = ${taskId}::uuid`;
       const traceId = String(row?.traceparent).split("-")[1] ?? "";
@@ -371,7 +371,7 @@ Deno.test("traces of jobs that go wrong, or that nobody samples", async (t) => {
     await t.step("a trace that is not sampled is carried on and not exported", async () => {
       const traceId = "3".repeat(32);
       told.length = 0;
-      const taskId = await door.create({ traceparent: `00-${traceId}-${CALLER_SPAN}-00` });
+      const taskId = await endpoint.create({ traceparent: `00-${traceId}-${CALLER_SPAN}-00` });
 
       const spans = await trace(taskId, traceId, base);
 
@@ -380,7 +380,7 @@ Deno.test("traces of jobs that go wrong, or that nobody samples", async (t) => {
     });
 
     await t.step("without an endpoint a tool gets the request's context unchanged", async () => {
-      const plain = await openDoor(swarm, null);
+      const plain = await openEndpoint(swarm, null);
       told.length = 0;
       const taskId = await plain.create({ traceparent: TRACEPARENT, tracestate: TRACESTATE });
       const worker = swarm.startWorker(base);
@@ -396,7 +396,7 @@ Deno.test("traces of jobs that go wrong, or that nobody samples", async (t) => {
 
     await t.step("a fork stays in the trace of the task that it goes on from", async () => {
       const traceId = "4".repeat(32);
-      const source = await door.create({ traceparent: TRACEPARENT.replace(TRACE_ID, traceId) });
+      const source = await endpoint.create({ traceparent: TRACEPARENT.replace(TRACE_ID, traceId) });
       await trace(source, traceId, base);
       const [row] = await swarm.sql`
         with service as (select set_config('request.jwt.claims', '{"role":"service_role"}', true))
@@ -415,8 +415,8 @@ Deno.test("traces of jobs that go wrong, or that nobody samples", async (t) => {
         const hanging = startCollector(() => release.promise.then(() => new Response("{}")));
         const endpoint = isHanging ? hanging.server.url : "http://127.0.0.1:9";
         const blocked = workerTelemetry(endpoint);
-        const slowDoor = await openDoor(swarm, endpoint);
-        const taskId = await slowDoor.create();
+        const slowEndpoint = await openEndpoint(swarm, endpoint);
+        const taskId = await slowEndpoint.create();
         // An export is under way while the job runs.
         blocked.add(spanOf(taskId));
         void blocked.flush();
@@ -427,13 +427,13 @@ Deno.test("traces of jobs that go wrong, or that nobody samples", async (t) => {
 
         release.resolve();
         await blocked.close();
-        await slowDoor.close();
+        await slowEndpoint.close();
         await hanging.server.stop();
       });
     }
   } finally {
     await telemetry.close();
-    await door.close();
+    await endpoint.close();
     await collector.server.stop();
     await swarm.close();
   }

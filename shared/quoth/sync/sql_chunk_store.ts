@@ -26,7 +26,7 @@ const CLAIM_SECONDS = 120;
 
 /** The chunk store over the functions of schema `private`. */
 export function createSqlChunkStore(sql: Sql, options: SqlSyncOptions): ChunkStore {
-  const { once, patiently } = createQueryRunner(options);
+  const { once, withRetries } = createQueryRunner(options);
 
   return {
     async claim({ projectId, embedder }, limit) {
@@ -49,7 +49,7 @@ export function createSqlChunkStore(sql: Sql, options: SqlSyncOptions): ChunkSto
         chunk_hash: chunkHash,
         embedding,
       }));
-      await patiently("store vectors", anyRow, () =>
+      await withRetries("store vectors", anyRow, () =>
         sql`
         select private.store_embeddings(${projectId}::uuid, ${embedder}, ${sql.json(rows)})`);
     },
@@ -57,7 +57,7 @@ export function createSqlChunkStore(sql: Sql, options: SqlSyncOptions): ChunkSto
     async giveBack({ projectId, embedder }, claims, error) {
       if (claims.length === 0) return;
       const rows = claims.map(({ chunkHash, epoch }) => ({ chunk_hash: chunkHash, epoch }));
-      await patiently("give chunks back", anyRow, () =>
+      await withRetries("give chunks back", anyRow, () =>
         sql`
         select private.return_chunks(
           ${projectId}::uuid, ${embedder}, ${sql.json(rows)},
@@ -65,14 +65,14 @@ export function createSqlChunkStore(sql: Sql, options: SqlSyncOptions): ChunkSto
     },
 
     async count({ syncId, epoch }, embeddedCount) {
-      await patiently("count vectors", anyRow, () =>
+      await withRetries("count vectors", anyRow, () =>
         sql`
         select private.count_embedded(
           ${syncId}::uuid, ${epoch}::bigint, ${options.leaseSeconds}::int, ${embeddedCount}::int)`);
     },
 
     async documentsToChunk(projectId, limit) {
-      const rows = await patiently("list documents to split", documentRow, () =>
+      const rows = await withRetries("list documents to split", documentRow, () =>
         sql`
         select document_id, embedder, file_path, content, content_hash
         from private.documents_to_chunk(${projectId}::uuid, ${limit}::int)`);
@@ -86,7 +86,7 @@ export function createSqlChunkStore(sql: Sql, options: SqlSyncOptions): ChunkSto
     },
 
     async addChunks({ syncId, epoch }, { documentId, contentHash, embedder }, chunks) {
-      await patiently("add chunks", anyRow, () =>
+      await withRetries("add chunks", anyRow, () =>
         sql`
         with added as materialized (
           select private.add_chunks(

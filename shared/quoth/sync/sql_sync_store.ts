@@ -59,7 +59,7 @@ const anyRow = z.unknown();
 /** The sync store over the functions of schema `private`, each one call and one transaction. */
 export function createSqlSyncStore(sql: Sql, options: SqlSyncOptions): SyncStore {
   const { leaseSeconds } = options;
-  const { once, patiently } = createQueryRunner(options);
+  const { once, withRetries } = createQueryRunner(options);
 
   return {
     async claim(workerId) {
@@ -76,7 +76,7 @@ export function createSqlSyncStore(sql: Sql, options: SqlSyncOptions): SyncStore
         blob_sha: blobSha,
         size_bytes: sizeBytes,
       }));
-      const [row] = await patiently("plan the sync", countRow, () =>
+      const [row] = await withRetries("plan the sync", countRow, () =>
         sql`
         select private.plan_sync(
           ${syncId}::uuid, ${epoch}::bigint, ${leaseSeconds}::int, ${sha},
@@ -85,7 +85,7 @@ export function createSqlSyncStore(sql: Sql, options: SqlSyncOptions): SyncStore
     },
 
     async begin({ syncId, epoch }, limit) {
-      const rows = await patiently("begin files", fileRow, () =>
+      const rows = await withRetries("begin files", fileRow, () =>
         sql`
         select seq, action, file_path, blob_sha, size_bytes, content, is_current, deliveries
         from private.begin_sync_files(
@@ -105,7 +105,7 @@ export function createSqlSyncStore(sql: Sql, options: SqlSyncOptions): SyncStore
 
     async apply({ syncId, epoch }, seq, outcome) {
       const { document, embedder, chunks, error } = partsOf(outcome);
-      await patiently("apply a file", anyRow, () =>
+      await withRetries("apply a file", anyRow, () =>
         sql`
         select private.apply_sync_file(
           ${syncId}::uuid, ${epoch}::bigint, ${leaseSeconds}::int, ${seq}::int,
@@ -134,7 +134,7 @@ export function createSqlSyncStore(sql: Sql, options: SqlSyncOptions): SyncStore
     },
 
     async finish({ syncId, epoch }, headCommit) {
-      const [row] = await patiently("finish the sync", endRow, () =>
+      const [row] = await withRetries("finish the sync", endRow, () =>
         sql`
         select private.finish_sync(
           ${syncId}::uuid, ${epoch}::bigint, ${headCommit}) as is_finished`);
@@ -142,7 +142,7 @@ export function createSqlSyncStore(sql: Sql, options: SqlSyncOptions): SyncStore
     },
 
     async fail({ syncId, epoch }, error, { isRetryable, retryAfterSeconds }) {
-      const [row] = await patiently("put off the sync", statusRow, () =>
+      const [row] = await withRetries("put off the sync", statusRow, () =>
         sql`
         select private.fail_sync(
           ${syncId}::uuid, ${epoch}::bigint, ${nullable(error)}::jsonb, ${isRetryable},
@@ -151,13 +151,13 @@ export function createSqlSyncStore(sql: Sql, options: SqlSyncOptions): SyncStore
     },
 
     async yield({ syncId, epoch }) {
-      await patiently("hand on the sync", anyRow, () =>
+      await withRetries("hand on the sync", anyRow, () =>
         sql`
         select private.yield_sync(${syncId}::uuid, ${epoch}::bigint)`);
     },
 
     async githubToken(projectId) {
-      const [row] = await patiently("find the GitHub token", tokenRow, () =>
+      const [row] = await withRetries("find the GitHub token", tokenRow, () =>
         sql`
         select private.github_token(${projectId}::uuid) as token`);
       return row?.token ?? null;

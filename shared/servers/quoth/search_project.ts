@@ -10,7 +10,7 @@ const MAX_CHUNKS = 200;
 /** What is asked of a project. */
 export interface ProjectSearch {
   readonly query: string;
-  /** Of hits that the answer shall have. */
+  /** How many hits the answer should have. */
   readonly limit: number;
   readonly pathPrefix: string | undefined;
 }

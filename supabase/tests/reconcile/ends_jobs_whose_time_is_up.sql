@@ -11,7 +11,7 @@ from (values
   ('in time', '{"max_wall_seconds": 999999999999999}'), ('free', '{"max_wall_seconds": null}')
 ) as job (name, budget);
 select count(*) from private.claim_tasks('w1', 4, 30, true);
-select private.request_review(id, 1, 2, 'Shall I?') from made where name <> 'running';
+select private.request_review(id, 1, 2, 'May I?') from made where name <> 'running';
 insert into made select 'parent', tests.create_family(2);
 select private.park_task(pg_temp.task('parent'), 1);
 select count(*) from private.claim_tasks('w1', 1, 30);

@@ -4,11 +4,11 @@ select plan(2);
 
 create temp table made on commit drop as select tests.create_task() as id;
 select tests.claim((select id from made));
-select private.request_review((select id from made), 1, 1, 'Shall I?');
+select private.request_review((select id from made), 1, 1, 'May I?');
 select public.respond_to_review((select id from made), true);
 select tests.claim((select id from made));
 
-select is(private.request_review((select id from made), 2, 1, 'Shall I?'), 'continue', 'the answer is there');
+select is(private.request_review((select id from made), 2, 1, 'May I?'), 'continue', 'the answer is there');
 select is((select count(*) from public.human_reviews)::int, 1, 'one question');
 
 select * from finish();

@@ -8,7 +8,7 @@ create temp table job on commit drop as select tests.create_family(1) as id;
 grant select on job to authenticated, anon, service_role;
 select private.record_steps((select id from job), 1, 30, '[{"seq": 9, "kind": "model", "state": "done", "output": {},
   "usage": {"model": "m", "key_source": "none", "input_tokens": 1, "output_tokens": 1}}]');
-select private.request_review((select id from job), 1, 5, 'Shall I?');
+select private.request_review((select id from job), 1, 5, 'May I?');
 select tests.act_as_user('owner');
 select public.set_provider_key('acme', 'own-key');
 select tests.act_as_nobody();

@@ -6,7 +6,7 @@ create temp table made (name text, id uuid) on commit drop;
 create function pg_temp.task(p_name text) returns uuid language sql as $$ select id from made where name = p_name $$;
 insert into made select name, tests.create_task() from unnest(array['asking', 'busy', 'dead', 'hanging']) as name;
 select count(*) from private.claim_tasks('w1', 4, 30, true);
-select private.request_review(pg_temp.task('asking'), 1, 2, 'Shall I?');
+select private.request_review(pg_temp.task('asking'), 1, 2, 'May I?');
 insert into made select 'stranded', tests.create_family(1);
 select private.park_task(pg_temp.task('stranded'), 1);
 update public.tasks set status = 'completed', finished_at = clock_timestamp(), message_id = null

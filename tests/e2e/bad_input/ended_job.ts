@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { z } from "../../../shared/vendor/zod.js";
 import type { ScriptedFailure } from "../../../scripts/models/scripted_failure.ts";
 import { waitFor } from "../../../scripts/wait_for.ts";
-import { created, knock } from "../create_task_door.ts";
+import { created, sendRequest } from "../create_task_endpoint.ts";
 import { addAgent, type AgentRow } from "../operator.ts";
 import type { Platform } from "../platform.ts";
 import { scriptTurns, type Turn } from "../script.ts";
@@ -42,8 +42,14 @@ export async function runToEnd(platform: Platform, job: Job): Promise<End> {
   await addAgent(sql, job);
   if (first !== undefined) models.addAgent(scriptTurns(slug, first, ...rest));
   for (const failure of failures) models.failNext(slug, failure);
-  const body = { agent: slug, input: "Go", budget, watch: isWatched };
-  const { task_id } = created(await knock(project, { headers: { apikey: secretKey }, body }));
+  const body = {
+    agent: slug,
+    input: "Go",
+    budget,
+    watch: isWatched,
+    max_attempts: MAX_ATTEMPTS,
+  };
+  const { task_id } = created(await sendRequest(project, { headers: { apikey: secretKey }, body }));
   const task = await waitFor(async () => {
     const current = await readTask(sql, task_id);
     return /^(completed|failed)$/.test(current.status) ? current : null;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { DemoUser } from "../../../scripts/demo/user_client.ts";
-import { created, knock, userHeaders } from "../create_task_door.ts";
+import { created, sendRequest, userHeaders } from "../create_task_endpoint.ts";
 import { addAgent, grantToEverybody, type ToolGrant } from "../operator.ts";
 import type { Platform } from "../platform.ts";
 import { scriptTurns, type Turn } from "../script.ts";
@@ -88,7 +88,9 @@ async function startJob(
   await grantToEverybody(sql, tools.map(({ id }) => id));
   stack.models.addAgent(scriptTurns(slug, ...turns));
   const headers = as === "user" ? userHeaders(project, user) : { apikey: stack.secretKey };
-  return created(await knock(project, { body: { agent: slug, input: "Use your tools" }, headers }))
+  return created(
+    await sendRequest(project, { body: { agent: slug, input: "Use your tools" }, headers }),
+  )
     .task_id;
 }
 

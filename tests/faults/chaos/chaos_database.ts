@@ -34,7 +34,7 @@ export class ChaosDatabase implements AsyncDisposable {
     });
     await applyMigrations(cluster, PROJECT_ROOT);
     const database = new ChaosDatabase(dataDir, cluster);
-    // What a process has written outlives it without a sync, and a busy disk shall not set the pace.
+    // What a process has written outlives it without a sync, and a busy disk should not set the pace.
     await database.#admin`alter system set fsync = off`;
     await database.#admin`select pg_reload_conf()`;
     return database;

@@ -15,7 +15,7 @@ import type { ConnectionState } from "../../../tool_contracts/connection_state.t
 import type { McpFetch } from "./mcp_fetch.ts";
 import { NO_SESSION } from "./no_session.ts";
 
-/** Imported when first needed: most doors call no server of somebody else's. */
+/** Imported when first needed: most endpoints call no server of somebody else's. */
 const loadSdk = lazily(() => import("../../../vendor/mcp_client.js"));
 
 /** A client that is connected and can call. */

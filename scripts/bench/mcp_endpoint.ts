@@ -1,5 +1,5 @@
 /** An endpoint of the Model Context Protocol with the tool that is timed. */
-export interface McpDoor {
+export interface McpEndpoint {
   /** Calls the tool, which takes that long. @throws Error when it does not answer with a result. */
   call(workMs: number): Promise<void>;
 }
@@ -16,7 +16,10 @@ const ENVELOPE = {
 };
 
 /** The endpoint at an address, for a caller with these headers. */
-export function toDoor(url: string, credentials: Readonly<Record<string, string>>): McpDoor {
+export function toEndpoint(
+  url: string,
+  credentials: Readonly<Record<string, string>>,
+): McpEndpoint {
   const headers = {
     "content-type": "application/json",
     accept: "application/json, text/event-stream",

@@ -32,18 +32,18 @@ function nested(levels: number): unknown {
   return JSON.parse('{"a":'.repeat(levels) + "1" + "}".repeat(levels));
 }
 
-Deno.test("the doors let in whom they should and answer as documented", async (t) => {
+Deno.test("the endpoints let in whom they should and answer as documented", async (t) => {
   const swarm = await Swarm.open();
   const keys = await ensureKeys(null);
   const config = configFor(swarm.url, keys);
-  const door = createCreateTaskApp(config, () => {});
+  const endpoint = createCreateTaskApp(config, () => {});
   const create = async (body: unknown, headers: Record<string, string>) => {
     const request = new Request("http://localhost/supaswarm-create-task", {
       method: "POST",
       headers,
       body: JSON.stringify(body),
     });
-    const response = await door.fetch(request);
+    const response = await endpoint.fetch(request);
     return { status: response.status, body: await response.json() };
   };
   const service = { apikey: keys.secretKey };
@@ -205,7 +205,7 @@ Deno.test("the doors let in whom they should and answer as documented", async (t
       },
     );
   } finally {
-    await door.close();
+    await endpoint.close();
     await swarm.close();
   }
 });

@@ -1,7 +1,7 @@
 import { z } from "../../shared/vendor/zod.js";
 import type { DemoUser, Project } from "../../scripts/demo/user_client.ts";
 
-const DOOR = "/functions/v1/supaswarm-create-task";
+const ENDPOINT = "/functions/v1/supaswarm-create-task";
 
 const createdSchema = z.object({
   task_id: z.string(),
@@ -18,25 +18,25 @@ const refusedSchema = z.object({
   }),
 });
 
-/** What the door answered. */
-export interface DoorAnswer {
+/** What the endpoint answered. */
+export interface EndpointAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly body: unknown;
 }
 
-/** Sends any request to the door; a body that is no text is sent as JSON. */
-export async function knock(
+/** Sends any request to the endpoint; a body that is no text is sent as JSON. */
+export async function sendRequest(
   { apiUrl }: Pick<Project, "apiUrl">,
   request: {
     readonly body?: unknown;
     readonly headers?: Readonly<Record<string, string>>;
     readonly method?: string;
-    readonly door?: string;
+    readonly endpoint?: string;
   },
-): Promise<DoorAnswer> {
-  const { body, headers = {}, method = "POST", door = DOOR } = request;
-  const response = await fetch(`${apiUrl}${door}`, {
+): Promise<EndpointAnswer> {
+  const { body, headers = {}, method = "POST", endpoint = ENDPOINT } = request;
+  const response = await fetch(`${apiUrl}${endpoint}`, {
     method,
     headers: { "content-type": "application/json", ...headers },
     ...body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) },
@@ -50,13 +50,13 @@ export function userHeaders(project: Project, user: DemoUser): Record<string, st
   return { apikey: project.publishableKey, authorization: `Bearer ${user.accessToken}` };
 }
 
-/** The answer of a door that let the request in. @throws ZodError when it did not. */
-export function created(answer: DoorAnswer): z.infer<typeof createdSchema> {
+/** The answer of an endpoint that let the request in. @throws ZodError when it did not. */
+export function created(answer: EndpointAnswer): z.infer<typeof createdSchema> {
   return createdSchema.parse(answer.body);
 }
 
-/** The error of a door that refused. @throws ZodError when it did not. */
-export function refused(answer: DoorAnswer): z.infer<typeof refusedSchema>["error"] {
+/** The error of an endpoint that refused. @throws ZodError when it did not. */
+export function refused(answer: EndpointAnswer): z.infer<typeof refusedSchema>["error"] {
   return refusedSchema.parse(answer.body).error;
 }
 

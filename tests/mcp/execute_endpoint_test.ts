@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { z } from "../../shared/vendor/zod.js";
 import { asJsonObject } from "../../shared/json.ts";
 import { jsonObject } from "../../shared/json_schema.ts";
-import { knock, refused } from "../e2e/create_task_door.ts";
+import { refused, sendRequest } from "../e2e/create_task_endpoint.ts";
 import { addAgent, addTool } from "../e2e/operator.ts";
 import { startExternalServer } from "./external_server.ts";
 import { bootMcpPlatform, grantScopes } from "./mcp_platform.ts";
 
-const DOOR = "/functions/v1/mcp-execute";
+const ENDPOINT = "/functions/v1/mcp-execute";
 
 const answerSchema = z.object({
   content: z.array(jsonObject),
@@ -54,9 +54,9 @@ Deno.test("mcp-execute keeps to its contract", async (t) => {
   await grantScopes(sql, bob.id, ["mcp:notes"]);
   const service = { apikey: stack.secretKey };
   const post = (body: unknown, headers: Readonly<Record<string, string>> = ada.headers) =>
-    knock(project, { door: DOOR, body, headers });
+    sendRequest(project, { endpoint: ENDPOINT, body, headers });
   const get = (query = "", headers: Readonly<Record<string, string>> = ada.headers) =>
-    knock(project, { door: `${DOOR}${query}`, method: "GET", headers });
+    sendRequest(project, { endpoint: `${ENDPOINT}${query}`, method: "GET", headers });
   const picture = { server: "notes", tool_name: "picture", parameters: { of: "cat" } };
 
   await t.step("a call answers with the tool's result and the call's ids", async () => {
@@ -201,7 +201,7 @@ Deno.test("mcp-execute keeps to its contract", async (t) => {
     assert.ok(!ofBob.some(({ slug }) => slug === "swarm" || slug === "dead"));
   });
 
-  await t.step("a server for tasks alone is shown at no door", async () => {
+  await t.step("a server for tasks alone is shown at no endpoint", async () => {
     const { servers } = serversSchema.parse((await get("", service)).body);
     const alone = await get("?server=artifacts", service);
     const { last } = await platform.service({ method: "tools/list" });
@@ -272,7 +272,11 @@ Deno.test("mcp-execute keeps to its contract", async (t) => {
   });
 
   await t.step("only GET and POST are answered", async () => {
-    const answer = await knock(project, { door: DOOR, method: "DELETE", headers: ada.headers });
+    const answer = await sendRequest(project, {
+      endpoint: ENDPOINT,
+      method: "DELETE",
+      headers: ada.headers,
+    });
 
     assert.deepEqual([answer.status, answer.headers.get("allow")], [405, "GET, POST"]);
   });

@@ -6,7 +6,7 @@ import type { Logger } from "../../shared/log/logger.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { filesOf, REPO, sign, SyncFixture, type TestProject } from "./sync_fixture.ts";
 
-const SECRET_KEY = "sb_secret_door";
+const SECRET_KEY = "sb_secret_endpoint";
 const SERVICE = { apikey: SECRET_KEY };
 const COMMIT = "0123456789abcdef0123456789abcdef01234567";
 
@@ -14,7 +14,7 @@ function openApp(fixture: SyncFixture, log: Logger = () => {}): App {
   const environment: Record<string, string> = {
     SUPABASE_URL: "http://127.0.0.1:9",
     SUPABASE_DB_URL: fixture.url,
-    SUPABASE_PUBLISHABLE_KEYS: JSON.stringify({ default: "sb_publishable_door" }),
+    SUPABASE_PUBLISHABLE_KEYS: JSON.stringify({ default: "sb_publishable_endpoint" }),
     SUPABASE_SECRET_KEYS: JSON.stringify({ default: SECRET_KEY }),
     SUPABASE_JWKS: JSON.stringify({ keys: [] }),
     SUPASWARM_ALLOW_LOOPBACK: "true",
@@ -34,7 +34,7 @@ interface Answer {
   readonly durationMs: number;
 }
 
-Deno.test("the door of syncs", async (t) => {
+Deno.test("the endpoint of syncs", async (t) => {
   await using fixture = await SyncFixture.open();
   const project = await fixture.addProject();
   const app = openApp(fixture);
@@ -304,9 +304,14 @@ Deno.test("the door of syncs", async (t) => {
         files: [{ path: "x.md", content: "" }],
       });
       for (
-        const headers of [{}, { apikey: "sb_publishable_door" }, { apikey: "sb_secret_wrong" }, {
-          "x-supaswarm-wake-token": "guess",
-        }]
+        const headers of [
+          {},
+          { apikey: "sb_publishable_endpoint" },
+          { apikey: "sb_secret_wrong" },
+          {
+            "x-supaswarm-wake-token": "guess",
+          },
+        ]
       ) {
         assert.equal((await post(body, headers as Record<string, string>)).status, 401);
       }
