@@ -28,16 +28,27 @@ export interface FlowingTool {
  * implies. Hints of a server count only where its operator trusts them.
  */
 export function dataFlowsOf({ server, type, definition, stated }: FlowingTool): DataFlow[] {
-  const own = stated?.[definition.name] ?? stated?.["*"];
+  const own = statedFor(definition.name, stated) ?? statedFor("*", stated);
   if (own !== undefined) return flowsIn(own);
   switch (type) {
     case "internal":
+      if (server === "swarm" && readsJobs(definition)) return ["reads_private", "reads_outside"];
       return PRIVATE_SERVERS.has(server) ? ["reads_private"] : [];
     case "supabase_rpc":
       return ["reads_private"];
     default:
       return sendsOutside(definition) ? ["reads_outside", "sends_outside"] : ["reads_outside"];
   }
+}
+
+/** What the operator says; a server may name a tool like a property that every object has. */
+function statedFor(name: string, stated: JsonObject | null): JsonValue | undefined {
+  return stated !== null && Object.hasOwn(stated, name) ? stated[name] : undefined;
+}
+
+/** Whether a tool of `swarm` answers with what other jobs of the owner hold, whatever they read. */
+function readsJobs({ name, annotations }: HintedTool): boolean {
+  return annotations?.readOnlyHint === true && name !== "list_agents";
 }
 
 /** A reader whose server says that it goes on to others sends them what it is asked. */

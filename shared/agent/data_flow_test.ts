@@ -31,3 +31,16 @@ Deno.test("dataFlowsOf() lets the operator's word for a tool, or for its server,
     "reads_private",
   ]);
 });
+
+Deno.test("dataFlowsOf() takes no property that every object has for the operator's word", () => {
+  const stated = { "*": ["reads_private"], send: ["sends_outside"] };
+  for (const name of ["constructor", "toString", "__proto__", "hasOwnProperty"]) {
+    const tool = { server: "s", type: "mcp_server", definition: { name } };
+
+    assert.deepEqual(dataFlowsOf({ ...tool, stated }), ["reads_private"], name);
+    assert.deepEqual(dataFlowsOf({ ...tool, stated: { send: ["sends_outside"] } }), [
+      "reads_outside",
+      "sends_outside",
+    ], name);
+  }
+});

@@ -158,7 +158,9 @@ function readReported(value: unknown): Reported | null {
   const numbers = [status, code].filter((item): item is number => typeof item === "number");
   const delays = details.map((detail) => detail.retryDelay);
   const delay = delays.find((item): item is string => typeof item === "string");
-  const known = types.map((name) => STATUS_OF_TYPE[name]).find((item) => item !== undefined);
+  const known = types.map((name) =>
+    Object.hasOwn(STATUS_OF_TYPE, name) ? STATUS_OF_TYPE[name] : undefined
+  ).find((item) => item !== undefined);
   if (message === undefined && types.length === 0 && numbers.length === 0) return null;
   return {
     message: message ?? types.join(", "),

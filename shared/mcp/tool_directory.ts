@@ -101,11 +101,13 @@ export function createToolDirectory(options: ToolDirectoryOptions): ToolDirector
 
   async function prepare(wireName: string): Promise<FoundTool> {
     const meant = server === null ? await likelyReadings(wireName) : readingsOf(server, wireName);
-    for (const { slug, toolName } of meant) {
-      const prepared = await gateway.prepare({ server: slug, toolName, caller });
-      if (prepared !== null) return { kind: "tool", server: slug, tool: prepared.tool, prepared };
-    }
-    return await find(wireName);
+    const [only, ...others] = meant;
+    if (only === undefined || others.length > 0) return await find(wireName);
+    const { slug, toolName } = only;
+    const prepared = await gateway.prepare({ server: slug, toolName, caller });
+    return prepared === null
+      ? await find(wireName)
+      : { kind: "tool", server: slug, tool: prepared.tool, prepared };
   }
 
   async function ask(slug: string): Promise<ServerTools | null> {
@@ -156,7 +158,7 @@ export function createToolDirectory(options: ToolDirectoryOptions): ToolDirector
       const answers = await Promise.all(batch.map(({ slug }) => toolsOf(slug)));
       tools.push(...answers.flatMap((answer) => wireTools(answer, prefixOf(answer))));
     }
-    return sortByName(tools);
+    return sortByName(withoutShadows(tools));
   }
 
   async function findIn(toolName: string): Promise<FoundTool> {
@@ -185,20 +187,35 @@ export function createToolDirectory(options: ToolDirectoryOptions): ToolDirector
     return own.length > 0 ? own : all.slice(-1);
   }
 
-  /** A slug may hold the separator itself, so every server that can be meant is looked at. */
+  /**
+   * A slug may hold the separator itself, so every server that can be meant is looked at. What the
+   * one with the longest slug may have is never looked for at another, which could have put its
+   * own tool there.
+   */
   async function findInAll(wireName: string): Promise<FoundTool> {
-    let unlisted: FoundTool | undefined;
     for (const { slug, toolName } of await likelyReadings(wireName)) {
       const answer = await toolsIfAny(slug);
       if (answer === "no server") continue;
       if (answer === null || isHeldBack(toolName, answer)) {
-        unlisted ??= { kind: "unlisted", server: slug, toolName };
+        return { kind: "unlisted", server: slug, toolName };
       }
-      const tool = answer === null ? undefined : findByName(toolName, answer.tools);
+      const tool = findByName(toolName, answer.tools);
       if (tool !== undefined) return { kind: "tool", server: slug, tool };
     }
-    return unlisted ?? unknown(wireName, await listAll());
+    return unknown(wireName, await listAll());
   }
+}
+
+/** Of tools with one wire name, that of the server with the longest slug, to which a call leads. */
+function withoutShadows(tools: readonly WireTool[]): WireTool[] {
+  const byName = new Map<string, WireTool>();
+  for (const tool of tools) {
+    const known = byName.get(tool.wireName);
+    if (known === undefined || known.server.slug.length < tool.server.slug.length) {
+      byName.set(tool.wireName, tool);
+    }
+  }
+  return [...byName.values()];
 }
 
 function isHeldBack(toolName: string, { quarantined, forbidden }: ServerTools): boolean {

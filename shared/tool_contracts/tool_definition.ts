@@ -2,9 +2,13 @@ import { z } from "../vendor/zod.js";
 import type { JsonObject } from "../json.ts";
 import { jsonObject } from "../json_schema.ts";
 
+/** Characters that nobody sees, or that change how what stands beside them is shown. */
+const HIDDEN_CHARACTERS = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+
 /** A tool as its server describes it, in the form of the Model Context Protocol. */
 export const toolDefinitionSchema = z.looseObject({
-  name: z.string().min(1).max(256),
+  name: z.string().min(1).max(256)
+    .refine((name) => withoutHidden(name) === name, "has characters that are not shown"),
   title: z.string().optional(),
   description: z.string().optional(),
   inputSchema: jsonObject,
@@ -33,7 +37,12 @@ export interface ToolDefinition {
   readonly version?: string | undefined;
 }
 
-/** What a model is told of the tool. */
+/** A name with U+FFFD for each character that is not shown. */
+export function withoutHidden(name: string): string {
+  return name.replace(HIDDEN_CHARACTERS, "\u{fffd}");
+}
+
+/** What a model reads of the tool. */
 export function descriptionOf({ name, title, description }: ToolDefinition): string {
   return description ?? title ?? name;
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../shared/json.ts";
+import { modelNames } from "../../shared/tool_schemas/model_names.ts";
 import type { ToolCallOutcome, ToolCallRequest } from "../../shared/tool_contracts/tool_call.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { type McpFixtureOptions, startMcpServer } from "./mcp_fixture.ts";
@@ -128,6 +129,32 @@ Deno.test("a server that misbehaves gets an answer of its own class", async (t) 
     }
   });
 
+  await t.step("names that hide something are left out, and look-alikes stay apart", async () => {
+    const hidden = ["note\u200b", "\u202enote", "note\n", "note\u0000", "x".repeat(10_000)];
+    const shown = ["nоte", "note.v2", "note/now", "note with words", "笔记"];
+    const { server, slug } = await register({
+      intercept: async ({ method }, answer) => {
+        if (method !== "tools/list") return await answer();
+        const body = await (await answer()).json();
+        const inputSchema = { type: "object", properties: {} };
+        body.result.tools = [...hidden, ...shown].map((name) => ({ name, inputSchema }));
+        return Response.json(body);
+      },
+    });
+    try {
+      const { tools, dropped } = await gateway.listServerTools(slug, nobody(), {}, noAbort());
+
+      assert.deepEqual(tools.map(({ name }) => name).sort(), [...shown].sort());
+      assert.equal(dropped.length, hidden.length);
+      for (const { name } of dropped) assert.match(name, /^[\p{L}\p{N}\p{S} ()]{1,130}$/u);
+      const names = modelNames(tools.map(({ name }) => ({ server: slug, toolName: name })));
+      assert.equal(new Set(names).size, shown.length);
+      assert.ok(names.every((name) => /^[\w-]{1,64}$/.test(name)), names.join());
+    } finally {
+      await server.stop();
+    }
+  });
+
   await t.step("progress, logs and broken definitions come without the credential", async () => {
     const secret = "AKIA/abc+defgh==";
     const escaped = secret.replaceAll("/", "\\\\/");
@@ -199,7 +226,7 @@ Deno.test("a server that misbehaves gets an answer of its own class", async (t) 
         `${"x".repeat(127)}\uFFFD`,
       ]);
       assert.equal(dropped.length, 101);
-      assert.match(dropped.at(-1)?.reason ?? "", /^52 more/);
+      assert.match(dropped.at(-1)?.reason ?? "", /^53 more/);
     } finally {
       await server.stop();
     }

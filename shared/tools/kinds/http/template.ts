@@ -13,8 +13,9 @@ export function placeholdersOf(template: JsonValue): string[] {
 /**
  * Fills a URL's `{placeholders}`, each value encoded as one piece of a path or query.
  *
- * @throws SwarmError `TOOL_ARGUMENTS_INVALID` for an argument that is missing or that would climb
- * out of its place in the path (`.` and `..`, which no encoding hides from URL parsers).
+ * @throws SwarmError `TOOL_ARGUMENTS_INVALID` for an argument that is missing, that would climb out
+ * of its place in the path (`.` and `..`, which no encoding hides from URL parsers), or that is no
+ * part of a host where it stands in one.
  */
 export function fillUrl(template: string, args: JsonObject): URL {
   const filled = template.replace(PLACEHOLDER, (_, name: string) => {
@@ -23,7 +24,12 @@ export function fillUrl(template: string, args: JsonObject): URL {
     if (/^\.{0,2}$/.test(value)) throw invalidArgument(name, "it cannot stand in a URL path");
     return encodeURIComponent(value);
   });
-  return new URL(filled);
+  if (URL.canParse(filled)) return new URL(filled);
+  throw new SwarmError(
+    "TOOL_ARGUMENTS_INVALID",
+    "Cannot send the request: with these arguments its URL names no host",
+    { hint: "Call the tool again with plain host names, without '/', '@', '#' or a port." },
+  );
 }
 
 /** Fills a text; undefined when one of its arguments is absent. */

@@ -13,6 +13,17 @@ Deno.test("fillUrl() refuses what is missing or would climb", () => {
   }
 });
 
+Deno.test("fillUrl() takes plain names in a host, and refuses what would end the host there", () => {
+  const template = "https://{region}.api.example/v1";
+
+  assert.equal(fillUrl(template, { region: "EU" }).host, "eu.api.example");
+  for (
+    const region of ["evil.example/", "evil.example#", "evil.example?", "a@evil.example", "e:1"]
+  ) {
+    assert.throws(() => fillUrl(template, { region }), { code: "TOOL_ARGUMENTS_INVALID" }, region);
+  }
+});
+
 Deno.test("fillText() is undefined when an argument is absent", () => {
   assert.equal(fillText("a {b} c", { b: 1 }), "a 1 c");
   assert.equal(fillText("a {b} c", {}), undefined);

@@ -4,6 +4,7 @@ import { SwarmError } from "../../../errors/swarm_error.ts";
 import {
   type ToolDefinition,
   toolDefinitionSchema,
+  withoutHidden,
 } from "../../../tool_contracts/tool_definition.ts";
 import type { DroppedTool, ToolListing } from "../../../tool_contracts/tool_server.ts";
 import type { Client } from "../../../vendor/mcp_client.js";
@@ -89,7 +90,7 @@ function brokenTool(tool: unknown): DroppedTool | null {
   const named = z.looseObject({ name: z.string() }).safeParse(tool);
   const [issue] = parsed.error.issues;
   return {
-    name: named.success ? named.data.name : "(without a name)",
+    name: named.success ? withoutHidden(named.data.name) : "(without a name)",
     reason: `${issue?.path.join(".") ?? ""}: ${issue?.message ?? "invalid"}`,
   };
 }

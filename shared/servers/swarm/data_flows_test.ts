@@ -1,0 +1,25 @@
+import assert from "node:assert/strict";
+import { dataFlowsOf } from "../../agent/data_flow.ts";
+import { swarmServer } from "./server.ts";
+
+Deno.test("what other jobs hold counts as private and as text from outside", () => {
+  const flowing = swarmServer.tools.map(({ definition }) => ({
+    name: definition.name,
+    flows: dataFlowsOf({
+      server: "swarm",
+      type: "internal",
+      definition,
+      stated: null,
+    }),
+  }));
+
+  const readers = flowing.filter(({ flows }) => flows.length > 0);
+  assert.deepEqual(readers.map(({ name }) => name).sort(), [
+    "get_task",
+    "list_tasks",
+    "read_data",
+    "read_file",
+    "read_steps",
+  ]);
+  for (const { flows } of readers) assert.deepEqual(flows, ["reads_private", "reads_outside"]);
+});
