@@ -41,7 +41,7 @@ export async function benchFairness(db: string): Promise<BenchResult> {
     besideSlow.push(...await waitsOfDrop(measured, drop));
   }
   await sql`
-    select private.cancel_task(id)
+    select private.cancel_task(id::uuid)
     from jsonb_array_elements_text(${sql.json(slowIds)}) as id`;
 
   await sql`
