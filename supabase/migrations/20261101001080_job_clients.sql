@@ -79,7 +79,7 @@ stable
 set search_path = ''
 as $$
 declare
-  v_scopes text[] := '{admin:*}';
+  v_scopes text[] := array['admin:*'];
   v_client private.job_clients;
 begin
   for v_client in
