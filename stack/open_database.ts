@@ -28,6 +28,8 @@ export interface OpenDatabaseOptions {
   readonly dataDir: string;
   /** Data in a temporary folder that is removed at `stop()`. */
   readonly ephemeral: boolean;
+  /** Port on 127.0.0.1; unused with a URL. @default 0: any free one */
+  readonly port?: number;
   /** PGlite only: longest time one statement may block all others. @default 30_000 */
   readonly statementLimitMs?: number;
   /**
@@ -62,7 +64,7 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<StackD
   const dataDir = folder?.path ?? options.dataDir;
   try {
     const database = db === "native"
-      ? await openNative(dataDir)
+      ? await openNative(dataDir, options.port ?? 0)
       : await openPglite(join(dataDir, "pglite"), options);
     return folder === null ? database : removeAtStop(database, folder.remove);
   } catch (error) {
@@ -71,10 +73,10 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<StackD
   }
 }
 
-async function openNative(dataDir: string): Promise<StackDatabase> {
+async function openNative(dataDir: string, port: number): Promise<StackDatabase> {
   // Loaded when needed: the other kinds need nothing of it.
   const { startNativeDatabase } = await import("./database/native_database.ts");
-  return await startNativeDatabase(dataDir);
+  return await startNativeDatabase(dataDir, port);
 }
 
 async function openPglite(dataDir: string, options: OpenDatabaseOptions): Promise<StackDatabase> {
@@ -95,7 +97,7 @@ async function openPglite(dataDir: string, options: OpenDatabaseOptions): Promis
     ? await migratedSnapshot(platform, projectRoot, serving)
     : platform;
   await ensurePgliteFolder(dataDir, snapshot);
-  return await startPgliteDatabase({ ...serving, dataDir });
+  return await startPgliteDatabase({ ...serving, dataDir, port: options.port ?? 0 });
 }
 
 function removeAtStop(database: StackDatabase, remove: () => Promise<void>): StackDatabase {
@@ -113,5 +115,5 @@ function removeAtStop(database: StackDatabase, remove: () => Promise<void>): Sta
 }
 
 function defaultCacheDir(): string {
-  return Deno.env.get("SUPASWARM_CACHE_DIR") ?? fileURLToPath(PROJECT_CACHE);
+  return Deno.env.get("SUPASWARM_CACHE_DIR") || fileURLToPath(PROJECT_CACHE);
 }

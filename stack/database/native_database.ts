@@ -8,17 +8,18 @@ import { listenOnDatabase } from "./listening_database.ts";
 /**
  * Serves `dataDir/native` from a private cluster of the machine's Postgres.
  *
+ * @param port On 127.0.0.1; 0 takes any free one.
  * @throws SwarmError `CONFIG_INVALID` when native Postgres is not set up, `DATABASE_UNAVAILABLE`
  * when the folder is in use or the server does not start.
  */
-export async function startNativeDatabase(dataDir: string): Promise<StackDatabase> {
+export async function startNativeDatabase(dataDir: string, port: number): Promise<StackDatabase> {
   const prefix = await findNativePrefix();
   await Deno.mkdir(dataDir, { recursive: true });
   const clusterDir = join(dataDir, "native");
   const lock = await takeLock(`${clusterDir}.lock`, Deno.pid);
   if (lock.kind === "held") throw folderInUse(clusterDir, lock.holder?.ownerPid ?? null);
   try {
-    const cluster = await startNativeCluster({ prefix, dataDir: clusterDir, port: 0 });
+    const cluster = await startNativeCluster({ prefix, dataDir: clusterDir, port });
     return listenOnDatabase({
       kind: "native",
       url: cluster.url,
