@@ -1,8 +1,8 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { CommandError, runCommand } from "./cli/run_command.ts";
 import { endOfRun } from "./cli/end_of_run.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
-import { readEnvironment } from "../stack/stack_environment.ts";
+import { type Environment, readEnvironment } from "../stack/stack_environment.ts";
 import { type LocalPlatform, startPlatform } from "./platform/start_platform.ts";
 import { bold, dim, writeError, writeLine, writeProgress } from "./terminal.ts";
 
@@ -26,6 +26,7 @@ await runCommand({
 }, async ({ values }) => {
   const end = endOfRun();
   const environment = await readEnvironment(PROJECT_ROOT);
+  const files = await filesFolder(environment);
   writeProgress("Starting the stack …");
   const stack = await startPlatform({
     db: values.db ?? "pglite",
@@ -35,17 +36,26 @@ await runCommand({
     projectRoot: PROJECT_ROOT,
     watch: true,
     env: environment,
+    filesFolder: files,
     onLog: (line) => writeError(JSON.stringify(line)),
     onFailure: (error) => end.fail(error),
   });
   try {
-    writeLine(values.json ? readyJson(stack) : readyText(stack));
+    writeLine(values.json ? readyJson(stack) : readyText(stack, files));
     await end.reached;
     writeProgress("Stopping …");
   } finally {
     await stack.stop();
   }
 });
+
+/** @throws CommandError when the folder does not exist. */
+async function filesFolder(environment: Environment): Promise<string> {
+  const folder = resolve(environment["SUPASWARM_FILES_DIR"] || join(PROJECT_ROOT, "docs"));
+  const entry = await Deno.stat(folder).catch(() => null);
+  if (entry?.isDirectory) return folder;
+  throw new CommandError(`Cannot serve SUPASWARM_FILES_DIR: ${folder} is not a folder`);
+}
 
 function readPort(text: string | undefined): number {
   if (text === undefined) return DEFAULT_PORT;
@@ -74,13 +84,14 @@ function readyJson(stack: LocalPlatform): string {
   });
 }
 
-function readyText(stack: LocalPlatform): string {
+function readyText(stack: LocalPlatform, files: string): string {
   const rows = [
     ["API", stack.apiUrl],
     ["Database", stack.dbUrl],
     ["Publishable key", stack.publishableKey],
     ["Secret key", stack.secretKey],
     ["Functions", stack.functions.join(", ")],
+    ["Files", `${files} (for planner and reader)`],
     ["Limits", describeLimits(stack.functionLimits)],
   ] as const;
   return [

@@ -999,6 +999,16 @@ isOneToOne: false
 "grant_scopes":
 { Args: { "p_client_id"?: string,"p_scopes": (string)[],"p_user_id": string }; Returns: (string)[]
                            },
+"job_counts":
+{ Args: { "p_filters"?: Json }; Returns: {
+              "job_count": number,"status": string
+            }[]
+                           },
+"list_jobs":
+{ Args: { "p_before"?: Json,"p_filters"?: Json,"p_limit"?: number }; Returns: {
+              "agent_slug": string,"budget": Json,"cancel_requested_at": string,"cost_micro_usd": number,"created_at": string,"error": Json,"finished_at": string,"id": string,"input_head": string,"input_tokens": number,"metadata": Json,"open_review_count": number,"output_tokens": number,"priority": string,"run_after": string,"started_at": string,"status": string,"task_count": number
+            }[]
+                           },
 "match_documents":
 { Args: { "filter_project_id": string,"match_count": number,"match_threshold": number,"query_embedding": string }; Returns: {
               "content_chunk": string,"document_id": string,"file_path": string,"id": string,"similarity": number,"title": string

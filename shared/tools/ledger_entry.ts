@@ -51,7 +51,7 @@ export async function ledgerEntry(
   return {
     id: call.executionId,
     feedback_token: call.feedbackToken,
-    mcp_name: mcpName(call),
+    mcp_name: record?.tool.slug ?? request.server,
     tool_name: toolNameOf(call),
     tool_version: record?.cached?.version ?? null,
     tool_id: record?.tool.id ?? null,
@@ -82,12 +82,6 @@ function toUsage(use: ModelUse): JsonObject {
     cached_input_tokens: use.cachedInputTokens ?? 0,
     output_tokens: use.outputTokens,
   };
-}
-
-function mcpName({ record, request }: EndedCall): string {
-  if (record?.tool.type === "http_api") return "http";
-  if (record?.tool.type === "supabase_rpc") return "rpc";
-  return record?.tool.slug ?? request.server;
 }
 
 function columnsOf(ending: CallEnding): JsonObject {

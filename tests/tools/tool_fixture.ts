@@ -9,7 +9,6 @@ import type { ToolCaller } from "../../shared/tool_contracts/tool_caller.ts";
 import type { ToolCallRequest } from "../../shared/tool_contracts/tool_call.ts";
 import type { ToolGateway } from "../../shared/tool_contracts/tool_gateway.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
-import { applyMigrations } from "../../stack/migrations/apply_migrations.ts";
 import { openDatabase } from "../../stack/open_database.ts";
 
 /** What a registry row is made of; the rest has defaults. */
@@ -62,7 +61,6 @@ export async function openToolFixture(options: ToolFixtureOptions = {}): Promise
     projectRoot: PROJECT_ROOT,
     log,
   });
-  if (options.db === "native") await applyMigrations(database, PROJECT_ROOT);
   const sql = createSql(database.url, { maxConnections: 4, applicationName: "tool-tests" });
   const gateway = createToolGateway({
     sql,
