@@ -419,6 +419,20 @@ isOneToOne: false
                   Relationships: [
                     
                   ]
+                },"mcp_tool_models": {
+                  Row: {
+                    "default_model": string | null,"default_provider": string,"mcp_name": string,"supported_providers": (string)[],"timeout_ms": number | null,"tool_name": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "default_model"?: string | null,"default_provider": string,"mcp_name": string,"supported_providers": (string)[],"timeout_ms"?: number | null,"tool_name": string
+                  }
+                  Update: {
+                    "default_model"?: string | null,"default_provider"?: string,"mcp_name"?: string,"supported_providers"?: (string)[],"timeout_ms"?: number | null,"tool_name"?: string
+                  }
+                  Relationships: [
+                    
+                  ]
                 },"mcp_tools_cache": {
                   Row: {
                     "connection_id": string,"definition_hash": string,"held_definition": Json | null,"id": string,"is_own": boolean,"last_successful_call": string | null,"last_updated": string,"openai_schema": NonNullable<Json>,"schema_losses": NonNullable<Json>,"scopes": (string)[],"state": string,"success_count": number,"successful_parameters": NonNullable<Json>,"tool_name": string,"tool_schema": NonNullable<Json>,"tool_version": string | null
