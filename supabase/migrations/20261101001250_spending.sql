@@ -46,8 +46,8 @@ $$;
 comment on function private.is_priced(uuid, uuid, text) is
   'Whether it is known what this model costs the agent, with the provider''s tools that it may use.';
 
-create function private.assert_budget_allows_model_call(p_task public.tasks)
-returns void
+create function private.assert_budget_left(p_task public.tasks)
+returns jsonb
 language plpgsql
 stable
 set search_path = ''
@@ -61,7 +61,7 @@ declare
 begin
   select * into v_master from public.tasks where id = p_task.master_task_id;
   if v_master.budget is null then
-    return;
+    return null;
   end if;
   select * into v_totals from private.job_totals where master_task_id = v_master.id;
 
@@ -86,19 +86,44 @@ begin
       detail = 'BUDGET_EXCEEDED',
       hint = 'Create the task with a larger budget, or with null for no cap.';
   end if;
+  return v_master.budget;
+end;
+$$;
+comment on function private.assert_budget_left(public.tasks) is
+  'Raises BUDGET_EXCEEDED when the job has used up a cap on tokens, cost or time; else gives the job''s budget, or null.';
 
-  if private.cap(v_master.budget, 'max_cost_micro_usd', null) is not null
-    and not (
-      select coalesce(private.is_priced(agent.id, provider.id, coalesce(agent.model, provider.default_model)), false)
-      from public.agents as agent
-      left join public.llm_providers as provider on provider.id = agent.provider_id
-      where agent.id = p_task.agent_id
-    )
-  then
+create function private.assert_price_known(p_is_priced boolean)
+returns void
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  if not p_is_priced then
     raise sqlstate 'PT422' using
       message = 'Cannot call the model: the job has a cost cap, and the model or a tool of its provider has no price',
       detail = 'PRICE_UNKNOWN',
       hint = 'Insert the model''s price into model_prices, or create the task without max_cost_micro_usd.';
+  end if;
+end;
+$$;
+comment on function private.assert_price_known(boolean) is
+  'Raises PRICE_UNKNOWN for a model without a price; asked where the job has a cost cap.';
+
+create function private.assert_budget_allows_model_call(p_task public.tasks)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  if private.cap(private.assert_budget_left(p_task), 'max_cost_micro_usd', null) is not null then
+    perform private.assert_price_known(exists (
+      select from public.agents as agent
+      join public.llm_providers as provider on provider.id = agent.provider_id
+      where agent.id = p_task.agent_id
+        and private.is_priced(agent.id, provider.id, coalesce(agent.model, provider.default_model))
+    ));
   end if;
 end;
 $$;
