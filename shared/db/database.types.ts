@@ -1024,6 +1024,11 @@ isOneToOne: false
               "at": string,"commit_sha": string,"content": string,"document_id": string,"file_path": string,"front_matter": Json,"state": string,"title": string
             }[]
                            },
+"read_trace":
+{ Args: { "p_after"?: Json,"p_limit"?: number,"p_master_task_id": string }; Returns: {
+              "call_id": string,"cost_micro_usd": number,"ended_at": string,"error_code": string,"interruptions": number,"kind": string,"name": string,"seq": number,"server": string,"started_at": string,"state": string,"task_id": string,"usage": Json
+            }[]
+                           },
 "record_mcp_tool_execution":
 { Args: { "p_connection_id": string,"p_parameters": Json,"p_success"?: boolean,"p_tool_name": string }; Returns: undefined
                            },
