@@ -36,6 +36,7 @@ insert into private.error_codes (code, status, error_type, is_retryable, counts_
   ('TASK_NOT_MASTER', 409, 'tool_error', false, true),
   ('TASK_NOT_CONTINUABLE', 409, 'tool_error', false, true),
   ('TASK_NOT_RETRYABLE', 409, 'tool_error', false, true),
+  ('STEP_NOT_FOUND', 404, 'tool_error', false, true),
   ('FORK_POINT_INVALID', 422, 'tool_error', false, true),
   ('FORK_CHANGES_INVALID', 422, 'tool_error', false, true),
   ('DEAD_LETTER_NOT_FOUND', 404, 'tool_error', false, true),
