@@ -29,7 +29,13 @@ export interface TableRule {
    */
   readonly usersRead: string | null;
   /** What an OAuth client needs to read rows of its user. @default none: they are the registry's */
-  readonly scope?: "swarm:run" | "quoth:read" | "sql:read" | "credentials:write";
+  readonly scope?:
+    | "swarm:run"
+    | "quoth:read"
+    | "sql:read"
+    | "credentials:write"
+    | "chat:read"
+    | "ruleset:read";
   /** Columns that no user reads. @default none */
   readonly hidden?: readonly string[];
   /** What the secret key may do; it reads every row. */
@@ -171,6 +177,20 @@ export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
     scope: "swarm:run",
     service: "reads",
   },
+  auth_events: { usersRead: "user_id = $1", scope: "credentials:write", service: "writes" },
+  conversations: { usersRead: "user_id = $1", scope: "chat:read", service: "writes" },
+  messages: {
+    usersRead: "conversation_id in (select id from public.conversations where user_id = $1)",
+    scope: "chat:read",
+    service: "writes",
+  },
+  rulesets: { usersRead: "owner = $1 or owner is null", scope: "ruleset:read", service: "writes" },
+  ruleset_versions: {
+    usersRead: "ruleset_id in (select id from public.rulesets where owner = $1 or owner is null)",
+    scope: "ruleset:read",
+    service: "reads",
+  },
+
   tool_usage: OF_OWN_CALLS,
   agent_tool_usage: OF_OWN_CALLS,
 };
@@ -340,21 +360,26 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
 
 /** The functions of `private` that signed-in users execute: behind policies and public functions. */
 export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
+  "add_message(uuid, text, text, text)",
   "approve_statement(uuid, boolean)",
   "call_as_caller(text, jsonb)",
   "cancel_task(uuid)",
   "check_head(uuid)",
   "continue_task(uuid, jsonb)",
+  "create_conversation(text)",
+  "delete_conversation(uuid)",
   "fork_task(uuid, integer)",
   "has_scope(text)",
   "is_own_channel(text)",
   "is_own_job_file(text)",
   "join_channel(text)",
   "keep_sql_answer(uuid, jsonb)",
+  "log_auth_event(text, jsonb)",
   "match_documents(vector, double precision, integer, uuid)",
   "project_freshness(uuid)",
   "respond_to_review(uuid, boolean, jsonb, text)",
   "retry_task(uuid)",
+  "save_ruleset(uuid, text, jsonb, integer)",
   "search_documents(uuid, text, vector, text, integer, text, integer)",
   "set_provider_key(text, text)",
   "set_tool_credential(text, text)",

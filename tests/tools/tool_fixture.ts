@@ -4,6 +4,7 @@ import type { Logger } from "../../shared/log/logger.ts";
 import { INTERNAL_SERVERS } from "../../shared/app/internal_servers.ts";
 import { createToolGateway } from "../../shared/tools/gateway.ts";
 import type { AgentTool } from "../../shared/tool_contracts/agent_tool.ts";
+import type { InternalServers } from "../../shared/tool_contracts/internal_server.ts";
 import type { ToolCaller } from "../../shared/tool_contracts/tool_caller.ts";
 import type { ToolCallRequest } from "../../shared/tool_contracts/tool_call.ts";
 import type { ToolGateway } from "../../shared/tool_contracts/tool_gateway.ts";
@@ -41,6 +42,8 @@ export interface ToolFixtureOptions {
   readonly allowLoopback?: boolean;
   /** @default "pglite" */
   readonly db?: "pglite" | "native";
+  /** @default the product's */
+  readonly internalServers?: InternalServers;
 }
 
 /** The project's key in these tests; it must turn up nowhere. */
@@ -63,7 +66,7 @@ export async function openToolFixture(options: ToolFixtureOptions = {}): Promise
   const sql = createSql(database.url, { maxConnections: 4, applicationName: "tool-tests" });
   const gateway = createToolGateway({
     sql,
-    internalServers: INTERNAL_SERVERS,
+    internalServers: options.internalServers ?? INTERNAL_SERVERS,
     log,
     secretKey: SECRET_KEY,
     supabaseUrl: options.supabaseUrl ?? "http://127.0.0.1:9",
