@@ -109,13 +109,13 @@ function connectionOf(server: ServerSummary): JsonObject {
 }
 
 function briefTool(tool: ListedTool): JsonObject {
-  const { version, deprecated, title, description, inputSchema } = tool;
+  const { version, deprecated, title, description, inputSchema, models } = tool;
   return {
     name: offeredNameOf(tool),
     ...(version === null ? {} : { version }),
     ...(deprecated === null ? {} : { deprecated }),
     ...definedOnly({ title, description }),
-    model_options: modelOptionsOf(inputSchema),
+    model_options: modelOptionsOf(inputSchema, models),
   };
 }
 

@@ -11,6 +11,7 @@ import type { ToolServerPorts } from "../kinds/open_tool_server.ts";
 import { KNOWN_WAIT_MS, renewInTime } from "./renew_in_time.ts";
 import { notListedYet, type Renewal, storedError } from "./renew_listing.ts";
 import { serverFeatures } from "./server_features.ts";
+import { withModelChoice } from "./with_model_choice.ts";
 import type {
   DefinitionDifference,
   ListedTool,
@@ -145,8 +146,9 @@ function toListed(
     isOlderVersion: false,
     deprecated: null,
     ...definedOnly({ title, description }),
-    inputSchema,
+    inputSchema: withModelChoice(inputSchema, tool.models),
     ...definedOnly({ outputSchema, annotations: annotations as JsonObject | undefined }),
+    models: tool.models,
     losses: tool.losses,
     scopes,
     missingScopes: missingScopes(scopes, granted),
@@ -190,8 +192,9 @@ function withVersions(
       isOlderVersion: true,
       deprecated,
       ...definedOnly({ title, description }),
-      inputSchema,
+      inputSchema: withModelChoice(inputSchema, current.models),
       ...definedOnly({ outputSchema, annotations }),
+      models: current.models,
       scopes,
       missingScopes: missingScopes(scopes, granted),
       ...NOTHING_LEARNED,

@@ -5,6 +5,7 @@ import type { Sql } from "../../../db/sql_client.ts";
 import { definedOnly } from "../../../defined_only.ts";
 import { SwarmError } from "../../../errors/swarm_error.ts";
 import type { JsonObject, JsonValue } from "../../../json.ts";
+import type { CallModel } from "../../../llm/call_model.ts";
 import type { Logger } from "../../../log/logger.ts";
 import { timeOrderedId } from "../../../time_ordered_id.ts";
 import { claimsOfCall } from "../../../tool_contracts/tool_caller.ts";
@@ -31,12 +32,16 @@ import {
 import type { ToolDefinition } from "../../../tool_contracts/tool_definition.ts";
 import { insufficientScope, missingScopes } from "../../../tool_contracts/tool_scopes.ts";
 import { isOlderVersion } from "../../../tool_contracts/tool_versions.ts";
+import { callToolModel } from "./call_tool_model.ts";
 import { relayInternal } from "./relay_internal.ts";
 
 /** What an internal server is opened with. */
 export interface InternalServerOptions {
   readonly server: InternalServer;
+  /** `tools.slug` of its registry row. */
+  readonly slug: string;
   readonly sql: Sql;
+  readonly callModel: CallModel;
   readonly supabaseUrl: string;
   readonly secretKey: string;
   /** Guarded against private addresses. */
@@ -203,7 +208,7 @@ interface ContextOptions {
 }
 
 function createContext(
-  { sql, supabaseUrl, secretKey, fetch, log }: InternalServerOptions,
+  { slug, sql, callModel, supabaseUrl, secretKey, fetch, log }: InternalServerOptions,
   { caller, input, signal, timeoutMs, call }: ContextOptions,
 ): ToolContext {
   const endsAtMs = performance.now() + timeoutMs;
@@ -239,6 +244,20 @@ function createContext(
       if (missing.length > 0) throw insufficientScope("do this", missing);
     },
     keepFromLedger: (value) => call?.onUnrecordedValue(value),
+    callModel: (request) =>
+      callToolModel(request, {
+        sql,
+        callModel,
+        log,
+        signal,
+        server: slug,
+        toolName: call?.definition.name ?? null,
+        caller,
+        executionId,
+        stepSeq: call?.stepSeq ?? null,
+        leftMs: endsAtMs - performance.now(),
+        onModelUse: (use) => call?.onModelUse(use),
+      }),
     usedModel: (use) => call?.onModelUse(use),
   };
 }
