@@ -1,16 +1,18 @@
 import type { ErrorCode } from "../errors/codes.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { isJsonObject } from "../json.ts";
+import { generateAsTaken } from "./concessions.ts";
 import type {
   CreateModelAdapter,
   GenerateOptions,
-  ModelAdapter,
   ModelAnswer,
   ModelApi,
   ModelMessage,
   ModelRequest,
   ModelResponse,
   ModelUsage,
+  ProviderTool,
+  ReasoningEffort,
 } from "./model_port.ts";
 import { createDeltaRedactor, redactResponse } from "./redact_model_output.ts";
 import type { ModelKey, ResolveModelKey } from "./resolve_model_key.ts";
@@ -29,6 +31,10 @@ export interface ModelSettings {
   readonly model: string | null;
   readonly temperature: number | null;
   readonly max_tokens: number | null;
+  /** @default null */
+  readonly reasoning_effort?: ReasoningEffort | null;
+  /** Tools that the provider runs itself. @default none */
+  readonly provider_tools?: readonly ProviderTool[];
 }
 
 /** A model to ask instead. */
@@ -51,6 +57,8 @@ export interface ModelCall {
   readonly provider: ModelProvider | null;
   /** Asked in this order when those before them fail for reasons of their provider. @default none */
   readonly fallbacks?: readonly FallbackModel[];
+  /** Whether a failure is answered by the next fallback. @default outages and used-up quotas */
+  readonly isPassable?: (error: SwarmError) => boolean;
   /** Hears that a call has failed and the next provider is asked: what has streamed in is void. */
   readonly onFallback?: () => void;
   readonly settings: ModelSettings;
@@ -94,8 +102,8 @@ export type CallModel = (call: ModelCall) => Promise<ModelCallResult>;
  * Makes the product's model port: it picks the model (the settings', else the provider's default),
  * asks policies and Vault for the key, calls once (again without what the model refuses: a
  * temperature, or strict tools), and keeps the key out of whatever it returns. Where the provider
- * is overloaded, out of quota or down, the fallbacks are asked; when none of them answers, the
- * first failure is thrown.
+ * is overloaded, out of quota or down (or as `isPassable` says), the fallbacks are asked; when none
+ * of them answers, the first failure of one that was asked is thrown.
  *
  * @throws SwarmError PROVIDER_NOT_FOUND, MODEL_KEY_MISSING, MODEL_POLICY_DENIED,
  * TOOL_ADDRESS_FORBIDDEN for a `base_url` that may not be reached, and the codes of
@@ -117,15 +125,17 @@ export function createModelCaller(ports: ModelCallPorts): CallModel {
         if (passedOver.length === 0) return { answer, usage };
         return { answer, usage: { ...usage, passed_over: passedOver } };
       } catch (error) {
+        if (!(error instanceof SwarmError)) throw error;
+        const isPassable = call.isPassable ?? isProvidersFailure;
         // What is wrong with a fallback must not hide why it was asked.
-        const isPassable = isProvidersFailure(error) || failures.length > 0;
-        if (!(error instanceof SwarmError) || !isPassable) throw error;
+        if (!isPassable(error) && failures.length === 0) throw error;
         call.signal.throwIfAborted();
         const passed = { provider: candidate.provider.name, model, code: error.code };
         failures.push({ passed, error });
       }
     }
-    throw failures[0]?.error ?? providerNotFound();
+    const tried = failures.find(({ error }) => !NEVER_ASKED.has(error.code));
+    throw tried?.error ?? failures[0]?.error ?? providerNotFound();
   };
 }
 
@@ -144,7 +154,8 @@ async function callOne(
     apiKey: key.secret,
   });
   const request = withOwnData(toRequest(call, model), provider);
-  const generate = (options: GenerateOptions) => generateAsTaken(adapter, request, options);
+  const generate = (options: GenerateOptions) =>
+    generateAsTaken({ adapter, api: provider.api, options }, request);
   const { usage, ...answer } = await withoutKey(key.secret, call, generate);
   return {
     answer: withOrigin(answer, provider),
@@ -152,9 +163,14 @@ async function callOne(
   };
 }
 
+/** The provider itself said nothing: its key is missing, or a policy forbids it. */
+const NEVER_ASKED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "MODEL_KEY_MISSING",
+  "MODEL_POLICY_DENIED",
+]);
+
 /** True of a failure that another provider need not share: overload, outage, a used-up quota. */
-function isProvidersFailure(error: unknown): boolean {
-  if (!(error instanceof SwarmError)) return false;
+function isProvidersFailure(error: SwarmError): boolean {
   switch (error.code) {
     case "MODEL_UNAVAILABLE":
     case "MODEL_RATE_LIMITED":
@@ -183,55 +199,19 @@ function withOwnData(request: ModelRequest, { name }: ModelProvider): ModelReque
 }
 
 function toRequest({ prompt, settings }: ModelCall, model: string): ModelRequest {
-  const { temperature, max_tokens: maxOutputTokens } = settings;
+  const { temperature, max_tokens: maxOutputTokens, provider_tools: providerTools = [] } = settings;
+  const { reasoning_effort: reasoningEffort = null } = settings;
+  // Models that reason take none, or none but their own.
+  const hasTemperature = temperature !== null &&
+    (reasoningEffort === null || reasoningEffort === "none");
   return {
     ...prompt,
     model,
-    ...(temperature === null ? {} : { temperature }),
+    ...(hasTemperature ? { temperature } : {}),
+    ...(reasoningEffort === null ? {} : { reasoningEffort }),
+    ...(providerTools.length === 0 ? {} : { providerTools }),
     ...(maxOutputTokens === null ? {} : { maxOutputTokens }),
   };
-}
-
-/**
- * Asks again without what the provider refuses, once for each thing. Which models take what
- * changes too often to be listed, and providers say so before they answer.
- */
-async function generateAsTaken(
-  adapter: ModelAdapter,
-  request: ModelRequest,
-  options: GenerateOptions,
-): Promise<ModelResponse> {
-  try {
-    return await adapter.generate(request, options);
-  } catch (error) {
-    const isRefused = error instanceof SwarmError && error.code === "MODEL_REQUEST_INVALID";
-    const weaker = isRefused ? withoutRefused(request, error.message) : undefined;
-    if (weaker === undefined) throw error;
-    return await generateAsTaken(adapter, weaker, options);
-  }
-}
-
-/** Undefined when the refusal is about nothing that could be left out. */
-function withoutRefused(request: ModelRequest, refusal: string): ModelRequest | undefined {
-  // Reasoning models take no temperature but their own.
-  if (/temperature/i.test(refusal) && request.temperature !== undefined) {
-    const { temperature: _, ...atItsOwn } = request;
-    return atItsOwn;
-  }
-  if (/cache/i.test(refusal) && request.isUncached !== true) {
-    const { cacheKey: _, ...uncached } = request;
-    return { ...uncached, isUncached: true };
-  }
-  const isAboutForm = /response_?format|output_config|json_?schema|structured|guided/i;
-  if (isAboutForm.test(refusal) && request.output !== undefined) {
-    const { output: _, ...inAnyForm } = request;
-    return inAnyForm;
-  }
-  // Compatible servers need not know strict tools, and strict mode has more rules
-  // than its documentation says.
-  const isAboutTools = /strict|schema|tools?\b|function/i.test(refusal);
-  const canBeBasic = request.tools.length > 0 && request.hasBasicTools !== true;
-  return isAboutTools && canBeBasic ? { ...request, hasBasicTools: true } : undefined;
 }
 
 async function withoutKey(
