@@ -4,6 +4,8 @@ import { endOfRun } from "./cli/end_of_run.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
 import { readEnvironment } from "../stack/stack_environment.ts";
 import { type LocalPlatform, startPlatform } from "./platform/start_platform.ts";
+import { consolePort } from "./console/console_port.ts";
+import { serveConsole, type ServedConsole } from "./console/serve_console.ts";
 import { bold, dim, writeError, writeLine, writeProgress } from "./terminal.ts";
 
 /** Supabase's port for a local API. */
@@ -21,6 +23,7 @@ await runCommand({
     },
     port: { type: "string", placeholder: "N", help: `Port of the API. Default ${DEFAULT_PORT}.` },
     ephemeral: { type: "boolean", help: "Keeps nothing after the end." },
+    "no-console": { type: "boolean", help: "Serves no console." },
     json: { type: "boolean", help: "Prints one line of JSON when it serves." },
   },
 }, async ({ values }) => {
@@ -38,11 +41,14 @@ await runCommand({
     onLog: (line) => writeError(JSON.stringify(line)),
     onFailure: (error) => end.fail(error),
   });
+  const page = values["no-console"] ? null : openConsole(stack, { isForProgram: values.json });
   try {
-    writeLine(values.json ? readyJson(stack) : readyText(stack));
+    const consoleUrl = page?.url ?? null;
+    writeLine(values.json ? readyJson(stack, consoleUrl) : readyText(stack, consoleUrl));
     await end.reached;
     writeProgress("Stopping …");
   } finally {
+    await page?.stop();
     await stack.stop();
   }
 });
@@ -54,13 +60,35 @@ function readPort(text: string | undefined): number {
   throw new CommandError(`Cannot use --port ${text}: give a number from 0 (any) to 65535`);
 }
 
-function readyJson(stack: LocalPlatform): string {
+/** The console, unless its port is taken: the platform does not depend on it. */
+function openConsole(
+  stack: LocalPlatform,
+  { isForProgram }: { readonly isForProgram: boolean },
+): ServedConsole | null {
+  const port = consolePort(stack.apiUrl);
+  try {
+    return serveConsole({
+      port,
+      apiUrl: stack.apiUrl,
+      publishableKey: stack.publishableKey,
+      buildsAtOnce: !isForProgram,
+      onBuildFailure: (error) => writeError(error.message),
+    });
+  } catch (error) {
+    if (!(error instanceof Deno.errors.AddrInUse)) throw error;
+    writeError(`Cannot serve the console: port ${port} is in use. Everything else runs.`);
+    return null;
+  }
+}
+
+function readyJson(stack: LocalPlatform, consoleUrl: string | null): string {
   const { cpu, isCpuEnforced, wallClockMs } = stack.functionLimits;
   return JSON.stringify({
     ready: true,
     pid: Deno.pid,
     api_url: stack.apiUrl,
     db_url: stack.dbUrl,
+    console_url: consoleUrl,
     publishable_key: stack.publishableKey,
     secret_key: stack.secretKey,
     functions: stack.functions,
@@ -74,8 +102,9 @@ function readyJson(stack: LocalPlatform): string {
   });
 }
 
-function readyText(stack: LocalPlatform): string {
+function readyText(stack: LocalPlatform, consoleUrl: string | null): string {
   const rows = [
+    ...(consoleUrl === null ? [] : [["Console", consoleUrl] as const]),
     ["API", stack.apiUrl],
     ["Database", stack.dbUrl],
     ["Publishable key", stack.publishableKey],
