@@ -1,8 +1,8 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { CommandError, runCommand } from "./cli/run_command.ts";
 import { endOfRun } from "./cli/end_of_run.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
-import { readEnvironment } from "../stack/stack_environment.ts";
+import { type Environment, readEnvironment } from "../stack/stack_environment.ts";
 import { type LocalPlatform, startPlatform } from "./platform/start_platform.ts";
 import { consolePort } from "./console/console_port.ts";
 import { serveConsole, type ServedConsole } from "./console/serve_console.ts";
@@ -29,6 +29,7 @@ await runCommand({
 }, async ({ values }) => {
   const end = endOfRun();
   const environment = await readEnvironment(PROJECT_ROOT);
+  const files = await filesFolder(environment);
   writeProgress("Starting the stack …");
   const stack = await startPlatform({
     db: values.db ?? "pglite",
@@ -38,13 +39,16 @@ await runCommand({
     projectRoot: PROJECT_ROOT,
     watch: true,
     env: environment,
+    filesFolder: files,
     onLog: (line) => writeError(JSON.stringify(line)),
     onFailure: (error) => end.fail(error),
   });
   const page = values["no-console"] ? null : openConsole(stack, { isForProgram: values.json });
   try {
     const consoleUrl = page?.url ?? null;
-    writeLine(values.json ? readyJson(stack, consoleUrl) : readyText(stack, consoleUrl));
+    writeLine(
+      values.json ? readyJson(stack, consoleUrl) : readyText(stack, { files, consoleUrl }),
+    );
     await end.reached;
     writeProgress("Stopping …");
   } finally {
@@ -52,6 +56,14 @@ await runCommand({
     await stack.stop();
   }
 });
+
+/** @throws CommandError when the folder does not exist. */
+async function filesFolder(environment: Environment): Promise<string> {
+  const folder = resolve(environment["SUPASWARM_FILES_DIR"] || join(PROJECT_ROOT, "docs"));
+  const entry = await Deno.stat(folder).catch(() => null);
+  if (entry?.isDirectory) return folder;
+  throw new CommandError(`Cannot serve SUPASWARM_FILES_DIR: ${folder} is not a folder`);
+}
 
 function readPort(text: string | undefined): number {
   if (text === undefined) return DEFAULT_PORT;
@@ -102,7 +114,10 @@ function readyJson(stack: LocalPlatform, consoleUrl: string | null): string {
   });
 }
 
-function readyText(stack: LocalPlatform, consoleUrl: string | null): string {
+function readyText(
+  stack: LocalPlatform,
+  { files, consoleUrl }: { readonly files: string; readonly consoleUrl: string | null },
+): string {
   const rows = [
     ...(consoleUrl === null ? [] : [["Console", consoleUrl] as const]),
     ["API", stack.apiUrl],
@@ -110,6 +125,7 @@ function readyText(stack: LocalPlatform, consoleUrl: string | null): string {
     ["Publishable key", stack.publishableKey],
     ["Secret key", stack.secretKey],
     ["Functions", stack.functions.join(", ")],
+    ["Files", `${files} (for planner and reader)`],
     ["Limits", describeLimits(stack.functionLimits)],
   ] as const;
   return [

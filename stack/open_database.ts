@@ -31,7 +31,7 @@ export interface OpenDatabaseOptions {
   /** PGlite only: longest time one statement may block all others. @default 30_000 */
   readonly statementLimitMs?: number;
   /**
-   * Ephemeral PGlite only: starts from a cached copy of the database with this project's
+   * Ephemeral databases only: starts from a cached copy of the database with this project's
    * migrations and seed applied, in place of one without them.
    */
   readonly projectRoot?: string;
@@ -62,7 +62,7 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<StackD
   const dataDir = folder?.path ?? options.dataDir;
   try {
     const database = db === "native"
-      ? await openNative(dataDir)
+      ? await openNative(dataDir, options)
       : await openPglite(join(dataDir, "pglite"), options);
     return folder === null ? database : removeAtStop(database, folder.remove);
   } catch (error) {
@@ -71,10 +71,14 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<StackD
   }
 }
 
-async function openNative(dataDir: string): Promise<StackDatabase> {
+async function openNative(dataDir: string, options: OpenDatabaseOptions): Promise<StackDatabase> {
+  const { ephemeral, projectRoot, log } = options;
   // Loaded when needed: the other kinds need nothing of it.
   const { startNativeDatabase } = await import("./database/native_database.ts");
-  return await startNativeDatabase(dataDir);
+  const copied = ephemeral && projectRoot !== undefined
+    ? { projectRoot, cacheDir: options.cacheDir ?? defaultCacheDir(), log }
+    : null;
+  return await startNativeDatabase(dataDir, copied);
 }
 
 async function openPglite(dataDir: string, options: OpenDatabaseOptions): Promise<StackDatabase> {

@@ -1,6 +1,7 @@
 // deno-lint-ignore-file explicit-module-boundary-types -- a query has the type of its answer
 import { useInfiniteQuery, useQuery } from "@tanstack/vue-query";
 import { computed, type Ref } from "vue";
+import type { Json } from "../../../shared/db/database.types.ts";
 import { projectClient } from "../project/project_client.ts";
 import { dataOf } from "../project/request_error.ts";
 import { type JobFilters, localDayStart, metadataPair } from "./job_filters.ts";
@@ -19,6 +20,7 @@ export interface JobSummary {
   readonly priority: string;
   readonly error: unknown;
   readonly task_count: number;
+  readonly open_review_count: number;
   readonly input_tokens: number;
   readonly output_tokens: number;
   readonly cost_micro_usd: number | null;
@@ -58,93 +60,32 @@ export function useJobCounts(filters: Ref<JobFilters>) {
   });
 }
 
-const COUNTED = [
-  "pending",
-  "running",
-  "pending_subtask",
-  "needs_human_review",
-  "completed",
-  "failed",
-  "cancelled",
-] as const;
-
 async function countJobs(filters: JobFilters): Promise<Record<string, number>> {
-  const counts = await Promise.all(COUNTED.map(async (status) => {
-    const request = projectClient().from("tasks").select("id", { count: "exact", head: true });
-    const answer = await limited(request, { ...filters, status: [status] });
-    dataOf({ ...answer, data: true });
-    return [status, answer.count ?? 0] as const;
-  }));
-  return Object.fromEntries(counts);
+  const rows = dataOf(
+    await projectClient().rpc("job_counts", { p_filters: requestOf(filters) }),
+  );
+  return Object.fromEntries(rows.map(({ status, job_count: count }) => [status, count]));
 }
 
 async function readJobs(filters: JobFilters, before: Cursor | null): Promise<JobSummary[]> {
-  const request = projectClient().from("tasks").select(
-    "id,agent_slug,status,input,metadata,priority,error,created_at,started_at,finished_at",
+  return dataOf(
+    await projectClient().rpc("list_jobs", {
+      p_filters: requestOf(filters),
+      p_limit: PAGE_SIZE,
+      ...(before === null ? {} : { p_before: { ...before } }),
+    }),
   );
-  let page = limited(request, filters)
-    .order("created_at", { ascending: false }).order("id", { ascending: false }).limit(PAGE_SIZE);
-  if (before !== null) {
-    const { created_at: at, id } = before;
-    page = page.or(`created_at.lt."${at}",and(created_at.eq."${at}",id.lt.${id})`);
-  }
-  const jobs = dataOf(await page);
-  const usage = await readUsage(jobs.map(({ id }) => id));
-  return jobs.map(({ input, ...job }) => ({
-    ...job,
-    input_head: (typeof input === "string" ? input : JSON.stringify(input)).slice(0, 200),
-    task_count: usage.get(job.id)?.task_count ?? 1,
-    input_tokens: usage.get(job.id)?.input_tokens ?? 0,
-    output_tokens: usage.get(job.id)?.output_tokens ?? 0,
-    cost_micro_usd: usage.get(job.id)?.cost_micro_usd ?? null,
-  }));
 }
 
-async function readUsage(ids: readonly string[]) {
-  if (ids.length === 0) return new Map<string, never>();
-  const rows = dataOf(
-    await projectClient().from("job_usage")
-      .select("master_task_id,task_count,input_tokens,output_tokens,cost_micro_usd")
-      .in("master_task_id", ids),
-  );
-  return new Map(rows.map((row) => [row.master_task_id, row]));
-}
-
-/** The part of a request's builder that filters use. */
-interface Filterable<Self> {
-  is(column: "parent_id", value: null): Self;
-  in(column: "status", values: readonly string[]): Self;
-  eq(column: string, value: string): Self;
-  gte(column: string, value: string): Self;
-  lt(column: string, value: string): Self;
-  lte(column: string, value: string): Self;
-}
-
-function limited<Request>(request: Request, filters: JobFilters): Request {
-  let limited = (request as Filterable<Request>).is("parent_id", null) as Filterable<Request>;
-  const add = (next: Request) => (limited = next as Filterable<Request>);
-  if (filters.status.length > 0) add(limited.in("status", filters.status));
-  if (filters.agent !== "") add(limited.eq("agent_slug", filters.agent));
+/** The filters as `list_jobs` and `job_counts` take them. */
+export function requestOf(filters: JobFilters): Record<string, Json> {
   const pair = metadataPair(filters.metadata);
-  if (pair !== null) add(limited.eq(`metadata->>${pair.key}`, pair.value));
-  if (filters.from !== "") add(limited.gte("created_at", localDayStart(filters.from)));
-  if (filters.to !== "") add(limited.lt("created_at", localDayStart(filters.to, 1)));
-  if (filters.id !== "") {
-    add(limited.gte("id", filledId(filters.id, "0")));
-    add(limited.lte("id", filledId(filters.id, "f")));
-  }
-  return limited as Request;
-}
-
-/** The smallest or largest id that begins so. */
-function filledId(prefix: string, filler: "0" | "f"): string {
-  const hex = prefix.replaceAll("-", "").padEnd(32, filler);
-  return [
-    hex.slice(0, 8),
-    hex.slice(8, 12),
-    hex.slice(12, 16),
-    hex.slice(16, 20),
-    hex.slice(20, 32),
-  ]
-    .join("-");
+  return {
+    ...(filters.status.length === 0 ? {} : { status: [...filters.status] }),
+    ...(filters.agent === "" ? {} : { agent: filters.agent }),
+    ...(pair === null ? {} : { metadata: { [pair.key]: pair.value } }),
+    ...(filters.id === "" ? {} : { id_prefix: filters.id }),
+    ...(filters.from === "" ? {} : { created_from: localDayStart(filters.from) }),
+    ...(filters.to === "" ? {} : { created_to: localDayStart(filters.to, 1) }),
+  };
 }
