@@ -151,14 +151,14 @@ isOneToOne: false
                   ]
                 },"agents": {
                   Row: {
-                    "audience": string,"created_at": string,"description": string | null,"id": string,"is_active": boolean,"max_tokens": number | null,"model": string | null,"must_complete": boolean,"name": string,"output_schema": Json | null,"provider_id": string | null,"slug": string,"system_prompt": string,"temperature": number | null,"updated_at": string
+                    "audience": string,"created_at": string,"description": string | null,"id": string,"is_active": boolean,"max_tokens": number | null,"model": string | null,"must_complete": boolean,"name": string,"output_schema": Json | null,"provider_id": string | null,"provider_tools": (string)[],"reasoning_effort": string | null,"slug": string,"system_prompt": string,"temperature": number | null,"updated_at": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "audience"?: string,"created_at"?: string,"description"?: string | null,"id"?: string,"is_active"?: boolean,"max_tokens"?: number | null,"model"?: string | null,"must_complete"?: boolean,"name": string,"output_schema"?: Json | null,"provider_id"?: string | null,"slug": string,"system_prompt": string,"temperature"?: number | null,"updated_at"?: string
+                    "audience"?: string,"created_at"?: string,"description"?: string | null,"id"?: string,"is_active"?: boolean,"max_tokens"?: number | null,"model"?: string | null,"must_complete"?: boolean,"name": string,"output_schema"?: Json | null,"provider_id"?: string | null,"provider_tools"?: (string)[],"reasoning_effort"?: string | null,"slug": string,"system_prompt": string,"temperature"?: number | null,"updated_at"?: string
                   }
                   Update: {
-                    "audience"?: string,"created_at"?: string,"description"?: string | null,"id"?: string,"is_active"?: boolean,"max_tokens"?: number | null,"model"?: string | null,"must_complete"?: boolean,"name"?: string,"output_schema"?: Json | null,"provider_id"?: string | null,"slug"?: string,"system_prompt"?: string,"temperature"?: number | null,"updated_at"?: string
+                    "audience"?: string,"created_at"?: string,"description"?: string | null,"id"?: string,"is_active"?: boolean,"max_tokens"?: number | null,"model"?: string | null,"must_complete"?: boolean,"name"?: string,"output_schema"?: Json | null,"provider_id"?: string | null,"provider_tools"?: (string)[],"reasoning_effort"?: string | null,"slug"?: string,"system_prompt"?: string,"temperature"?: number | null,"updated_at"?: string
                   }
                   Relationships: [
                     {
@@ -475,14 +475,14 @@ isOneToOne: false
                   ]
                 },"model_prices": {
                   Row: {
-                    "cache_write_input_micro_usd_per_mtok": number | null,"cached_input_micro_usd_per_mtok": number,"input_micro_usd_per_mtok": number,"model": string,"output_micro_usd_per_mtok": number,"provider_id": string,"valid_from": string
+                    "cache_write_input_micro_usd_per_mtok": number | null,"cached_input_micro_usd_per_mtok": number,"code_execution_micro_usd_per_call": number | null,"input_micro_usd_per_mtok": number,"model": string,"output_micro_usd_per_mtok": number,"provider_id": string,"valid_from": string,"web_search_micro_usd_per_call": number | null
                   }
                   ComputedFields: never
                   Insert: {
-                    "cache_write_input_micro_usd_per_mtok"?: number | null,"cached_input_micro_usd_per_mtok": number,"input_micro_usd_per_mtok": number,"model": string,"output_micro_usd_per_mtok": number,"provider_id": string,"valid_from"?: string
+                    "cache_write_input_micro_usd_per_mtok"?: number | null,"cached_input_micro_usd_per_mtok": number,"code_execution_micro_usd_per_call"?: number | null,"input_micro_usd_per_mtok": number,"model": string,"output_micro_usd_per_mtok": number,"provider_id": string,"valid_from"?: string,"web_search_micro_usd_per_call"?: number | null
                   }
                   Update: {
-                    "cache_write_input_micro_usd_per_mtok"?: number | null,"cached_input_micro_usd_per_mtok"?: number,"input_micro_usd_per_mtok"?: number,"model"?: string,"output_micro_usd_per_mtok"?: number,"provider_id"?: string,"valid_from"?: string
+                    "cache_write_input_micro_usd_per_mtok"?: number | null,"cached_input_micro_usd_per_mtok"?: number,"code_execution_micro_usd_per_call"?: number | null,"input_micro_usd_per_mtok"?: number,"model"?: string,"output_micro_usd_per_mtok"?: number,"provider_id"?: string,"valid_from"?: string,"web_search_micro_usd_per_call"?: number | null
                   }
                   Relationships: [
                     {
@@ -759,14 +759,14 @@ isOneToOne: false
                   ]
                 },"usage_events": {
                   Row: {
-                    "agent_slug": string | null,"cache_write_input_tokens": number,"cached_input_tokens": number,"cost_micro_usd": number | null,"created_at": string,"execution_id": string | null,"id": number,"input_tokens": number,"is_estimate": boolean,"key_source": string,"model": string,"output_tokens": number,"provider_id": string | null,"step_seq": number | null,"task_id": string | null,"user_id": string | null
+                    "agent_slug": string | null,"cache_write_input_tokens": number,"cached_input_tokens": number,"code_execution_calls": number,"cost_micro_usd": number | null,"created_at": string,"execution_id": string | null,"id": number,"input_tokens": number,"is_estimate": boolean,"key_source": string,"model": string,"output_tokens": number,"provider_id": string | null,"step_seq": number | null,"task_id": string | null,"user_id": string | null,"web_search_calls": number
                   }
                   ComputedFields: never
                   Insert: {
-                    "agent_slug"?: string | null,"cache_write_input_tokens"?: number,"cached_input_tokens"?: number,"cost_micro_usd"?: number | null,"created_at"?: string,"execution_id"?: string | null,"id"?: never,"input_tokens": number,"is_estimate"?: boolean,"key_source": string,"model": string,"output_tokens": number,"provider_id"?: string | null,"step_seq"?: number | null,"task_id"?: string | null,"user_id"?: string | null
+                    "agent_slug"?: string | null,"cache_write_input_tokens"?: number,"cached_input_tokens"?: number,"code_execution_calls"?: number,"cost_micro_usd"?: number | null,"created_at"?: string,"execution_id"?: string | null,"id"?: never,"input_tokens": number,"is_estimate"?: boolean,"key_source": string,"model": string,"output_tokens": number,"provider_id"?: string | null,"step_seq"?: number | null,"task_id"?: string | null,"user_id"?: string | null,"web_search_calls"?: number
                   }
                   Update: {
-                    "agent_slug"?: string | null,"cache_write_input_tokens"?: number,"cached_input_tokens"?: number,"cost_micro_usd"?: number | null,"created_at"?: string,"execution_id"?: string | null,"id"?: never,"input_tokens"?: number,"is_estimate"?: boolean,"key_source"?: string,"model"?: string,"output_tokens"?: number,"provider_id"?: string | null,"step_seq"?: number | null,"task_id"?: string | null,"user_id"?: string | null
+                    "agent_slug"?: string | null,"cache_write_input_tokens"?: number,"cached_input_tokens"?: number,"code_execution_calls"?: number,"cost_micro_usd"?: number | null,"created_at"?: string,"execution_id"?: string | null,"id"?: never,"input_tokens"?: number,"is_estimate"?: boolean,"key_source"?: string,"model"?: string,"output_tokens"?: number,"provider_id"?: string | null,"step_seq"?: number | null,"task_id"?: string | null,"user_id"?: string | null,"web_search_calls"?: number
                   }
                   Relationships: [
                     {
@@ -1024,6 +1024,11 @@ isOneToOne: false
               "at": string,"commit_sha": string,"content": string,"document_id": string,"file_path": string,"front_matter": Json,"state": string,"title": string
             }[]
                            },
+"read_trace":
+{ Args: { "p_after"?: Json,"p_limit"?: number,"p_master_task_id": string }; Returns: {
+              "call_id": string,"cost_micro_usd": number,"ended_at": string,"error_code": string,"interruptions": number,"kind": string,"name": string,"seq": number,"server": string,"started_at": string,"state": string,"task_id": string,"usage": Json
+            }[]
+                           },
 "record_mcp_tool_execution":
 { Args: { "p_connection_id": string,"p_parameters": Json,"p_success"?: boolean,"p_tool_name": string }; Returns: undefined
                            },
@@ -1186,6 +1191,8 @@ export const CLOSED_SETS = {
   },
   agents: {
     audience: ["everyone", "named"],
+    provider_tools: ["web_search", "code_execution"],
+    reasoning_effort: ["none", "minimal", "low", "medium", "high", "xhigh", "max"],
   },
   embedders: {
     api: ["google", "openai", "supabase", "hash"],

@@ -282,6 +282,11 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     agent: "runs",
     arguments: () => ({}),
   },
+  "read_trace(uuid, jsonb, integer)": {
+    ...OWNER_AND_SERVICE,
+    agent: "runs",
+    arguments: async (world) => ({ p_master_task_id: await world.waitingTask() }),
+  },
   "check_head(uuid)": {
     ...OF_MEMBERS,
     arguments: () => ({ p_project_id: SYNCED_PROJECT_ID }),
@@ -366,6 +371,7 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "list_jobs(jsonb, jsonb, integer)",
   "match_documents(vector, double precision, integer, uuid)",
   "project_freshness(uuid)",
+  "read_trace(uuid, jsonb, integer)",
   "respond_to_review(uuid, boolean, jsonb, text)",
   "retry_task(uuid)",
   "search_documents(uuid, text, vector, text, integer, text, integer)",

@@ -1,3 +1,4 @@
+// deno-lint-ignore-file explicit-module-boundary-types -- a query has the type of its answer
 import {
   computed,
   onScopeDispose,
