@@ -579,6 +579,32 @@ isOneToOne: false
       referencedColumns: ["id"]
     }
                   ]
+                },"schedules": {
+                  Row: {
+                    "agent": string,"budget": Json | null,"created_at": string,"created_by": string | null,"cron": string,"id": string,"input": NonNullable<Json>,"is_active": boolean,"last_error": Json | null,"last_run_at": string | null,"last_task_id": string | null,"metadata": NonNullable<Json>,"name": string | null,"next_run_at": string | null,"overlap": string,"priority": string,"run_count": number,"skipped_count": number,"time_zone": string,"updated_at": string,"waiting_times": (string)[]
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "agent": string,"budget"?: Json | null,"created_at"?: string,"created_by"?: string | null,"cron": string,"id"?: string,"input": NonNullable<Json>,"is_active"?: boolean,"last_error"?: Json | null,"last_run_at"?: string | null,"last_task_id"?: string | null,"metadata"?: NonNullable<Json>,"name"?: string | null,"next_run_at"?: string | null,"overlap"?: string,"priority"?: string,"run_count"?: number,"skipped_count"?: number,"time_zone"?: string,"updated_at"?: string,"waiting_times"?: (string)[]
+                  }
+                  Update: {
+                    "agent"?: string,"budget"?: Json | null,"created_at"?: string,"created_by"?: string | null,"cron"?: string,"id"?: string,"input"?: NonNullable<Json>,"is_active"?: boolean,"last_error"?: Json | null,"last_run_at"?: string | null,"last_task_id"?: string | null,"metadata"?: NonNullable<Json>,"name"?: string | null,"next_run_at"?: string | null,"overlap"?: string,"priority"?: string,"run_count"?: number,"skipped_count"?: number,"time_zone"?: string,"updated_at"?: string,"waiting_times"?: (string)[]
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "schedules_last_task_id_fkey"
+      columns: ["last_task_id"]
+isOneToOne: false
+      referencedRelation: "stuck_tasks"
+      referencedColumns: ["task_id"]
+    },{
+      foreignKeyName: "schedules_last_task_id_fkey"
+      columns: ["last_task_id"]
+isOneToOne: false
+      referencedRelation: "tasks"
+      referencedColumns: ["id"]
+    }
+                  ]
                 },"sessions": {
                   Row: {
                     "agent_id": string | null,"client_name": string | null,"created_at": string,"id": string,"last_seen_at": string,"user_id": string | null
@@ -1014,6 +1040,9 @@ isOneToOne: false
               "content_chunk": string,"document_id": string,"file_path": string,"id": string,"similarity": number,"title": string
             }[]
                            },
+"next_schedule_times":
+{ Args: { "p_after"?: string,"p_count"?: number,"p_cron": string,"p_time_zone"?: string }; Returns: string[]
+                           },
 "project_freshness":
 { Args: { "p_project_id": string }; Returns: {
               "document_count": number,"embedder": string,"failed_chunks": number,"head_checked_at": string,"head_commit": string,"indexed_at": string,"indexed_commit": string,"is_behind": boolean,"next_embedder": string,"pending_chunks": number
@@ -1220,6 +1249,10 @@ export const CLOSED_SETS = {
     kind: ["tree", "files", "embed"],
     reason: ["push", "files", "request", "head_check", "pending_chunks"],
     status: ["pending", "running", "completed", "failed"],
+  },
+  schedules: {
+    overlap: ["skip", "queue"],
+    priority: ["high", "normal", "low"],
   },
   sql_confirmations: {
     statement_class: ["write", "ddl"],

@@ -136,6 +136,16 @@ export const ERROR_CODES = {
   ),
   TASK_PRIORITY_INVALID: error(400, "tool_error", "Send high, normal or low."),
   TASK_RUN_AFTER_INVALID: error(400, "tool_error", "Choose a time within a year."),
+  SCHEDULE_CRON_INVALID: error(
+    400,
+    "tool_error",
+    "Write five fields, such as 30 7 * * mon-fri, that some date matches.",
+  ),
+  SCHEDULE_ZONE_INVALID: error(
+    400,
+    "tool_error",
+    "Use UTC or a name such as Europe/Berlin.",
+  ),
   TASK_DELIVERIES_EXCEEDED: error(
     500,
     "tool_error",

@@ -42,6 +42,8 @@ insert into private.error_codes (code, status, error_type, is_retryable, counts_
   ('TASK_BUDGET_INVALID', 400, 'tool_error', false, true),
   ('TASK_PRIORITY_INVALID', 400, 'tool_error', false, true),
   ('TASK_RUN_AFTER_INVALID', 400, 'tool_error', false, true),
+  ('SCHEDULE_CRON_INVALID', 400, 'tool_error', false, true),
+  ('SCHEDULE_ZONE_INVALID', 400, 'tool_error', false, true),
   ('TASK_DELIVERIES_EXCEEDED', 500, 'tool_error', false, true),
   ('LEASE_LOST', 409, 'tool_error', false, true),
   ('TASK_CANCELLED', 409, 'tool_error', false, true),

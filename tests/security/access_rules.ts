@@ -19,8 +19,8 @@ export const CLIENT_SCOPE = "quoth:read";
 export const NO_RIGHT = "42501";
 
 /**
- * Access to a table or view. Two things are no choice: the publishable key alone reads and writes
- * nothing, and signed-in users write nothing.
+ * Access to a table or view. One thing is no choice: the publishable key alone reads and writes
+ * nothing.
  */
 export interface TableRule {
   /**
@@ -34,6 +34,11 @@ export interface TableRule {
   readonly hidden?: readonly string[];
   /** What the secret key may do; it reads every row. */
   readonly service: "reads" | "writes";
+  /**
+   * A column that signed-in users write, in rows of their own; agents and OAuth clients without the
+   * scope get the stable code of a refusal. @default they write nothing
+   */
+  readonly usersWrite?: string;
 }
 
 /** Those whose audience has the user in it. */
@@ -91,6 +96,12 @@ export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
   tools: { ...REGISTRY, hidden: ["config", "credential_secret_name"] },
 
   tasks: { usersRead: "created_by = $1", scope: "swarm:run", service: "reads" },
+  schedules: {
+    usersRead: "created_by = $1",
+    scope: "swarm:run",
+    service: "writes",
+    usersWrite: "agent",
+  },
   task_steps: OF_OWN_TASK,
   task_events: OF_OWN_TASK,
   human_reviews: OF_OWN_TASK,
@@ -244,6 +255,14 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     ...OWNER_AND_SERVICE,
     arguments: async (world) => ({ p_task_id: await world.taskInReview(), p_approved: true }),
   },
+  // It reads no table, so everybody who is signed in may ask.
+  "next_schedule_times(text, text, integer, timestamp with time zone)": {
+    ...EACH_USER,
+    service: "runs",
+    agent: "runs",
+    client: "runs",
+    arguments: () => ({ p_cron: "30 7 * * mon-fri", p_time_zone: "Europe/Berlin" }),
+  },
   "approve_statement(uuid, boolean)": {
     ...OWNER_AND_SERVICE,
     stranger: "CONFIRMATION_NOT_FOUND",
@@ -370,6 +389,7 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "keep_sql_answer(uuid, jsonb)",
   "list_jobs(jsonb, jsonb, integer)",
   "match_documents(vector, double precision, integer, uuid)",
+  "next_schedule_times(text, text, integer, timestamp with time zone)",
   "project_freshness(uuid)",
   "read_trace(uuid, jsonb, integer)",
   "respond_to_review(uuid, boolean, jsonb, text)",

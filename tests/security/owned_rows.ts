@@ -19,6 +19,9 @@ export async function fillEveryTable(sql: Sql, ownerId: string): Promise<CallWor
   await sql`
     insert into public.tool_credential_audience (tool_id, user_id) values (${toolId}, ${ownerId})`;
   const tasks = taskFactories(sql, ownerId);
+  await sql`
+    insert into public.schedules (created_by, agent, input, cron)
+    values (${ownerId}, ${AGENT}, '"Write it"', '@daily')`;
   await addTaskRows(sql, { ownerId, taskId: await tasks.taskInReview() });
   const connectionId = await addToolRows(sql, { ownerId, toolId });
   await addRegistryRows(sql, { ownerId, toolId });
