@@ -46,7 +46,7 @@ export async function runBlock(run: PageRun, block: CodeBlock): Promise<void> {
       return void readMcpsFile(text, block.page, await loadYaml());
     default:
       throw new Error(
-        `Nothing here runs "${language}"; the languages are sh, sql, js, ts, json, yaml`,
+        `Nothing here runs "${language}"; the languages are sh, sql, js, ts, json, yaml, md`,
       );
   }
 }
@@ -60,7 +60,7 @@ async function save(path: string, text: string): Promise<void> {
 async function runShell({ stack, folder, shims }: PageRun, text: string): Promise<void> {
   const state = join(folder, "shell-state");
   const script = `set -a -eu -o pipefail\n[ ! -f '${state}' ] || . '${state}'\n` +
-    `${text}\nexport -p > '${state}'; printf 'cd %q\\n' "$PWD" >> '${state}'\n`;
+    `${text}\n{ declare -p | grep -vE '^declare -[a-zA-Z]*r'; declare -f; } > '${state}'\n`;
   await runProgram("bash", ["-c", script], {
     cwd: stack.clone.root,
     env: { PATH: `${shims}:${dirname(Deno.execPath())}:${Deno.env.get("PATH") ?? ""}` },
@@ -97,6 +97,18 @@ interface Answer {
   readonly count: number | null;
 }
 
+/**
+ * The names that a script declares at its top level: the next script of the page knows them, as a
+ * reader who goes on in the same file does.
+ */
+function declaredNames(text: string): string[] {
+  const single = [...text.matchAll(/^(?:const|let) (\w+)/gm)].map(([, name = ""]) => name);
+  const parts = [...text.matchAll(/^const \{([^}]*)\}/gm)].flatMap(([, list = ""]) =>
+    list.split(",").map((part) => part.split(":").at(-1)?.trim() ?? "")
+  );
+  return [...single, ...parts].filter((name) => /^\w+$/.test(name));
+}
+
 /** A script has the client of the quickstart as `supabase`, signed in, and the names below. */
 async function runScript(
   { stack, folder }: PageRun,
@@ -126,9 +138,15 @@ globalThis.fetch = async (...given) => {
   if (answer.status >= 400) throw new Error(answer.status + " " + await answer.text());
   return answer;
 };
-Object.assign(globalThis, { supabase, url, taskId: ${JSON.stringify(taskId)},
+const knownNames = JSON.parse(await Deno.readTextFile("names.json").catch(() => "{}"));
+Object.assign(globalThis, knownNames, { knownNames, supabase, url, taskId: ${
+    JSON.stringify(taskId)
+  },
   secretKey: ${JSON.stringify(ready.secret_key)} });
 `;
+  const names = declaredNames(text).join(", ");
+  const keepNames =
+    `Deno.writeTextFileSync("names.json", JSON.stringify({ ...knownNames, ${names} }));\n`;
   const name = `block-${crypto.randomUUID()}`;
   await Deno.writeTextFile(join(folder, "prelude.js"), prelude);
   await Deno.writeTextFile(
@@ -137,7 +155,7 @@ Object.assign(globalThis, { supabase, url, taskId: ${JSON.stringify(taskId)},
   );
   await Deno.writeTextFile(
     join(folder, `${name}.${extension}`),
-    `import "./prelude.js";\n${text}\n`,
+    `import "./prelude.js";\n${text}\n${keepNames}`,
   );
   await runProgram(Deno.execPath(), [
     "run",
