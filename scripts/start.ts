@@ -1,10 +1,14 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { CommandError, runCommand } from "./cli/run_command.ts";
+import { dataFolder } from "./cli/find_database.ts";
 import { endOfRun } from "./cli/end_of_run.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
-import { readEnvironment } from "../stack/stack_environment.ts";
+import { type Environment, readEnvironment } from "../stack/stack_environment.ts";
 import { type LocalPlatform, startPlatform } from "./platform/start_platform.ts";
-import { bold, dim, writeError, writeLine, writeProgress } from "./terminal.ts";
+import { removeConnectionFile, writeConnectionFile } from "./platform/connection_file.ts";
+import { writeLogLine } from "./platform/log_line.ts";
+import { resetDataFolder } from "../stack/reset_data_folder.ts";
+import { bold, dim, writeLine, writeProgress } from "./terminal.ts";
 
 /** Supabase's port for a local API. */
 const DEFAULT_PORT = 54321;
@@ -19,39 +23,61 @@ await runCommand({
       help:
         "The database: embedded, this machine's Postgres, or a prepared server. Default pglite.",
     },
-    port: { type: "string", placeholder: "N", help: `Port of the API. Default ${DEFAULT_PORT}.` },
+    port: {
+      type: "string",
+      placeholder: "N",
+      help:
+        `Port of the API; the database takes the next one. 0: any free ones. Default ${DEFAULT_PORT}.`,
+    },
     ephemeral: { type: "boolean", help: "Keeps nothing after the end." },
+    reset: { type: "boolean", help: "Deletes the data of earlier starts first; keys stay." },
     json: { type: "boolean", help: "Prints one line of JSON when it serves." },
   },
 }, async ({ values }) => {
   const end = endOfRun();
   const environment = await readEnvironment(PROJECT_ROOT);
+  const dataDir = dataFolder(environment);
+  const port = readPort(values.port);
+  const files = await filesFolder(environment);
+  if (values.reset && !values.ephemeral) await resetDataFolder(dataDir);
   writeProgress("Starting the stack …");
   const stack = await startPlatform({
     db: values.db ?? "pglite",
-    port: readPort(values.port),
+    port,
+    databasePort: port === 0 ? 0 : port + 1,
     ephemeral: values.ephemeral,
-    dataDir: environment["SUPASWARM_DATA_DIR"] || join(PROJECT_ROOT, ".supaswarm"),
+    dataDir,
     projectRoot: PROJECT_ROOT,
     watch: true,
     env: environment,
-    onLog: (line) => writeError(JSON.stringify(line)),
+    filesFolder: files,
+    onLog: writeLogLine,
     onFailure: (error) => end.fail(error),
   });
   try {
-    writeLine(values.json ? readyJson(stack) : readyText(stack));
+    if (!values.ephemeral) await writeConnectionFile(dataDir, stack);
+    writeLine(values.json ? readyJson(stack) : readyText(stack, files));
     await end.reached;
     writeProgress("Stopping …");
   } finally {
+    if (!values.ephemeral) await removeConnectionFile(dataDir);
     await stack.stop();
   }
 });
 
+/** @throws CommandError when the folder does not exist. */
+async function filesFolder(environment: Environment): Promise<string> {
+  const folder = resolve(environment["SUPASWARM_FILES_DIR"] || join(PROJECT_ROOT, "docs"));
+  const entry = await Deno.stat(folder).catch(() => null);
+  if (entry?.isDirectory) return folder;
+  throw new CommandError(`Cannot serve SUPASWARM_FILES_DIR: ${folder} is not a folder`);
+}
+
 function readPort(text: string | undefined): number {
   if (text === undefined) return DEFAULT_PORT;
   const port = Number(text);
-  if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new CommandError(`Cannot use --port ${text}: give a number from 0 (any) to 65535`);
+  if (/^\d+$/.test(text) && port < 65_535) return port;
+  throw new CommandError(`Cannot use --port ${text}: give a number from 0 (any) to 65534`);
 }
 
 function readyJson(stack: LocalPlatform): string {
@@ -74,13 +100,14 @@ function readyJson(stack: LocalPlatform): string {
   });
 }
 
-function readyText(stack: LocalPlatform): string {
+function readyText(stack: LocalPlatform, files: string): string {
   const rows = [
     ["API", stack.apiUrl],
     ["Database", stack.dbUrl],
     ["Publishable key", stack.publishableKey],
     ["Secret key", stack.secretKey],
     ["Functions", stack.functions.join(", ")],
+    ["Files", `${files} (for planner and reader)`],
     ["Limits", describeLimits(stack.functionLimits)],
   ] as const;
   return [
@@ -100,5 +127,5 @@ function describeLimits(
   const limits = `${wallClock} and ${hardMs} ms of CPU an isolate, no new requests ` +
     `after half of the one or ${softMs} ms of the other`;
   if (isCpuEnforced) return limits;
-  return `${limits}; CPU time is not enforced: this system does not tell it for each thread`;
+  return `${limits}; CPU time is not enforced: this system does not report it per thread`;
 }

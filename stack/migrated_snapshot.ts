@@ -1,6 +1,5 @@
-import { join } from "node:path";
 import { applyMigrations } from "./migrations/apply_migrations.ts";
-import { contentHash } from "./database/content_hash.ts";
+import { migrationsHash } from "./migrations/migrations_hash.ts";
 import { copySnapshot, type SnapshotOptions } from "./database/snapshot.ts";
 import type { PgliteDatabaseOptions } from "./database/pglite_database.ts";
 import { startPgliteDatabase } from "./database/pglite_database.ts";
@@ -28,15 +27,4 @@ export async function migratedSnapshot(
       }
     },
   };
-}
-
-/** Names the contents of migrations and seed, 16 hex digits. */
-async function migrationsHash(projectRoot: string): Promise<string> {
-  const folder = join(projectRoot, "supabase", "migrations");
-  const paths: string[] = [];
-  for await (const entry of Deno.readDir(folder)) paths.push(join(folder, entry.name));
-  paths.sort().push(join(projectRoot, "supabase", "seed.sql"));
-  const texts = await Promise.all(paths.map((path) => Deno.readTextFile(path).catch(() => "")));
-  const names = paths.map((path) => path.slice(projectRoot.length));
-  return (await contentHash(JSON.stringify([names, texts]))).slice(0, 16);
 }

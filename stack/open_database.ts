@@ -28,10 +28,12 @@ export interface OpenDatabaseOptions {
   readonly dataDir: string;
   /** Data in a temporary folder that is removed at `stop()`. */
   readonly ephemeral: boolean;
+  /** Port on 127.0.0.1; unused with a URL. @default 0: any free one */
+  readonly port?: number;
   /** PGlite only: longest time one statement may block all others. @default 30_000 */
   readonly statementLimitMs?: number;
   /**
-   * Ephemeral PGlite only: starts from a cached copy of the database with this project's
+   * Ephemeral databases only: starts from a cached copy of the database with this project's
    * migrations and seed applied, in place of one without them.
    */
   readonly projectRoot?: string;
@@ -62,7 +64,7 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<StackD
   const dataDir = folder?.path ?? options.dataDir;
   try {
     const database = db === "native"
-      ? await openNative(dataDir)
+      ? await openNative(dataDir, options)
       : await openPglite(join(dataDir, "pglite"), options);
     return folder === null ? database : removeAtStop(database, folder.remove);
   } catch (error) {
@@ -71,10 +73,14 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<StackD
   }
 }
 
-async function openNative(dataDir: string): Promise<StackDatabase> {
+async function openNative(dataDir: string, options: OpenDatabaseOptions): Promise<StackDatabase> {
+  const { ephemeral, projectRoot, log } = options;
   // Loaded when needed: the other kinds need nothing of it.
   const { startNativeDatabase } = await import("./database/native_database.ts");
-  return await startNativeDatabase(dataDir);
+  const copied = ephemeral && projectRoot !== undefined
+    ? { projectRoot, cacheDir: options.cacheDir ?? defaultCacheDir(), log }
+    : null;
+  return await startNativeDatabase(dataDir, options.port ?? 0, copied);
 }
 
 async function openPglite(dataDir: string, options: OpenDatabaseOptions): Promise<StackDatabase> {
@@ -95,7 +101,7 @@ async function openPglite(dataDir: string, options: OpenDatabaseOptions): Promis
     ? await migratedSnapshot(platform, projectRoot, serving)
     : platform;
   await ensurePgliteFolder(dataDir, snapshot);
-  return await startPgliteDatabase({ ...serving, dataDir });
+  return await startPgliteDatabase({ ...serving, dataDir, port: options.port ?? 0 });
 }
 
 function removeAtStop(database: StackDatabase, remove: () => Promise<void>): StackDatabase {
@@ -113,5 +119,5 @@ function removeAtStop(database: StackDatabase, remove: () => Promise<void>): Sta
 }
 
 function defaultCacheDir(): string {
-  return Deno.env.get("SUPASWARM_CACHE_DIR") ?? fileURLToPath(PROJECT_CACHE);
+  return Deno.env.get("SUPASWARM_CACHE_DIR") || fileURLToPath(PROJECT_CACHE);
 }

@@ -1,4 +1,4 @@
--- What a new project starts with: providers, and two agents to try the platform with.
+-- What a new project starts with: providers, and three agents to try the platform with.
 -- Safe to run again: rows that exist stay as they are.
 
 insert into public.llm_providers (name, display_name, api, base_url, default_model, requires_api_key, api_key_secret_name)
@@ -38,6 +38,17 @@ Mention a file that no reader could read, and go on without it.'
 Work out its title, its headings, its number of words and its first sentence.
 Save them with save_intermediate_data under the key digest, then finish with complete_task with the same object
 {"path", "title", "headings", "words", "first_sentence"} as output.'
+    ),
+    (
+      'Writer',
+      'writer',
+      'Writes a short announcement, asks a person to approve it and answers with the approved text.',
+      'You write a short announcement about the topic in the input.
+1. Write a draft of two sentences.
+2. Ask a person to approve it with request_human_review; the context is {"draft": "<the draft>"}.
+3. If the draft is rejected, finish with complete_task and the output {"announcement": null, "review": "<the comments>"}.
+4. If it is approved, change what the comments ask for, and finish with complete_task and the output
+{"announcement": "<the text>", "review": "<the comments>"}.'
     )
 ) as agent (name, slug, description, system_prompt)
 cross join public.llm_providers as provider

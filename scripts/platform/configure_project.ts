@@ -1,5 +1,6 @@
 import { createSql, type Sql } from "../../shared/db/sql_client.ts";
 import { ollamaUrl } from "./ollama_url.ts";
+import { storeSecret } from "./store_secret.ts";
 import type { Environment } from "../../stack/stack_environment.ts";
 
 /** The provider whose models are scripts, as the seed names it. */
@@ -77,13 +78,4 @@ async function namedSecrets(sql: Sql): Promise<readonly string[]> {
     select 'GITHUB_TOKEN'
   `;
   return rows.map(({ name }) => name);
-}
-
-async function storeSecret(
-  sql: Sql,
-  { name, value }: { readonly name: string; readonly value: string },
-): Promise<void> {
-  const [stored] = await sql<{ id: string }[]>`select id from vault.secrets where name = ${name}`;
-  if (stored === undefined) await sql`select vault.create_secret(${value}, ${name})`;
-  else await sql`select vault.update_secret(${stored.id}, ${value})`;
 }

@@ -2,10 +2,13 @@ import type { StopSequence } from "../../stack/stop_sequence.ts";
 import { type Environment, readEnvironment } from "../../stack/stack_environment.ts";
 import { type Stack, type StackOptions, startStack } from "../../stack/stack.ts";
 import { startEmbeddingServer } from "../embedding/embedding_server.ts";
+import { startLocalFileServer } from "../files/local_file_server.ts";
 import { DEMO_AGENTS } from "../models/demo_agents.ts";
 import { type ModelServer, startModelServer } from "../models/model_server.ts";
 import { configureProject } from "./configure_project.ts";
-import { functionSettings } from "./function_settings.ts";
+import { checkSettings, functionSettings } from "./function_settings.ts";
+import { ollamaUrl } from "./ollama_url.ts";
+import { registerLocalFiles } from "./register_local_files.ts";
 
 /** A stack with the product on it. */
 export interface LocalPlatform extends Stack {
@@ -14,16 +17,21 @@ export interface LocalPlatform extends Stack {
 }
 
 /** What the platform is started with; the rest is the platform's own. */
-export type PlatformOptions = Omit<StackOptions, "functionSettings" | "startCompanion">;
+export interface PlatformOptions extends Omit<StackOptions, "functionSettings" | "startCompanion"> {
+  /** Folder that the seeded agents planner and reader may read. @default they get no file tool */
+  readonly filesFolder?: string;
+}
 
 /**
  * Starts the whole platform: the embedded Supabase, scripted models, an embedder that needs no
  * key, and the product's settings in the database. Ends all of it with the stack.
  *
- * @throws SwarmError as {@linkcode startStack} does. Nothing is left running then.
+ * @throws SwarmError CONFIG_INVALID for a bad setting, else as {@linkcode startStack} does. Nothing is left running then.
  */
 export async function startPlatform(options: PlatformOptions): Promise<LocalPlatform> {
   const env = options.env ?? await readEnvironment(options.projectRoot);
+  checkSettings(env);
+  if (env.OLLAMA_HOST) ollamaUrl(env.OLLAMA_HOST);
   const models = Promise.withResolvers<ModelServer>();
   const stack = await startStack({
     ...options,
@@ -32,7 +40,12 @@ export async function startPlatform(options: PlatformOptions): Promise<LocalPlat
     startCompanion: async (stops) => {
       const server = await startScriptedModels(stops);
       models.resolve(server);
-      return { prepare: (stack) => prepareProject({ ...stack, models: server, env, stops }) };
+      return {
+        prepare: async (stack) => {
+          await prepareProject({ ...stack, models: server, env, stops });
+          await serveFiles(options.filesFolder, { ...stack, stops });
+        },
+      };
     },
   });
   return { ...stack, models: await models.promise };
@@ -60,4 +73,14 @@ async function prepareProject({ dbUrl, apiUrl, models, env, stops }: {
     embeddingUrl: embeddings.url,
     environment: env,
   });
+}
+
+async function serveFiles(
+  folder: string | undefined,
+  { dbUrl, stops }: { readonly dbUrl: string; readonly stops: StopSequence },
+): Promise<void> {
+  if (folder === undefined) return;
+  const files = startLocalFileServer(folder);
+  stops.add("files", () => files.stop());
+  await registerLocalFiles(dbUrl, files);
 }

@@ -53,7 +53,7 @@ export function createMcpApp(config: Config, log: Logger): App {
     const server = serverOfUrl(new URL(request.url), FUNCTION_NAME);
     const who = await authenticate(request, apiKeys, ["user", "service", "agent"], agents);
     const message = await readMessage(request);
-    const caller = toToolCaller(who, { clientName: message.clientName });
+    const caller = toToolCaller(who, { clientName: message.clientName, joinsSession: true });
     await registerServers();
     const directory = createToolDirectory({
       gateway,

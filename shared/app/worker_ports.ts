@@ -56,6 +56,7 @@ export function createWorkerPorts(
       secretKey,
       secretKeys: Object.values(apiKeys.secretKeys),
       allowLoopback,
+      callModel,
       log,
     }),
     artifacts: createArtifactStorage({ url: supabaseUrl, secretKey }),

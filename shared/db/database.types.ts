@@ -419,6 +419,20 @@ isOneToOne: false
                   Relationships: [
                     
                   ]
+                },"mcp_tool_models": {
+                  Row: {
+                    "default_model": string | null,"default_provider": string,"mcp_name": string,"supported_providers": (string)[],"timeout_ms": number | null,"tool_name": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "default_model"?: string | null,"default_provider": string,"mcp_name": string,"supported_providers": (string)[],"timeout_ms"?: number | null,"tool_name": string
+                  }
+                  Update: {
+                    "default_model"?: string | null,"default_provider"?: string,"mcp_name"?: string,"supported_providers"?: (string)[],"timeout_ms"?: number | null,"tool_name"?: string
+                  }
+                  Relationships: [
+                    
+                  ]
                 },"mcp_tools_cache": {
                   Row: {
                     "connection_id": string,"definition_hash": string,"held_definition": Json | null,"id": string,"is_own": boolean,"last_successful_call": string | null,"last_updated": string,"openai_schema": NonNullable<Json>,"schema_losses": NonNullable<Json>,"scopes": (string)[],"state": string,"success_count": number,"successful_parameters": NonNullable<Json>,"tool_name": string,"tool_schema": NonNullable<Json>,"tool_version": string | null
@@ -984,6 +998,16 @@ isOneToOne: false
                            },
 "grant_scopes":
 { Args: { "p_client_id"?: string,"p_scopes": (string)[],"p_user_id": string }; Returns: (string)[]
+                           },
+"job_counts":
+{ Args: { "p_filters"?: Json }; Returns: {
+              "job_count": number,"status": string
+            }[]
+                           },
+"list_jobs":
+{ Args: { "p_before"?: Json,"p_filters"?: Json,"p_limit"?: number }; Returns: {
+              "agent_slug": string,"budget": Json,"cancel_requested_at": string,"cost_micro_usd": number,"created_at": string,"error": Json,"finished_at": string,"id": string,"input_head": string,"input_tokens": number,"metadata": Json,"open_review_count": number,"output_tokens": number,"priority": string,"run_after": string,"started_at": string,"status": string,"task_count": number
+            }[]
                            },
 "match_documents":
 { Args: { "filter_project_id": string,"match_count": number,"match_threshold": number,"query_embedding": string }; Returns: {

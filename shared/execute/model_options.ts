@@ -1,11 +1,19 @@
 import { asJsonObject, type JsonObject } from "../json.ts";
+import type { ToolModelOptions } from "../tool_contracts/tool_records.ts";
 
 /**
- * The models that a tool lets its caller choose from, read from its arguments `llm_provider` and
- * `llm_model`: `{providers, default_provider, models, default_model}`, each null where the tool does
- * not say. Null for a tool that offers no choice.
+ * The models that a tool lets its caller choose from: `{providers, default_provider, models,
+ * default_model, models_by_provider}`, of the tool's row of `mcp_tool_models`. Of a tool without a
+ * row, such as those of other people's servers, what its arguments `llm_provider` and `llm_model`
+ * say, each null where they do not; null for a tool that offers no choice.
  */
-export function modelOptionsOf(inputSchema: JsonObject): JsonObject | null {
+export function modelOptionsOf(
+  inputSchema: JsonObject,
+  row: ToolModelOptions | null,
+): JsonObject | null {
+  if (row !== null) {
+    return { ...row, models: [...new Set(Object.values(row.models_by_provider).flat())] };
+  }
   const { llm_provider: provider, llm_model: model } = asJsonObject(inputSchema.properties);
   if (provider === undefined && model === undefined) return null;
   const ofProvider = optionsOf(asJsonObject(provider));

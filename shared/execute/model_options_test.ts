@@ -9,7 +9,7 @@ Deno.test("modelOptionsOf() reads what a tool offers and takes by default", () =
       llm_provider: { type: "string", enum: ["anthropic", "openai"], default: "anthropic" },
       llm_model: { type: "string", default: "small" },
     },
-  });
+  }, null);
 
   assert.deepEqual(options, {
     providers: ["anthropic", "openai"],
@@ -21,12 +21,15 @@ Deno.test("modelOptionsOf() reads what a tool offers and takes by default", () =
 
 Deno.test("modelOptionsOf() is null for a tool that offers no choice, whatever its schema", () => {
   for (const schema of [{}, { properties: { prompt: {} } }, { properties: null }]) {
-    assert.equal(modelOptionsOf(schema), null);
+    assert.equal(modelOptionsOf(schema, null), null);
   }
 });
 
 Deno.test("modelOptionsOf() takes nothing that is no name", () => {
-  const options = modelOptionsOf({ properties: { llm_model: { enum: [1, "big"], default: 7 } } });
+  const options = modelOptionsOf(
+    { properties: { llm_model: { enum: [1, "big"], default: 7 } } },
+    null,
+  );
 
   assert.deepEqual(options, {
     providers: null,
@@ -34,4 +37,17 @@ Deno.test("modelOptionsOf() takes nothing that is no name", () => {
     models: ["big"],
     default_model: null,
   });
+});
+
+Deno.test("modelOptionsOf() takes the tool's row, whatever its schema says", () => {
+  const row = {
+    providers: ["b", "a"],
+    default_provider: "b",
+    default_model: "b-small",
+    models_by_provider: { b: ["b-small", "b-large"], a: ["a-small", "b-large"] },
+  };
+
+  const options = modelOptionsOf({ properties: { llm_provider: { enum: ["other"] } } }, row);
+
+  assert.deepEqual(options, { ...row, models: ["b-small", "b-large", "a-small"] });
 });

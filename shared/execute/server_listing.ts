@@ -107,12 +107,14 @@ function connectionOf(server: ServerSummary): JsonObject {
   };
 }
 
-function briefTool({ name, version, title, description, inputSchema }: ListedTool): JsonObject {
+function briefTool(
+  { name, version, title, description, inputSchema, models }: ListedTool,
+): JsonObject {
   return {
     name,
     ...(version === null ? {} : { version }),
     ...definedOnly({ title, description }),
-    model_options: modelOptionsOf(inputSchema),
+    model_options: modelOptionsOf(inputSchema, models),
   };
 }
 

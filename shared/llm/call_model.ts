@@ -51,6 +51,8 @@ export interface ModelCall {
   readonly provider: ModelProvider | null;
   /** Asked in this order when those before them fail for reasons of their provider. @default none */
   readonly fallbacks?: readonly FallbackModel[];
+  /** Whether a failure is answered by the next fallback. @default outages and used-up quotas */
+  readonly isPassable?: (error: SwarmError) => boolean;
   /** Hears that a call has failed and the next provider is asked: what has streamed in is void. */
   readonly onFallback?: () => void;
   readonly settings: ModelSettings;
@@ -94,8 +96,8 @@ export type CallModel = (call: ModelCall) => Promise<ModelCallResult>;
  * Makes the product's model port: it picks the model (the settings', else the provider's default),
  * asks policies and Vault for the key, calls once (again without what the model refuses: a
  * temperature, or strict tools), and keeps the key out of whatever it returns. Where the provider
- * is overloaded, out of quota or down, the fallbacks are asked; when none of them answers, the
- * first failure is thrown.
+ * is overloaded, out of quota or down (or as `isPassable` says), the fallbacks are asked; when none
+ * of them answers, the first failure of one that was asked is thrown.
  *
  * @throws SwarmError PROVIDER_NOT_FOUND, MODEL_KEY_MISSING, MODEL_POLICY_DENIED,
  * TOOL_ADDRESS_FORBIDDEN for a `base_url` that may not be reached, and the codes of
@@ -117,15 +119,17 @@ export function createModelCaller(ports: ModelCallPorts): CallModel {
         if (passedOver.length === 0) return { answer, usage };
         return { answer, usage: { ...usage, passed_over: passedOver } };
       } catch (error) {
+        if (!(error instanceof SwarmError)) throw error;
+        const isPassable = call.isPassable ?? isProvidersFailure;
         // What is wrong with a fallback must not hide why it was asked.
-        const isPassable = isProvidersFailure(error) || failures.length > 0;
-        if (!(error instanceof SwarmError) || !isPassable) throw error;
+        if (!isPassable(error) && failures.length === 0) throw error;
         call.signal.throwIfAborted();
         const passed = { provider: candidate.provider.name, model, code: error.code };
         failures.push({ passed, error });
       }
     }
-    throw failures[0]?.error ?? providerNotFound();
+    const tried = failures.find(({ error }) => !NEVER_ASKED.has(error.code));
+    throw tried?.error ?? failures[0]?.error ?? providerNotFound();
   };
 }
 
@@ -152,9 +156,14 @@ async function callOne(
   };
 }
 
+/** The provider itself said nothing: its key is missing, or a policy forbids it. */
+const NEVER_ASKED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "MODEL_KEY_MISSING",
+  "MODEL_POLICY_DENIED",
+]);
+
 /** True of a failure that another provider need not share: overload, outage, a used-up quota. */
-function isProvidersFailure(error: unknown): boolean {
-  if (!(error instanceof SwarmError)) return false;
+function isProvidersFailure(error: SwarmError): boolean {
   switch (error.code) {
     case "MODEL_UNAVAILABLE":
     case "MODEL_RATE_LIMITED":

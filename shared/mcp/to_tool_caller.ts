@@ -5,6 +5,8 @@ import type { ToolCaller } from "../tool_contracts/tool_caller.ts";
 export interface CallerDetails {
   readonly clientName?: string | null;
   readonly sessionId?: string | null;
+  /** Its calls belong together although they name no session. @default false */
+  readonly joinsSession?: boolean;
   /** Only of a secret key; whoever takes the request has seen to that. */
   readonly onBehalfOf?: string | null;
   /** As `onBehalfOf`. */
@@ -15,7 +17,7 @@ export interface CallerDetails {
 
 /** As whom a call through an endpoint acts. */
 export function toToolCaller(caller: Caller, details: CallerDetails): ToolCaller {
-  const { clientName = null, sessionId = null } = details;
+  const { clientName = null, sessionId = null, joinsSession = false } = details;
   switch (caller.kind) {
     case "user":
       return {
@@ -26,6 +28,7 @@ export function toToolCaller(caller: Caller, details: CallerDetails): ToolCaller
         taskId: null,
         sessionId,
         clientName,
+        joinsSession,
         isService: false,
       };
     case "agent":
@@ -36,6 +39,7 @@ export function toToolCaller(caller: Caller, details: CallerDetails): ToolCaller
         taskId: caller.taskId,
         sessionId,
         clientName,
+        joinsSession,
         isService: false,
         isAgent: true,
       };
@@ -47,6 +51,7 @@ export function toToolCaller(caller: Caller, details: CallerDetails): ToolCaller
         taskId: details.taskId ?? null,
         sessionId,
         clientName,
+        joinsSession,
         isService: true,
       };
   }

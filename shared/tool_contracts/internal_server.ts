@@ -8,6 +8,7 @@ import type { Logger } from "../log/logger.ts";
 import type { ToolDefinition } from "./tool_definition.ts";
 import type { ToolCaller } from "./tool_caller.ts";
 import type { ToolLogLevel } from "./tool_call.ts";
+import type { CallToolModel } from "./tool_model.ts";
 import type { ModelUse } from "./tool_server.ts";
 
 /** What a tool, resource or prompt of an internal server works with, for one call. */
@@ -62,7 +63,9 @@ export interface ToolContext {
    * ledger, the steps of a task and what is broadcast of them, and stays in the answer.
    */
   keepFromLedger(value: string): void;
-  /** Books a model that the tool has used on the call, whatever comes of it. */
+  /** Calls a model: the caller's choice, else the tool's row of `mcp_tool_models`. */
+  readonly callModel: CallToolModel;
+  /** Books a model that the tool asked by itself on the call, whatever comes of it. */
   usedModel(use: ModelUse): void;
 }
 

@@ -1,6 +1,7 @@
 import type { ErrorCode } from "../errors/codes.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import type { SchemaLosses } from "../tool_schemas/schema_loss.ts";
+import type { ToolModelOptions } from "./tool_records.ts";
 
 /** How a connection to a server fares. */
 export type ServerStatus =
@@ -53,6 +54,8 @@ export interface ListedTool {
   readonly inputSchema: JsonObject;
   readonly outputSchema?: JsonObject;
   readonly annotations?: JsonObject;
+  /** What the caller can choose of the models that the tool asks; null: it asks none by its row. */
+  readonly models: ToolModelOptions | null;
   /** What `inputSchema` says and a provider's models cannot be told, by provider. */
   readonly losses?: SchemaLosses;
   /** Scopes that a call needs, and those of them that the caller lacks. */

@@ -20,6 +20,8 @@ export interface ToolCaller {
   readonly sessionId: string | null;
   /** What the calling program says it is, for `sessions.client_name`. */
   readonly clientName: string | null;
+  /** Calls without a session join the last one of their user and program. @default false */
+  readonly joinsSession?: boolean;
   /**
    * Authenticated by a secret key: outside tasks it has every scope, also on behalf of a user.
    * Inside a task the owner's scopes hold.

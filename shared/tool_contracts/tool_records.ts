@@ -71,6 +71,8 @@ export const namedSecretsSchema = z.record(z.string(), z.string());
 /** What SQL answers for a call. */
 export const callSchema = serverSchema.extend({
   user_id: z.string().nullable(),
+  /** The row of `sessions` that the call belongs to. */
+  session_id: z.string().nullable(),
   /** The OAuth client of the call, inside a task of the one that created its job. */
   client_id: z.string().nullable(),
   /** Null: every scope. */
@@ -169,6 +171,16 @@ export const usableSchema = z.object({
   scopes: z.array(z.string()).nullable(),
 });
 
+const modelOptionsSchema = z.object({
+  providers: z.array(z.string()),
+  default_provider: z.string(),
+  default_model: z.string().nullable(),
+  models_by_provider: z.record(z.string(), z.array(z.string())),
+});
+
+/** Which models a tool's caller may choose from, of its row of `mcp_tool_models`. */
+export type ToolModelOptions = z.infer<typeof modelOptionsSchema>;
+
 /** What `private.server_listing()` answers. */
 export const listingSchema = serverSchema.extend({
   is_due: z.boolean(),
@@ -181,6 +193,7 @@ export const listingSchema = serverSchema.extend({
     losses: schemaLossesSchema,
     scopes: z.array(z.string()),
     is_allowed: z.boolean(),
+    models: modelOptionsSchema.nullable(),
     state: toolStateSchema,
     held: toolDefinitionSchema.nullable(),
     approved: toolDefinitionSchema.nullable(),

@@ -27,6 +27,8 @@ export interface ServerCall {
   /** Its user is the one whose rights hold. */
   readonly caller: ToolCaller;
   readonly executionId: string;
+  /** Of the task's transcript; null outside tasks. */
+  readonly stepSeq: number | null;
   readonly idempotencyKey: string;
   readonly traceparent: string | null;
   readonly tracestate: string | null;
@@ -53,6 +55,8 @@ export interface ModelUse {
   /** Part of `inputTokens`. @default 0 */
   readonly cachedInputTokens?: number;
   readonly outputTokens: number;
+  /** Its row of `usage_events` is written already. @default false */
+  readonly isBooked?: boolean;
 }
 
 /** What the caller can be asked, and has answered. */

@@ -1,6 +1,6 @@
 import { textBlock } from "../content_block.ts";
 import { definedOnly } from "../defined_only.ts";
-import { ERROR_TYPES, type ErrorCode, traitsOf } from "../errors/codes.ts";
+import { ERROR_TYPES, type ErrorCode, isErrorCode, traitsOf } from "../errors/codes.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import type { Redactor } from "../secrets/redact.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
@@ -44,7 +44,7 @@ async function endAnswered(call: EndedCall, raw: Answered): Promise<AnsweredCall
       ? {
         kind: "failure",
         message: answer.text || "The tool reported an error",
-        ...definedOnly({ code: answer.errorCode }),
+        ...definedOnly({ code: answer.errorCode, causeCode: causeOf(answer) }),
       }
       : {
         kind: "success",
@@ -65,6 +65,12 @@ async function endAnswered(call: EndedCall, raw: Answered): Promise<AnsweredCall
     ...externalPart(call, answer.isError ? failureOf(answer) : undefined),
   };
   return answer.isError ? await withFailure(call, outcome, answer, failures) : outcome;
+}
+
+/** The error that a tool gave up at, where its own code only says that it gave up. */
+function causeOf({ errorCode, details }: Answered): ErrorCode | undefined {
+  if (errorCode !== "EXCEEDED_RETRIES" || !isJsonObject(details)) return undefined;
+  return isErrorCode(details.error_code) ? details.error_code : undefined;
 }
 
 /**

@@ -1,5 +1,8 @@
 import type { Sql } from "../db/sql_client.ts";
 import { definedOnly } from "../defined_only.ts";
+import { type CallModel, createModelCaller } from "../llm/call_model.ts";
+import { createModelAdapter } from "../llm/create_model_adapter.ts";
+import { createModelKeyResolver } from "../llm/resolve_model_key.ts";
 import type { Logger } from "../log/logger.ts";
 import { createGuardedFetch } from "../net/guarded_fetch.ts";
 import type { ResolveHost } from "../net/url_policy.ts";
@@ -30,6 +33,8 @@ export interface ToolGatewayPorts {
   /** See `SUPASWARM_ALLOW_LOOPBACK`. */
   readonly allowLoopback: boolean;
   readonly log: Logger;
+  /** How tools call models. @default the product's model port, over guarded addresses */
+  readonly callModel?: CallModel;
   /** @default the system's resolver */
   readonly resolveHost?: ResolveHost;
   /** Told of lists of tools that go on being made after the answer. @default nobody is */
@@ -52,6 +57,7 @@ export function createToolGateway(ports: ToolGatewayPorts): ToolGateway {
     resolveHost,
     keepAlive,
   } = ports;
+  const guardedFetch = createGuardedFetch({ allowLoopback, ...definedOnly({ resolveHost }) });
   const serverPorts = {
     sql,
     supabaseUrl,
@@ -62,9 +68,10 @@ export function createToolGateway(ports: ToolGatewayPorts): ToolGateway {
     keepAlive: keepAlive ?? (() => {}),
     store: createToolStore(sql),
     loadInternalServer: createInternalServerLoader(internalServers),
-    guardedFetch: createGuardedFetch({
-      allowLoopback,
-      ...definedOnly({ resolveHost }),
+    guardedFetch,
+    callModel: ports.callModel ?? createModelCaller({
+      resolveKey: createModelKeyResolver(sql),
+      createAdapter: (endpoint) => createModelAdapter(endpoint, { fetch: guardedFetch }),
     }),
   };
   return {

@@ -1,4 +1,4 @@
-import { type ErrorCode, traitsOf } from "../errors/codes.ts";
+import { type ErrorCode, type ErrorType, traitsOf } from "../errors/codes.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import { createRedactor } from "../secrets/redact.ts";
 import { toStorableJson, toStorableText } from "../storable_json.ts";
@@ -23,6 +23,8 @@ interface Failure {
   readonly message: string;
   /** Absent when the tool itself reported the error. */
   readonly code?: ErrorCode;
+  /** The last of several failures of which the code is the sum. */
+  readonly causeCode?: ErrorCode;
   readonly isTimeout?: boolean;
   /** Nobody knows whether the call took effect. */
   readonly isUnknown?: boolean;
@@ -49,7 +51,7 @@ export async function ledgerEntry(
   return {
     id: call.executionId,
     feedback_token: call.feedbackToken,
-    mcp_name: mcpName(call),
+    mcp_name: record?.tool.slug ?? request.server,
     tool_name: toolNameOf(call),
     tool_version: record?.cached?.version ?? null,
     tool_id: record?.tool.id ?? null,
@@ -62,7 +64,7 @@ export async function ledgerEntry(
     attempt: request.attempt,
     llm_provider: call.modelUses.at(-1)?.provider ?? null,
     llm_model: call.modelUses.at(-1)?.model ?? null,
-    model_uses: call.modelUses.map(toUsage),
+    model_uses: call.modelUses.filter(({ isBooked }) => isBooked !== true).map(toUsage),
     request_data: cap(parameters),
     execution_time_ms: Math.round(durationMs),
     contact: call.contact,
@@ -82,12 +84,6 @@ function toUsage(use: ModelUse): JsonObject {
   };
 }
 
-function mcpName({ record, request }: EndedCall): string {
-  if (record?.tool.type === "http_api") return "http";
-  if (record?.tool.type === "supabase_rpc") return "rpc";
-  return record?.tool.slug ?? request.server;
-}
-
 function columnsOf(ending: CallEnding): JsonObject {
   switch (ending.kind) {
     case "success":
@@ -104,20 +100,25 @@ function successColumns(response: JsonValue): JsonObject {
 }
 
 function failureColumns(
-  { code, isTimeout = traitsOf(code).type === "timeout", isUnknown = false }: Failure,
+  { code, causeCode, isTimeout = isOfTime(traitsOf(code).type), isUnknown = false }: Failure,
   message: string,
 ): JsonObject {
+  const { type } = traitsOf(causeCode ?? code);
   const head = message.slice(0, HEAD_CHARACTERS);
   return {
     status: isTimeout ? "timeout" : "error",
     error_message: head,
     response_data: cap({ error: message }),
     failure: {
-      error_type: isUnknown ? "outcome_unknown" : isTimeout ? "timeout" : traitsOf(code).type,
+      error_type: isUnknown ? "outcome_unknown" : isTimeout && !isOfTime(type) ? "timeout" : type,
       error_code: code ?? null,
       error_details: { message: head },
     },
   };
+}
+
+function isOfTime(type: ErrorType): boolean {
+  return type === "timeout" || type === "llm_timeout";
 }
 
 /** The value, or its beginning as text where it is too large to keep. */

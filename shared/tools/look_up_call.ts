@@ -27,6 +27,6 @@ export async function beginCall(call: AskedCall, isCharged: boolean): Promise<Lo
 }
 
 function lookedUp(call: AskedCall, record: CallRecord): LookedUpCall {
-  const { user_id: userId, client_id: clientId } = record;
-  return { ...call, record, caller: { ...call.request.caller, userId, clientId } };
+  const { user_id: userId, client_id: clientId, session_id: sessionId } = record;
+  return { ...call, record, caller: { ...call.request.caller, userId, clientId, sessionId } };
 }

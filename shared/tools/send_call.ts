@@ -112,13 +112,14 @@ async function tryOnce(
   timeoutMs: number,
   collect: Pick<ServerCall, "onModelUse" | "onUnrecordedValue">,
 ): Promise<Try | Aborted> {
-  const { idempotencyKey, traceparent, tracestate = null } = request;
+  const { stepSeq, idempotencyKey, traceparent, tracestate = null } = request;
   try {
     const answer = await opened.server.callTool({
       definition,
       arguments: request.arguments,
       caller,
       executionId,
+      stepSeq,
       idempotencyKey,
       traceparent,
       tracestate,

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { startNativeCluster } from "../native/native_cluster.ts";
+import { type ClusterSnapshotOptions, copyMigratedCluster } from "../native/cluster_snapshot.ts";
 import { findNativePrefix } from "../native/native_prefix.ts";
 import type { StackDatabase } from "./database_port.ts";
 import { folderInUse, takeLock } from "./folder_lock.ts";
@@ -8,17 +9,24 @@ import { listenOnDatabase } from "./listening_database.ts";
 /**
  * Serves `dataDir/native` from a private cluster of the machine's Postgres.
  *
+ * @param port On 127.0.0.1; 0 takes any free one.
+ * @param copied For a new folder: the migrated cluster that it becomes a copy of.
  * @throws SwarmError `CONFIG_INVALID` when native Postgres is not set up, `DATABASE_UNAVAILABLE`
  * when the folder is in use or the server does not start.
  */
-export async function startNativeDatabase(dataDir: string): Promise<StackDatabase> {
+export async function startNativeDatabase(
+  dataDir: string,
+  port: number,
+  copied: Omit<ClusterSnapshotOptions, "prefix"> | null = null,
+): Promise<StackDatabase> {
   const prefix = await findNativePrefix();
   await Deno.mkdir(dataDir, { recursive: true });
   const clusterDir = join(dataDir, "native");
   const lock = await takeLock(`${clusterDir}.lock`, Deno.pid);
   if (lock.kind === "held") throw folderInUse(clusterDir, lock.holder?.ownerPid ?? null);
   try {
-    const cluster = await startNativeCluster({ prefix, dataDir: clusterDir, port: 0 });
+    if (copied !== null) await copyMigratedCluster(clusterDir, { ...copied, prefix });
+    const cluster = await startNativeCluster({ prefix, dataDir: clusterDir, port });
     return listenOnDatabase({
       kind: "native",
       url: cluster.url,

@@ -39,8 +39,8 @@ end;
 $$;
 comment on function private.price_of_agent(uuid) is 'The price of the model that an agent calls, or null.';
 
-create function private.assert_budget_allows_model_call(p_task public.tasks)
-returns void
+create function private.assert_budget_left(p_task public.tasks)
+returns jsonb
 language plpgsql
 stable
 set search_path = ''
@@ -54,7 +54,7 @@ declare
 begin
   select * into v_master from public.tasks where id = p_task.master_task_id;
   if v_master.budget is null then
-    return;
+    return null;
   end if;
   select * into v_totals from private.job_totals where master_task_id = v_master.id;
 
@@ -79,14 +79,39 @@ begin
       detail = 'BUDGET_EXCEEDED',
       hint = 'Create the task with a larger budget, or with null for no cap.';
   end if;
+  return v_master.budget;
+end;
+$$;
+comment on function private.assert_budget_left(public.tasks) is
+  'Raises BUDGET_EXCEEDED when the job has used up a cap on tokens, cost or time; else gives the job''s budget, or null.';
 
-  if private.cap(v_master.budget, 'max_cost_micro_usd', null) is not null
-    and private.price_of_agent(p_task.agent_id) is null
-  then
+create function private.assert_price_known(p_is_priced boolean)
+returns void
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  if not p_is_priced then
     raise sqlstate 'PT422' using
       message = 'Cannot call the model: the job has a cost cap and the model has no price',
       detail = 'PRICE_UNKNOWN',
       hint = 'Insert the model''s price into model_prices, or create the task without max_cost_micro_usd.';
+  end if;
+end;
+$$;
+comment on function private.assert_price_known(boolean) is
+  'Raises PRICE_UNKNOWN for a model without a price; asked where the job has a cost cap.';
+
+create function private.assert_budget_allows_model_call(p_task public.tasks)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  if private.cap(private.assert_budget_left(p_task), 'max_cost_micro_usd', null) is not null then
+    perform private.assert_price_known((private.price_of_agent(p_task.agent_id)).model is not null);
   end if;
 end;
 $$;

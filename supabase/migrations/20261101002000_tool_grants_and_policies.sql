@@ -221,3 +221,54 @@ end;
 $$;
 comment on function private.touch_session(uuid, uuid, uuid, text) is
   'Makes a session of the caller on its first call, and notes when it was last used. Called by the gateway.';
+
+create function private.session_of_call(p_caller jsonb, p_user_id uuid)
+returns uuid
+language plpgsql
+set search_path = ''
+as $$
+declare
+  -- What a session last saw is noted once a minute: calls come faster than anybody reads it.
+  c_noted_every constant interval := '1 minute';
+  -- Calls of one program further apart than this are separate conversations.
+  c_pause constant interval := '30 minutes';
+  v_agent_id uuid := (p_caller ->> 'agent_id')::uuid;
+  v_session public.sessions;
+  v_job_id uuid;
+begin
+  if p_caller ->> 'session_id' is not null then
+    v_session.id := (p_caller ->> 'session_id')::uuid;
+    perform private.touch_session(v_session.id, p_user_id, v_agent_id, p_caller ->> 'client_name');
+    return v_session.id;
+  elsif p_caller ->> 'task_id' is not null then
+    select task.master_task_id into v_job_id from public.tasks as task where task.id = (p_caller ->> 'task_id')::uuid;
+    select * into v_session from public.sessions where id = v_job_id;
+  elsif (p_caller ->> 'joins_session')::boolean then
+    select * into v_session
+    from public.sessions as session
+    where session.user_id is not distinct from p_user_id
+      and session.client_name is not distinct from left(p_caller ->> 'client_name', 200)
+      and session.agent_id is not distinct from v_agent_id
+      and session.last_seen_at > clock_timestamp() - c_pause
+    order by session.last_seen_at desc
+    limit 1;
+  else
+    return null;
+  end if;
+
+  if v_session.id is null then
+    insert into public.sessions (id, user_id, agent_id, client_name)
+    values (coalesce(v_job_id, gen_random_uuid()), p_user_id, v_agent_id, left(p_caller ->> 'client_name', 200))
+    on conflict (id) do nothing
+    returning * into v_session;
+    return coalesce(v_session.id, v_job_id);
+  elsif v_session.user_id is distinct from p_user_id then
+    return null;
+  elsif v_session.last_seen_at < clock_timestamp() - c_noted_every then
+    update public.sessions set last_seen_at = clock_timestamp() where id = v_session.id;
+  end if;
+  return v_session.id;
+end;
+$$;
+comment on function private.session_of_call(jsonb, uuid) is
+  'The session of a call of a user: the one that the caller {session_id, task_id, agent_id, client_name, joins_session} names, inside a task that of its job (under the job''s id), for a caller that joins one the user''s last with the same program. Made on first use; null for any other caller. Called by the gateway.';

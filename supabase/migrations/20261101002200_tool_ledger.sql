@@ -35,7 +35,7 @@ create index mcp_executions_session_id_idx on public.mcp_executions (session_id)
 create index mcp_executions_tool_name_idx on public.mcp_executions (mcp_name, tool_name, created_at desc);
 comment on table public.mcp_executions is
   'Every tool call, whatever the tool''s type, with secrets redacted. Written by the gateway alone.';
-comment on column public.mcp_executions.mcp_name is 'Slug of the server, or http or rpc for tools that are not servers.';
+comment on column public.mcp_executions.mcp_name is 'Slug of the row of tools that was called, whatever its type; for an unknown one, the name that the caller gave.';
 comment on column public.mcp_executions.user_id is 'Who the call acted as; null: the service.';
 comment on column public.mcp_executions.step_seq is 'The call''s step in the transcript of its task.';
 comment on column public.mcp_executions.request_data is 'The arguments, at most 32 KB.';

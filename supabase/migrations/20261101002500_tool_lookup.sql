@@ -264,10 +264,6 @@ begin
   end if;
   v_name := coalesce(v_cached.tool_name, v_name);
 
-  if v_caller ->> 'session_id' is not null then
-    perform private.touch_session(
-      (v_caller ->> 'session_id')::uuid, v_user_id, v_agent_id, v_caller ->> 'client_name');
-  end if;
   v_policy := private.find_mcp_policy(v_tool.slug, v_name, v_user_id);
   v_is_granted := v_agent_id is null or exists (
     select 1 from public.agent_tools granted
@@ -284,13 +280,16 @@ begin
 
   return v_server || jsonb_build_object(
     'user_id', v_user_id,
+    'session_id', private.session_of_call(v_caller, v_user_id),
     'client_id', coalesce(
       v_caller ->> 'client_id', (private.client_of_task((v_caller ->> 'task_id')::uuid)).client_id),
     'scopes', private.caller_scopes(v_caller, v_user_id),
     'is_due', v_is_due,
     'is_granted', v_is_granted,
     'is_allowed', coalesce(v_policy.is_allowed, true),
-    'timeout_ms', v_policy.timeout_ms,
+    'timeout_ms', coalesce(v_policy.timeout_ms, (
+      select models.timeout_ms from public.mcp_tool_models as models
+      where models.mcp_name = v_tool.slug and models.tool_name = v_name)),
     'retry_after_ms', v_retry_after_ms,
     'secrets', case
       when v_tool.type <> 'internal' and v_is_granted and coalesce(v_policy.is_allowed, true) and v_retry_after_ms = 0
@@ -309,7 +308,7 @@ begin
 end;
 $$;
 comment on function private.begin_tool_call(jsonb) is
-  'All that one call {server, tool_name, caller: {user_id, agent_id, task_id, client_id, session_id, client_name, is_service, is_agent}, is_charged, max_age_seconds} needs: connect_tool_server() and {user_id, client_id (of a task the one that created its job), scopes (null: all), is_due, is_granted, is_allowed, timeout_ms, retry_after_ms (0: not limited), secrets: tool_call_secrets() unless the call is refused here, cached or null, tool_names where cached is null}; null when no such server is registered and active. Takes the call out of its rate limit, unless the server''s list is older than max_age_seconds (null: whatever its age), and makes its session. Called by the gateway.';
+  'All that one call {server, tool_name, caller: {user_id, agent_id, task_id, client_id, session_id, client_name, is_service, is_agent, joins_session}, is_charged, max_age_seconds} needs: connect_tool_server() and {user_id, session_id, client_id (of a task the one that created its job), scopes (null: all), is_due, is_granted, is_allowed, timeout_ms, retry_after_ms (0: not limited), secrets: tool_call_secrets() unless the call is refused here, cached or null, tool_names where cached is null}; null when no such server is registered and active. Takes the call out of its rate limit, unless the server''s list is older than max_age_seconds (null: whatever its age), and makes its session. Called by the gateway.';
 
 create function private.usable_servers(p_caller jsonb, p_server text default null)
 returns table (server jsonb, scopes jsonb)
@@ -406,6 +405,7 @@ begin
         'scopes', to_jsonb(cached.scopes),
         'is_allowed', coalesce(
           (private.find_mcp_policy(v_server #>> '{tool,slug}', cached.tool_name, p_user_id)).is_allowed, true),
+        'models', private.tool_model_options(v_server #>> '{tool,slug}', cached.tool_name),
         'state', cached.state,
         'held', cached.held_definition -> 'schema',
         'approved', approved.tool_schema,

@@ -59,6 +59,11 @@ declare
   v_failures int := 0;
 begin
   v_execution.created_at := clock_timestamp();
+  if v_execution.task_id is null and v_execution.tool_id is not null then
+    -- In a task the agent loop counts, which reads it off the transcript.
+    v_failures := private.failures_in_a_row(v_execution.user_id, v_execution.tool_id, v_execution.tool_name);
+    v_execution.attempt := v_failures + 1;
+  end if;
   if jsonb_typeof(p_execution -> 'parameters') = 'object'
     and p_execution -> 'parameters' is distinct from v_execution.request_data then
     begin
@@ -76,10 +81,14 @@ begin
       v_execution.id, v_failure ->> 'error_type', v_failure ->> 'error_code',
       nullif(v_failure -> 'error_details', 'null'), v_execution.attempt
     );
-    v_failures := case
-      when v_execution.task_id is not null then v_execution.attempt
-      else private.failures_in_a_row(v_execution.user_id, v_execution.tool_id, v_execution.tool_name)
-    end;
+    -- What says nothing of the tool adds nothing to its failures.
+    if v_execution.task_id is not null or (
+      select known.counts_as_failure from private.error_codes as known where known.code = v_failure ->> 'error_code'
+    ) is distinct from false then
+      v_failures := v_execution.attempt;
+    end if;
+  else
+    v_failures := 0;
   end if;
 
   -- Whatever came of the call, its models have been paid for.
@@ -108,4 +117,4 @@ begin
 end;
 $$;
 comment on function private.record_execution(jsonb) is
-  'Writes one call into mcp_executions (columns by name), its failure {error_type, error_code, error_details} if it has one, the models it used under model_uses (as record_tool_usage() takes them), the connection''s health by contact (answered or failed), and on success the arguments under parameters into the tool cache. Returns how often the tool has now failed in a row, 0 after a success. Called by the gateway after each call.';
+  'Writes one call into mcp_executions (columns by name), its failure {error_type, error_code, error_details} if it has one, the models it used under model_uses (as record_tool_usage() takes them), the connection''s health by contact (answered or failed), and on success the arguments under parameters into the tool cache. Outside tasks it counts the attempt itself. Returns how often the tool has now failed in a row, 0 after a success. Called by the gateway after each call.';

@@ -66,6 +66,8 @@ begin
     );
     perform private.list_files_of_job(v_master_task_id);
     delete from public.tasks where id = v_master_task_id;
+    -- That of the job's tool calls.
+    delete from public.sessions where id = v_master_task_id;
     v_count := v_count + 1;
   end loop;
   return v_count;

@@ -114,6 +114,7 @@ async function call(
     arguments: args,
     caller: CALLER,
     executionId: crypto.randomUUID(),
+    stepSeq: null,
     idempotencyKey: crypto.randomUUID(),
     traceparent: null,
     tracestate: null,

@@ -5,6 +5,7 @@ import { created, refused, sendRequest, userHeaders } from "./create_task_endpoi
 import { addAgent } from "./operator.ts";
 import { bootPlatform, type Platform } from "./platform.ts";
 import { complete, scriptTurns } from "./script.ts";
+import { makeNotes, seededAgents } from "./seeded_agents_steps.ts";
 import { readTask, untilTask } from "./task_view.ts";
 
 const WORKER = "/functions/v1/supaswarm-worker";
@@ -12,7 +13,10 @@ const TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 const TASK = { agent: "echo", input: "Say it" };
 
 Deno.test("the functions over HTTP keep to their contract", async (t) => {
-  await using platform = await bootPlatform();
+  const notes = await makeNotes();
+  await using cleanUp = new AsyncDisposableStack();
+  cleanUp.defer(() => Deno.remove(notes, { recursive: true }));
+  await using platform = await bootPlatform({ filesFolder: notes });
   const { stack, sql, project } = platform;
   await addAgent(sql, { slug: "echo" });
   await addAgent(sql, { slug: "retired" });
@@ -20,6 +24,8 @@ Deno.test("the functions over HTTP keep to their contract", async (t) => {
   stack.models.addAgent(scriptTurns("echo", complete("said")));
   const service = { apikey: stack.secretKey };
   const user = await signUp(project, "ada");
+
+  await seededAgents(t, platform, user);
 
   await t.step("a user's task answers 201, belongs to the user and runs", async () => {
     const answer = await sendRequest(project, { body: TASK, headers: userHeaders(project, user) });

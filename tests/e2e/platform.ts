@@ -24,11 +24,14 @@ export interface PlatformOptions {
   readonly db?: "pglite" | "native";
   /** Where keys and data are kept, for tests that need the keys. @default nowhere */
   readonly dataDir?: string;
+  /** What the seeded agents may read. @default they get no file tool */
+  readonly filesFolder?: string;
 }
 
 /** Boots a platform on any free port, an ephemeral one unless it is given a folder. */
 export async function bootPlatform(options: PlatformOptions = {}): Promise<Platform> {
-  const { env = {}, projectRoot = PROJECT_ROOT, db = "pglite", dataDir = "" } = options;
+  const { env = {}, projectRoot = PROJECT_ROOT, db = "pglite", dataDir = "", filesFolder } =
+    options;
   const logLines: string[] = [];
   const stack = await startPlatform({
     db,
@@ -38,6 +41,7 @@ export async function bootPlatform(options: PlatformOptions = {}): Promise<Platf
     projectRoot,
     watch: false,
     env,
+    ...filesFolder === undefined ? {} : { filesFolder },
     onLog: (line) => logLines.push(JSON.stringify(line)),
   });
   const sql = createSql(stack.dbUrl, { maxConnections: 2, applicationName: "e2e" });

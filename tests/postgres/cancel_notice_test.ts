@@ -1,16 +1,13 @@
 import assert from "node:assert/strict";
-import { PROJECT_ROOT } from "../../scripts/project_root.ts";
-import { applyMigrations } from "../../stack/migrations/apply_migrations.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { isolateClock } from "../../shared/isolate/clock.ts";
 import { createTaskListener } from "../../shared/worker/task_listener.ts";
 import { Swarm } from "../worker/swarm_fixture.ts";
 import { assertAllSettled } from "./race_fixture.ts";
-import { startNativeServer } from "./native_server.ts";
+import { startMigratedServer } from "./native_server.ts";
 
 Deno.test("every worker that listens stops the tasks of a cancelled job at once", async () => {
-  await using server = await startNativeServer();
-  await applyMigrations(server.cluster, PROJECT_ROOT);
+  await using server = await startMigratedServer();
   const swarm = Swarm.attach(server.cluster.url);
   await swarm.addAgents();
   let listeningCount = 0;

@@ -1,9 +1,7 @@
 import assert from "node:assert/strict";
-import { PROJECT_ROOT } from "../../scripts/project_root.ts";
-import { applyMigrations } from "../../stack/migrations/apply_migrations.ts";
 import { createSql, type Sql } from "../../shared/db/sql_client.ts";
 import { hashWords } from "../../shared/quoth/embedders/lexical_hash.ts";
-import { startNativeServer } from "./native_server.ts";
+import { startMigratedServer } from "./native_server.ts";
 import { seededRandom } from "../../scripts/seeded_random.ts";
 import { assertNoDeadlock, shuffled } from "./race_fixture.ts";
 
@@ -13,8 +11,7 @@ const CHUNKS = 24;
 const VECTOR = hashWords("text", 768);
 
 Deno.test("a document that changes while the vectors of its texts come in has them all", async () => {
-  await using server = await startNativeServer();
-  await applyMigrations(server.cluster, PROJECT_ROOT);
+  await using server = await startMigratedServer();
   const sql = createSql(server.cluster.url, { maxConnections: 4, applicationName: "racers" });
   const random = seededRandom(5);
   const [project] = await sql`

@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
-import { openUrlDatabase } from "../../stack/database/url_database.ts";
-import { applyMigrations } from "../../stack/migrations/apply_migrations.ts";
 import { startPlatform } from "../../scripts/platform/start_platform.ts";
 import type { Sql } from "../../shared/db/sql_client.ts";
-import { startNativeServer } from "./native_server.ts";
+import { startMigratedServer } from "./native_server.ts";
 
 async function start(db: string, onLog: (line: unknown) => void = () => {}): Promise<void> {
   const stack = await startPlatform({
@@ -34,10 +32,7 @@ async function contents(sql: Sql): Promise<unknown> {
 }
 
 Deno.test("--db refuses a Supabase project's database before it writes anything", async (t) => {
-  await using server = await startNativeServer();
-  const database = await openUrlDatabase(server.cluster.url);
-  await applyMigrations(database, PROJECT_ROOT);
-  await database.stop();
+  await using server = await startMigratedServer();
 
   const refused = async (says: RegExp) => {
     const before = await contents(server.admin);

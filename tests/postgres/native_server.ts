@@ -1,3 +1,6 @@
+import { join } from "node:path";
+import { PROJECT_ROOT } from "../../scripts/project_root.ts";
+import { copyMigratedCluster } from "../../stack/native/cluster_snapshot.ts";
 import { type NativeCluster, startNativeCluster } from "../../stack/native/native_cluster.ts";
 import { findNativePrefix } from "../../stack/native/native_prefix.ts";
 import { createSql, type Sql } from "../../shared/db/sql_client.ts";
@@ -11,9 +14,32 @@ export interface NativeServer extends AsyncDisposable {
   readonly admin: Sql;
 }
 
+/** Where the suites keep their copies of prepared databases. */
+const CACHE_DIR = join(PROJECT_ROOT, ".supaswarm", "cache");
+
 /** Starts one; takes about a second and a half. Needs `deno task native:install` to have run. */
 export async function startNativeServer(): Promise<NativeServer> {
+  return await startServer(() => Promise.resolve());
+}
+
+/** Starts one that has the project's migrations and seed as well. */
+export async function startMigratedServer(): Promise<NativeServer> {
+  return await startServer(fillMigrated);
+}
+
+/** Makes `dataDir` a cluster that `startNativeCluster()` starts with the project's migrations. */
+export async function fillMigrated(dataDir: string): Promise<void> {
+  await copyMigratedCluster(dataDir, {
+    prefix: await findNativePrefix(),
+    projectRoot: PROJECT_ROOT,
+    cacheDir: CACHE_DIR,
+    log: () => {},
+  });
+}
+
+async function startServer(fill: (dataDir: string) => Promise<void>): Promise<NativeServer> {
   const dataDir = await Deno.makeTempDir({ prefix: "supaswarm_native_" });
+  await fill(dataDir);
   const cluster = await startNativeCluster({ prefix: await findNativePrefix(), dataDir, port: 0 });
   const open = (url: string) =>
     createSql(url, { maxConnections: 4, applicationName: "supaswarm-test" });

@@ -1,11 +1,8 @@
 import assert from "node:assert/strict";
-import { PROJECT_ROOT } from "../../scripts/project_root.ts";
-import { applyMigrations } from "../../stack/migrations/apply_migrations.ts";
-import { asRole, startNativeServer } from "./native_server.ts";
+import { asRole, startMigratedServer } from "./native_server.ts";
 
 Deno.test("oldest_snapshots names the session that holds one, to the service alone", async () => {
-  await using server = await startNativeServer();
-  await applyMigrations(server.cluster, PROJECT_ROOT);
+  await using server = await startMigratedServer();
   const read = (role: string) =>
     asRole(server.sql, role, (tx) => tx`select * from public.oldest_snapshots`);
 

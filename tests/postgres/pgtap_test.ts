@@ -1,12 +1,9 @@
-import { PROJECT_ROOT } from "../../scripts/project_root.ts";
-import { applyMigrations } from "../../stack/migrations/apply_migrations.ts";
 import { createSql } from "../../shared/db/sql_client.ts";
 import { pgtapFiles, runPgtapFile } from "../sql/pgtap.ts";
-import { startNativeServer } from "./native_server.ts";
+import { startMigratedServer } from "./native_server.ts";
 
 Deno.test("SQL on native Postgres, as the role that migrations run as", async (test) => {
-  await using server = await startNativeServer();
-  await applyMigrations(server.cluster, PROJECT_ROOT);
+  await using server = await startMigratedServer();
   const sql = createSql(server.cluster.url, { maxConnections: 1, applicationName: "pgtap" });
   try {
     for (const file of await pgtapFiles()) {

@@ -1,9 +1,7 @@
 import assert from "node:assert/strict";
-import { PROJECT_ROOT } from "../../scripts/project_root.ts";
-import { applyMigrations } from "../../stack/migrations/apply_migrations.ts";
 import type { Sql } from "../../shared/db/sql_client.ts";
 import { printFigures } from "./race_fixture.ts";
-import { type NativeServer, startNativeServer, type Transaction } from "./native_server.ts";
+import { type NativeServer, startMigratedServer, type Transaction } from "./native_server.ts";
 
 const EMBEDDER = "clusters@1";
 /** Chunks of each project, ten to a document. */
@@ -12,8 +10,7 @@ const QUERIES = 20;
 const WORDS = "everywhere half w12 rare17";
 
 Deno.test("search of 50,000 chunks goes by the indexes and misses little", async (t) => {
-  await using server = await startNativeServer();
-  await applyMigrations(server.cluster, PROJECT_ROOT);
+  await using server = await startMigratedServer();
   const { admin, sql } = server;
   await fill(admin);
 

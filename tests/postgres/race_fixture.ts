@@ -1,6 +1,4 @@
 import assert from "node:assert/strict";
-import { PROJECT_ROOT } from "../../scripts/project_root.ts";
-import { applyMigrations } from "../../stack/migrations/apply_migrations.ts";
 import type { StepIntent } from "../../shared/agent/planned_call.ts";
 import { createSql, type Sql } from "../../shared/db/sql_client.ts";
 import { isolateClock } from "../../shared/isolate/clock.ts";
@@ -11,7 +9,7 @@ import type {
   SubtaskRequest,
   TaskStore,
 } from "../../shared/worker/task_store.ts";
-import { startNativeServer } from "./native_server.ts";
+import { startMigratedServer } from "./native_server.ts";
 
 /** The agent of every task here. */
 export const AGENT = "racer";
@@ -34,8 +32,7 @@ export interface RaceTrack extends AsyncDisposable {
 
 /** Opens one; {@linkcode assertNoDeadlock} belongs at the end of whoever did. */
 export async function openRaceTrack(options: RaceTrackOptions = {}): Promise<RaceTrack> {
-  const server = await startNativeServer();
-  await applyMigrations(server.cluster, PROJECT_ROOT);
+  const server = await startMigratedServer();
   await addAgent(server.sql);
   const sql = createSql(server.cluster.url, {
     maxConnections: options.connections ?? 16,

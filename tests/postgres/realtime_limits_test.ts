@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
 import postgres from "../../shared/vendor/postgres.js";
-import { PROJECT_ROOT } from "../../scripts/project_root.ts";
-import { applyMigrations } from "../../stack/migrations/apply_migrations.ts";
 import type { Sql } from "../../shared/db/sql_client.ts";
 import { type DeltaRow, type ModelScript, Swarm } from "../worker/swarm_fixture.ts";
-import { type NativeServer, startNativeServer } from "./native_server.ts";
+import { type NativeServer, startMigratedServer } from "./native_server.ts";
 
 const STREAM_MS = 4_000;
 const PIECE_EACH_MS = 20;
@@ -16,7 +14,6 @@ interface Message {
 }
 
 async function openSwarm(server: NativeServer): Promise<Swarm> {
-  await applyMigrations(server.cluster, PROJECT_ROOT);
   const swarm = Swarm.attach(server.cluster.url);
   await swarm.addAgents();
   return swarm;
@@ -82,7 +79,7 @@ async function assertIsBeginning(swarm: Swarm, taskId: string): Promise<readonly
 }
 
 Deno.test("eight watched streams stay under the budget, and no event is dropped", async (t) => {
-  await using server = await startNativeServer();
+  await using server = await startMigratedServer();
   const swarm = await openSwarm(server);
 
   await t.step("with the default, each task has its two messages a second", async () => {
@@ -129,7 +126,7 @@ Deno.test("eight watched streams stay under the budget, and no event is dropped"
 });
 
 Deno.test("without a partition an event tries nothing and warns nobody", async () => {
-  await using server = await startNativeServer();
+  await using server = await startMigratedServer();
   const swarm = await openSwarm(server);
   await server.admin`alter table realtime.messages detach partition realtime.messages_default`;
   const notices: string[] = [];

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
-import { applyMigrations } from "../../stack/migrations/apply_migrations.ts";
 import { splitMarkdown } from "../../shared/quoth/markdown/split_markdown.ts";
 import { filesOf, SyncFixture, type TestProject } from "../quoth/sync_fixture.ts";
 import { createHistory } from "../quoth/sync_history.ts";
-import { startNativeServer } from "./native_server.ts";
+import { startMigratedServer } from "./native_server.ts";
 import { seededRandom } from "../../scripts/seeded_random.ts";
 import { assertNoDeadlock, inLanes, printFigures } from "./race_fixture.ts";
 
@@ -14,8 +13,7 @@ const SYNCER = new URL("mortal_syncer.ts", import.meta.url).pathname;
 const MOMENTS = ["before", "during", "after"];
 
 Deno.test("syncs survive the death of their workers at any moment", async (t) => {
-  await using server = await startNativeServer();
-  await applyMigrations(server.cluster, PROJECT_ROOT);
+  await using server = await startMigratedServer();
   await using fixture = SyncFixture.attach(server.cluster.url);
   const { github, sql } = fixture;
   const projects = [await fixture.addProject("one"), await fixture.addProject("two")];

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
-import { applyMigrations } from "../../stack/migrations/apply_migrations.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { Swarm } from "../worker/swarm_fixture.ts";
 import { crashJob, type Moment } from "./crash_job.ts";
-import { startNativeServer } from "./native_server.ts";
+import { startMigratedServer } from "./native_server.ts";
 import { assertAllSettled, printFigures } from "./race_fixture.ts";
 
 /** When a worker is killed, and what the job has to show for it. */
@@ -49,8 +48,7 @@ const CALLS_OF_A_JOB = [
 const WORKER = new URL("mortal_worker.ts", import.meta.url).pathname;
 
 Deno.test("a job survives the death of its worker at any moment", async (t) => {
-  await using server = await startNativeServer();
-  await applyMigrations(server.cluster, PROJECT_ROOT);
+  await using server = await startMigratedServer();
   await server.sql`
     create table public.journal (
       id bigint generated always as identity, what text not null, idempotency_key text

@@ -80,6 +80,7 @@ export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
   embedders: { ...REGISTRY, hidden: ["api_key_secret_name", "base_url"] },
   llm_providers: { ...REGISTRY, hidden: ["api_key_secret_name", "base_url"] },
   model_prices: REGISTRY,
+  mcp_tool_models: REGISTRY,
   skills: {
     usersRead:
       `id in (select skill_id from public.agent_skills where agent_id in (${USABLE_AGENTS}))`,
@@ -271,6 +272,16 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     ...OWNER_AND_SERVICE,
     arguments: async (world) => ({ p_task_id: await world.failedTask(), p_from_seq: 1 }),
   },
+  "list_jobs(jsonb, jsonb, integer)": {
+    ...EACH_USER,
+    agent: "runs",
+    arguments: () => ({}),
+  },
+  "job_counts(jsonb)": {
+    ...EACH_USER,
+    agent: "runs",
+    arguments: () => ({}),
+  },
   "check_head(uuid)": {
     ...OF_MEMBERS,
     arguments: () => ({ p_project_id: SYNCED_PROJECT_ID }),
@@ -349,8 +360,10 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "has_scope(text)",
   "is_own_channel(text)",
   "is_own_job_file(text)",
+  "job_counts(jsonb)",
   "join_channel(text)",
   "keep_sql_answer(uuid, jsonb)",
+  "list_jobs(jsonb, jsonb, integer)",
   "match_documents(vector, double precision, integer, uuid)",
   "project_freshness(uuid)",
   "respond_to_review(uuid, boolean, jsonb, text)",

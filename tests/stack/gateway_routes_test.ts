@@ -97,7 +97,7 @@ Deno.test("each path leads to its service", async (t) => {
 Deno.test("while the database restarts the answer is 503, and then all is well again", async () => {
   await using fixture = await startGatewayFixture(
     `create table public.things (id int); grant all on public.things to service_role;`,
-    { statementLimitMs: 1_000 },
+    { statementLimitMs: 4_000 },
   );
   const things = `${fixture.url}/rest/v1/things`;
   const headers = { apikey: fixture.keys.secretKey };

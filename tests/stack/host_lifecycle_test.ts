@@ -147,7 +147,7 @@ Deno.test("an endless loop costs no other function its work, and no processor on
 });
 
 Deno.test("a request without an answer in time is FUNCTION_TIMEOUT and hurts no other", async () => {
-  await using fixture = await startHost({ lives: LIVES }, { requestTimeoutMs: 300 });
+  await using fixture = await startHost({ lives: LIVES }, { requestTimeoutMs: 1_000 });
   const first = await (await fixture.get("lives")).text();
 
   const response = await fixture.get("lives", "/hang");
@@ -170,7 +170,7 @@ Deno.test("a retired isolate finishes its background work before it unloads", as
 });
 
 Deno.test("background work beyond nine tenths of the wall clock hears beforeunload", async () => {
-  await using fixture = await startHost({ lives: LIVES }, { wallClockMs: 500 });
+  await using fixture = await startHost({ lives: LIVES }, { wallClockMs: 1_500 });
 
   await (await fixture.get("lives", "/later")).text();
 

@@ -168,6 +168,8 @@ Deno.test("what an internal server declares becomes answers", async (t) => {
   const logged: string[] = [];
   const opened = openInternalServer({
     server,
+    slug: "sample",
+    callModel: () => Promise.reject(new Error("No model is called here")),
     sql: fixture.sql,
     supabaseUrl: "http://127.0.0.1:9",
     secretKey: SECRET_KEY,
@@ -186,6 +188,7 @@ Deno.test("what an internal server declares becomes answers", async (t) => {
       arguments: args,
       caller: nobody(),
       executionId: crypto.randomUUID(),
+      stepSeq: null,
       idempotencyKey: "key",
       traceparent: null,
       tracestate: null,

@@ -2,13 +2,13 @@ import { createSql, type Sql } from "../../shared/db/sql_client.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import type { Logger } from "../../shared/log/logger.ts";
 import { INTERNAL_SERVERS } from "../../shared/app/internal_servers.ts";
+import type { InternalServers } from "../../shared/tool_contracts/internal_server.ts";
 import { createToolGateway } from "../../shared/tools/gateway.ts";
 import type { AgentTool } from "../../shared/tool_contracts/agent_tool.ts";
 import type { ToolCaller } from "../../shared/tool_contracts/tool_caller.ts";
 import type { ToolCallRequest } from "../../shared/tool_contracts/tool_call.ts";
 import type { ToolGateway } from "../../shared/tool_contracts/tool_gateway.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
-import { applyMigrations } from "../../stack/migrations/apply_migrations.ts";
 import { openDatabase } from "../../stack/open_database.ts";
 
 /** What a registry row is made of; the rest has defaults. */
@@ -41,6 +41,8 @@ export interface ToolFixtureOptions {
   readonly allowLoopback?: boolean;
   /** @default "pglite" */
   readonly db?: "pglite" | "native";
+  /** @default the product's own */
+  readonly internalServers?: InternalServers;
 }
 
 /** The project's key in these tests; it must turn up nowhere. */
@@ -59,11 +61,10 @@ export async function openToolFixture(options: ToolFixtureOptions = {}): Promise
     projectRoot: PROJECT_ROOT,
     log,
   });
-  if (options.db === "native") await applyMigrations(database, PROJECT_ROOT);
   const sql = createSql(database.url, { maxConnections: 4, applicationName: "tool-tests" });
   const gateway = createToolGateway({
     sql,
-    internalServers: INTERNAL_SERVERS,
+    internalServers: options.internalServers ?? INTERNAL_SERVERS,
     log,
     secretKey: SECRET_KEY,
     supabaseUrl: options.supabaseUrl ?? "http://127.0.0.1:9",

@@ -55,6 +55,12 @@ async function run(
   return { outcome, row };
 }
 
+async function slugOf({ sql }: ToolFixture, toolId: string): Promise<string | undefined> {
+  const [tool] = await sql<{ slug: string }[]>`
+    select slug from public.tools where id = ${toolId}::uuid`;
+  return tool?.slug;
+}
+
 async function httpApis(t: Deno.TestContext, fixture: ToolFixture): Promise<void> {
   const userId = await fixture.createUser();
   const parameters = {
@@ -97,7 +103,7 @@ async function httpApis(t: Deno.TestContext, fixture: ToolFixture): Promise<void
       assert.equal(seen?.headers.get("x-id"), "id a/b ?c");
       assert.equal(seen?.headers.get("x-api-key"), CANARY);
       assert.deepEqual(JSON.parse(seen?.body ?? ""), { item: { id: "a/b ?c", count: 3 } });
-      assert.equal(row.mcp_name, "http");
+      assert.equal(row.mcp_name, await slugOf(fixture, row.tool_id));
     } finally {
       await server.stop();
     }
@@ -325,7 +331,7 @@ async function databaseFunctions(t: Deno.TestContext, fixture: ToolFixture): Pro
       });
       assert.ok(own.outcome.kind === "answered" && own.outcome.text.includes("mine"));
       assert.ok(other.outcome.kind === "answered" && !other.outcome.text.includes("mine"));
-      assert.equal(added.row.mcp_name, "rpc");
+      assert.equal(added.row.mcp_name, await slugOf(fixture, added.row.tool_id));
     },
   );
 

@@ -1,4 +1,5 @@
 import type { Sql } from "../../db/sql_client.ts";
+import type { CallModel } from "../../llm/call_model.ts";
 import type { Logger } from "../../log/logger.ts";
 import { toStorableState } from "../../tool_contracts/connection_state.ts";
 import { openMcpServer } from "./mcp/mcp_server.ts";
@@ -32,6 +33,8 @@ export interface ToolServerPorts {
   readonly loadInternalServer: LoadInternalServer;
   /** Guarded against private addresses. */
   readonly guardedFetch: typeof fetch;
+  /** How internal tools call models. */
+  readonly callModel: CallModel;
   readonly supabaseUrl: string;
   readonly secretKey: string;
   /** Of the project; no request of an agent carries one. */
@@ -200,7 +203,9 @@ async function openParsed(
       if (server === null) throw new Error("A row of type internal has no internal server");
       return openInternalServer({
         server,
+        slug: tool.slug,
         sql,
+        callModel: ports.callModel,
         supabaseUrl,
         secretKey,
         fetch: guardedFetch,

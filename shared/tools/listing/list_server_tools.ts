@@ -10,6 +10,7 @@ import type { ToolServerPorts } from "../kinds/open_tool_server.ts";
 import { KNOWN_WAIT_MS, renewInTime } from "./renew_in_time.ts";
 import { notListedYet, type Renewal, storedError } from "./renew_listing.ts";
 import { serverFeatures } from "./server_features.ts";
+import { withModelChoice } from "./with_model_choice.ts";
 import type {
   DefinitionDifference,
   ListedTool,
@@ -139,8 +140,9 @@ function toListed(
     name: tool.name,
     version: tool.version,
     ...definedOnly({ title, description }),
-    inputSchema,
+    inputSchema: withModelChoice(inputSchema, tool.models),
     ...definedOnly({ outputSchema, annotations: annotations as JsonObject | undefined }),
+    models: tool.models,
     losses: tool.losses,
     scopes,
     missingScopes: missingScopes(scopes, granted),

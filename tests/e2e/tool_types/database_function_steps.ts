@@ -72,7 +72,7 @@ export async function databaseFunctionSteps(t: Deno.TestContext, stage: ToolStag
     assert.doesNotMatch(JSON.stringify(task.output), /stranger/);
     assert.deepEqual(
       executions.map(({ mcp_name, status, user_id }) => [mcp_name, status, user_id]),
-      [["rpc", "success", stage.userId], ["rpc", "success", stage.userId]],
+      [["e2e-add", "success", stage.userId], ["e2e-list", "success", stage.userId]],
     );
   });
 

@@ -79,7 +79,7 @@ export async function edgeFunctionSteps(
       assert.match(JSON.stringify(task.output), /kept.*tea/s);
       assert.deepEqual(server.seen.map(({ body }) => JSON.parse(body)), [{ text: "tea", userId }]);
       assert.deepEqual(executions.map(({ mcp_name, status }) => [mcp_name, status]), [
-        ["rpc", "success"],
+        ["keep", "success"],
       ]);
     },
   );

@@ -48,7 +48,7 @@ export async function httpApiSteps(t: Deno.TestContext, stage: ToolStage): Promi
 
       assert.match(JSON.stringify(task.output), /tea.*\[redacted\]/s);
       assert.deepEqual(executions.map(({ mcp_name, status }) => [mcp_name, status]), [
-        ["http", "success"],
+        ["items", "success"],
       ]);
       const keys = api.server.seen.map(({ headers }) => headers.get("x-api-key"));
       assert.deepEqual(keys, [secret, own]);

@@ -1,7 +1,6 @@
-import { PROJECT_ROOT } from "../../../scripts/project_root.ts";
 import { type NativeCluster, startNativeCluster } from "../../../stack/native/native_cluster.ts";
 import { findNativePrefix } from "../../../stack/native/native_prefix.ts";
-import { applyMigrations } from "../../../stack/migrations/apply_migrations.ts";
+import { fillMigrated } from "../../postgres/native_server.ts";
 import { waitFor } from "../../../scripts/wait_for.ts";
 import { createSql, type Sql } from "../../../shared/db/sql_client.ts";
 
@@ -27,12 +26,12 @@ export class ChaosDatabase implements AsyncDisposable {
   /** A fresh server with the project's migrations. */
   static async start(): Promise<ChaosDatabase> {
     const dataDir = await Deno.makeTempDir({ prefix: "supaswarm_chaos_" });
+    await fillMigrated(dataDir);
     const cluster = await startNativeCluster({
       prefix: await findNativePrefix(),
       dataDir,
       port: 0,
     });
-    await applyMigrations(cluster, PROJECT_ROOT);
     const database = new ChaosDatabase(dataDir, cluster);
     // What a process has written outlives it without a sync, and a busy disk should not set the pace.
     await database.#admin`alter system set fsync = off`;

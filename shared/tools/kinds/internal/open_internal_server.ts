@@ -5,6 +5,7 @@ import type { Sql } from "../../../db/sql_client.ts";
 import { definedOnly } from "../../../defined_only.ts";
 import { SwarmError } from "../../../errors/swarm_error.ts";
 import type { JsonObject, JsonValue } from "../../../json.ts";
+import type { CallModel } from "../../../llm/call_model.ts";
 import type { Logger } from "../../../log/logger.ts";
 import { timeOrderedId } from "../../../time_ordered_id.ts";
 import { claimsOfCall } from "../../../tool_contracts/tool_caller.ts";
@@ -29,12 +30,16 @@ import {
   ToolReply,
 } from "../../../tool_contracts/internal_server.ts";
 import { insufficientScope, missingScopes } from "../../../tool_contracts/tool_scopes.ts";
+import { callToolModel } from "./call_tool_model.ts";
 import { relayInternal } from "./relay_internal.ts";
 
 /** What an internal server is opened with. */
 export interface InternalServerOptions {
   readonly server: InternalServer;
+  /** `tools.slug` of its registry row. */
+  readonly slug: string;
   readonly sql: Sql;
+  readonly callModel: CallModel;
   readonly supabaseUrl: string;
   readonly secretKey: string;
   /** Guarded against private addresses. */
@@ -194,7 +199,7 @@ interface ContextOptions {
 }
 
 function createContext(
-  { sql, supabaseUrl, secretKey, fetch, log }: InternalServerOptions,
+  { slug, sql, callModel, supabaseUrl, secretKey, fetch, log }: InternalServerOptions,
   { caller, input, signal, timeoutMs, call }: ContextOptions,
 ): ToolContext {
   const endsAtMs = performance.now() + timeoutMs;
@@ -230,6 +235,20 @@ function createContext(
       if (missing.length > 0) throw insufficientScope("do this", missing);
     },
     keepFromLedger: (value) => call?.onUnrecordedValue(value),
+    callModel: (request) =>
+      callToolModel(request, {
+        sql,
+        callModel,
+        log,
+        signal,
+        server: slug,
+        toolName: call?.definition.name ?? null,
+        caller,
+        executionId,
+        stepSeq: call?.stepSeq ?? null,
+        leftMs: endsAtMs - performance.now(),
+        onModelUse: (use) => call?.onModelUse(use),
+      }),
     usedModel: (use) => call?.onModelUse(use),
   };
 }

@@ -1,0 +1,13 @@
+import { join } from "node:path";
+import { contentHash } from "../database/content_hash.ts";
+
+/** Names the contents of a project's migrations and seed, 16 hex digits. */
+export async function migrationsHash(projectRoot: string): Promise<string> {
+  const folder = join(projectRoot, "supabase", "migrations");
+  const paths: string[] = [];
+  for await (const entry of Deno.readDir(folder)) paths.push(join(folder, entry.name));
+  paths.sort().push(join(projectRoot, "supabase", "seed.sql"));
+  const texts = await Promise.all(paths.map((path) => Deno.readTextFile(path).catch(() => "")));
+  const names = paths.map((path) => path.slice(projectRoot.length));
+  return (await contentHash(JSON.stringify([names, texts]))).slice(0, 16);
+}

@@ -1,0 +1,341 @@
+-- The list of jobs and their counts: filtered in the database, page by page.
+
+create type private.job_filters as (
+  owner_id uuid,
+  statuses text[],
+  agents text[],
+  metadata jsonb,
+  created_from timestamptz,
+  created_to timestamptz,
+  first_id uuid,
+  last_id uuid,
+  min_cost_micro_usd bigint,
+  max_cost_micro_usd bigint
+);
+comment on type private.job_filters is
+  'What a list of jobs is limited to; null does not limit. owner_id null stands for all owners, so whoever fills it in has asked who calls.';
+
+create function private.raise_query_invalid(p_attempt text, p_problem text, p_hint text)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  raise sqlstate 'PT400' using
+    message = format('Cannot %s: %s', p_attempt, p_problem),
+    detail = 'QUERY_INVALID',
+    hint = p_hint;
+end;
+$$;
+comment on function private.raise_query_invalid(text, text, text) is 'Raises QUERY_INVALID.';
+
+create function private.texts_of(p_value jsonb)
+returns text[]
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  return case jsonb_typeof(p_value)
+    when 'string' then array[p_value #>> '{}']
+    when 'array' then array(select jsonb_array_elements_text(p_value))
+  end;
+end;
+$$;
+comment on function private.texts_of(jsonb) is 'A text or an array of texts as an array; null for anything else.';
+
+create function private.first_id_with(p_prefix text, p_filler text)
+returns uuid
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  return rpad(replace(p_prefix, '-', ''), 32, p_filler)::uuid;
+end;
+$$;
+comment on function private.first_id_with(text, text) is
+  'The prefix of a UUID, filled up to a whole one: with 0 the smallest, with f the largest that begins so.';
+
+create function private.job_filters_of(p_attempt text, p_filters jsonb)
+returns private.job_filters
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_known constant text[] := array[
+    'status', 'agent', 'metadata', 'created_from', 'created_to', 'id_prefix',
+    'min_cost_micro_usd', 'max_cost_micro_usd'
+  ];
+  v_given constant jsonb := coalesce(jsonb_strip_nulls(nullif(p_filters, 'null')), '{}');
+  v_filters private.job_filters;
+  v_unknown text;
+begin
+  if jsonb_typeof(v_given) <> 'object' then
+    perform private.raise_query_invalid(p_attempt, 'the filters are not an object',
+      'Send an object with any of ' || array_to_string(v_known, ', ') || '.');
+  end if;
+  v_unknown := (select key from jsonb_object_keys(v_given) as key where key <> all (v_known) limit 1);
+  if v_unknown is not null then
+    perform private.raise_query_invalid(p_attempt, format('there is no filter "%s"', left(v_unknown, 100)),
+      'Filters are ' || array_to_string(v_known, ', ') || '.');
+  end if;
+  if jsonb_typeof(v_given -> 'metadata') <> 'object' or v_given ->> 'id_prefix' !~* '^[0-9a-f-]{1,36}$' then
+    perform private.raise_query_invalid(p_attempt, 'a filter has the wrong form',
+      'metadata is an object of values, id_prefix the first characters of an id.');
+  end if;
+  begin
+    v_filters.statuses := private.texts_of(v_given -> 'status');
+    v_filters.agents := private.texts_of(v_given -> 'agent');
+    v_filters.metadata := v_given -> 'metadata';
+    v_filters.created_from := v_given ->> 'created_from';
+    v_filters.created_to := v_given ->> 'created_to';
+    v_filters.first_id := private.first_id_with(v_given ->> 'id_prefix', '0');
+    v_filters.last_id := private.first_id_with(v_given ->> 'id_prefix', 'f');
+    v_filters.min_cost_micro_usd := v_given ->> 'min_cost_micro_usd';
+    v_filters.max_cost_micro_usd := v_given ->> 'max_cost_micro_usd';
+  exception when data_exception then
+    perform private.raise_query_invalid(p_attempt, 'a filter has the wrong form',
+      'Send times as ISO 8601, costs as whole numbers of millionths of a US dollar.');
+  end;
+  if v_given ? 'status' and v_filters.statuses is null or v_given ? 'agent' and v_filters.agents is null then
+    perform private.raise_query_invalid(p_attempt, 'a filter has the wrong form',
+      'status and agent are a text or an array of texts.');
+  end if;
+  return v_filters;
+end;
+$$;
+comment on function private.job_filters_of(text, jsonb) is
+  'Reads the filters of a list of jobs, for all owners. Raises QUERY_INVALID for a filter that is unknown or has the wrong form.';
+
+create function private.own_job_filters(p_attempt text, p_filters jsonb)
+returns private.job_filters
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_filters private.job_filters;
+begin
+  perform private.assert_has_scope(p_attempt, 'swarm:run');
+  if auth.uid() is null then
+    raise sqlstate 'PT403' using
+      message = format('Cannot %s: the caller is not a user', p_attempt),
+      detail = 'FORBIDDEN',
+      hint = 'Call it with a user''s token.';
+  end if;
+  v_filters := private.job_filters_of(p_attempt, p_filters);
+  v_filters.owner_id := auth.uid();
+  return v_filters;
+end;
+$$;
+comment on function private.own_job_filters(text, jsonb) is
+  'The filters of a list of the caller''s own jobs. Raises INSUFFICIENT_SCOPE, FORBIDDEN, QUERY_INVALID.';
+
+create type private.job_summary as (
+  id uuid,
+  created_by uuid,
+  agent_slug text,
+  status text,
+  input_head text,
+  metadata jsonb,
+  priority text,
+  budget jsonb,
+  error jsonb,
+  task_count int,
+  open_review_count bigint,
+  input_tokens bigint,
+  output_tokens bigint,
+  cost_micro_usd bigint,
+  run_after timestamptz,
+  cancel_requested_at timestamptz,
+  created_at timestamptz,
+  started_at timestamptz,
+  finished_at timestamptz
+);
+comment on type private.job_summary is 'A row of a list of jobs.';
+
+create function private.job_conditions()
+returns text
+language sql
+immutable
+set search_path = ''
+as $function$
+  select $sql$
+    job.parent_id is null
+    and (($1).owner_id is null or job.created_by = ($1).owner_id)
+    and (($1).statuses is null or job.status = any (($1).statuses))
+    and (($1).agents is null or job.agent_slug = any (($1).agents))
+    and (($1).created_from is null or job.created_at >= ($1).created_from)
+    and (($1).created_to is null or job.created_at < ($1).created_to)
+    and (($1).first_id is null or job.id between ($1).first_id and ($1).last_id)
+    -- Compared as text, so that 5 is found by "5" as well.
+    and (($1).metadata is null or not exists (
+      select from jsonb_each_text(($1).metadata) as wanted
+      where job.metadata ->> wanted.key is distinct from wanted.value
+    ))
+    and (($1).min_cost_micro_usd is null or exists (
+      select from private.job_totals as total
+      where total.master_task_id = job.id and total.cost_micro_usd >= ($1).min_cost_micro_usd
+    ))
+    and (($1).max_cost_micro_usd is null or exists (
+      select from private.job_totals as total
+      where total.master_task_id = job.id and total.cost_micro_usd <= ($1).max_cost_micro_usd
+    ))
+  $sql$;
+$function$;
+comment on function private.job_conditions() is
+  'The conditions of a list of jobs on public.tasks as job, $1 being its private.job_filters. For "execute": it plans each list anew, so a filter that is not set is not in the plan, and a list without metadata and costs reads the index alone.';
+
+create function private.job_summaries(p_filters private.job_filters, p_before jsonb, p_limit int)
+returns setof private.job_summary
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_before_at timestamptz;
+  v_before_id uuid;
+begin
+  if p_limit is null or p_limit not between 1 and 1000 then
+    perform private.raise_query_invalid('list the jobs', 'p_limit is not from 1 to 1000', 'Send a limit from 1 to 1000.');
+  end if;
+  begin
+    v_before_at := p_before ->> 'created_at';
+    v_before_id := p_before ->> 'id';
+  exception when data_exception then
+    v_before_at := null;
+  end;
+  if nullif(p_before, 'null') is not null and (v_before_at is null or v_before_id is null) then
+    perform private.raise_query_invalid('list the jobs', 'p_before is not a job of an earlier page',
+      'Send the last row of the page before, or its created_at and id.');
+  end if;
+  return query execute format(
+    $sql$
+      with page as materialized (
+        select job.id
+        from public.tasks as job
+        where %s and ($2 is null or (job.created_at, job.id) < ($2, $3))
+        order by job.created_at desc, job.id desc
+        limit $4
+      )
+      select job.id, job.created_by, job.agent_slug, job.status,
+        -- Longer inputs are not read for the sake of their beginning.
+        case when pg_column_size(job.input) <= 8192 then left(job.input #>> '{}', 200) end,
+        job.metadata, job.priority, job.budget, job.error,
+        coalesce(total.task_count, 1), review.open_count,
+        coalesce(total.input_tokens, 0), coalesce(total.output_tokens, 0), total.cost_micro_usd,
+        job.run_after, job.cancel_requested_at, job.created_at, job.started_at, job.finished_at
+      from page
+      join public.tasks as job on job.id = page.id
+      left join private.job_totals as total on total.master_task_id = job.id
+      cross join lateral (
+        select count(*) as open_count
+        from public.tasks as task
+        where task.master_task_id = job.id and task.status = 'needs_human_review'
+      ) as review
+      order by job.created_at desc, job.id desc
+    $sql$,
+    private.job_conditions()
+  )
+  using p_filters, v_before_at, v_before_id, p_limit;
+end;
+$$;
+comment on function private.job_summaries(private.job_filters, jsonb, int) is
+  'A page of jobs, newest first, after the job p_before {created_at, id}; a long input has no input_head. Raises QUERY_INVALID.';
+
+create function private.job_status_counts(p_filters private.job_filters)
+returns table (status text, job_count bigint)
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return query execute format(
+    'select job.status, count(*) from public.tasks as job where %s group by job.status order by job.status',
+    private.job_conditions()
+  )
+  using p_filters;
+end;
+$$;
+comment on function private.job_status_counts(private.job_filters) is
+  'How many jobs of each status there are; statuses without a job are left out.';
+
+create function private.list_jobs(p_filters jsonb, p_before jsonb, p_limit int)
+returns setof private.job_summary
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+begin
+  return query
+    select * from private.job_summaries(private.own_job_filters('list the jobs', p_filters), p_before, p_limit);
+end;
+$$;
+comment on function private.list_jobs(jsonb, jsonb, int) is
+  'A page of the caller''s jobs. Definer: users may not read job_totals, and a list that asks once who reads is as fast with 100,000 jobs; own_job_filters() limits it to the caller.';
+grant execute on function private.list_jobs(jsonb, jsonb, int) to authenticated;
+
+create function public.list_jobs(p_filters jsonb default '{}', p_before jsonb default null, p_limit int default 50)
+returns table (
+  id uuid,
+  agent_slug text,
+  status text,
+  input_head text,
+  metadata jsonb,
+  priority text,
+  budget jsonb,
+  error jsonb,
+  task_count int,
+  open_review_count bigint,
+  input_tokens bigint,
+  output_tokens bigint,
+  cost_micro_usd bigint,
+  run_after timestamptz,
+  cancel_requested_at timestamptz,
+  created_at timestamptz,
+  started_at timestamptz,
+  finished_at timestamptz
+)
+language sql
+stable
+set search_path = ''
+as $$
+  select job.id, job.agent_slug, job.status, job.input_head, job.metadata, job.priority, job.budget, job.error, job.task_count, job.open_review_count, job.input_tokens, job.output_tokens, job.cost_micro_usd, job.run_after, job.cancel_requested_at, job.created_at, job.started_at, job.finished_at
+  from private.list_jobs(p_filters, p_before, p_limit) as job;
+$$;
+comment on function public.list_jobs(jsonb, jsonb, int) is
+  'The caller''s jobs, newest first, with what each has cost and how many of its questions wait for a person. Filters: status and agent (a text or several), metadata (an object), created_from, created_to, id_prefix, min_cost_micro_usd, max_cost_micro_usd. p_before is the last row of the page before. Raises QUERY_INVALID, INSUFFICIENT_SCOPE.';
+grant execute on function public.list_jobs(jsonb, jsonb, int) to authenticated;
+
+create function private.job_counts(p_filters jsonb)
+returns table (status text, job_count bigint)
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+begin
+  return query
+    select counted.status, counted.job_count
+    from private.job_status_counts(private.own_job_filters('count the jobs', p_filters)) as counted;
+end;
+$$;
+comment on function private.job_counts(jsonb) is
+  'Counts of the caller''s jobs. Definer, as list_jobs(); own_job_filters() limits it to the caller.';
+grant execute on function private.job_counts(jsonb) to authenticated;
+
+create function public.job_counts(p_filters jsonb default '{}')
+returns table (status text, job_count bigint)
+language sql
+stable
+set search_path = ''
+as $$
+  select counted.status, counted.job_count from private.job_counts(p_filters) as counted;
+$$;
+comment on function public.job_counts(jsonb) is
+  'How many of the caller''s jobs have each status, of those that fit the filters, which are those of list_jobs(). Raises QUERY_INVALID, INSUFFICIENT_SCOPE.';
+grant execute on function public.job_counts(jsonb) to authenticated;

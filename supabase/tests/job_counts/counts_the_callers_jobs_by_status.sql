@@ -1,0 +1,30 @@
+begin;
+set local search_path = public, extensions;
+select plan(5);
+select tests.create_task() from generate_series(1, 3);
+update public.tasks set status = 'failed', error = '{}', finished_at = now(), message_id = null
+where id = (select id from public.tasks order by id limit 1);
+select tests.create_task(p_owner => 'stranger');
+select tests.create_family(2);
+
+select tests.act_as_user('owner');
+select results_eq(
+  'select status, job_count from public.job_counts()',
+  $$values ('failed', 1::bigint), ('running', 3)$$,
+  'jobs, not tasks, and the caller''s alone'
+);
+select results_eq(
+  $$select status, job_count from public.job_counts('{"status": ["failed", "cancelled"]}')$$,
+  $$values ('failed', 1::bigint)$$,
+  'of those that fit the filters'
+);
+select is(tests.code_of('select * from public.job_counts(''{"colour": 1}'')'), 'QUERY_INVALID', 'the filters of list_jobs()');
+select is(
+  (select sum(job_count) from public.job_counts()), (select count(*)::numeric from public.list_jobs()),
+  'as many as the list has'
+);
+select tests.act_as_anon();
+select is(tests.code_of('select * from public.job_counts()'), '42501', 'the publishable key alone counts nothing');
+select tests.act_as_nobody();
+select * from finish();
+rollback;
