@@ -35,19 +35,6 @@ $$;
 comment on function private.visible_relations(jsonb) is
   'Tables and views of these schemas that the calling role may use in any way, without partitions and members of extensions.';
 
-create function private.column_names(p_relation_id oid, p_numbers int2[])
-returns json
-language sql
-stable
-set search_path = ''
-as $$
-  select coalesce(json_agg(attribute.attname order by key.place), '[]')
-  from unnest(column_names.p_numbers) with ordinality as key (number, place)
-  join pg_catalog.pg_attribute as attribute
-    on attribute.attrelid = column_names.p_relation_id and attribute.attnum = key.number;
-$$;
-comment on function private.column_names(oid, int2[]) is 'Names of a relation''s columns, in the order of their numbers.';
-
 create function private.describe_columns(p_schemas jsonb)
 returns table (relation_id oid, columns json)
 language sql
@@ -108,11 +95,21 @@ as $$
         when 'p' then 'primary_key' when 'u' then 'unique' when 'f' then 'foreign_key'
         when 'x' then 'exclusion' else 'check'
       end,
-      'columns', private.column_names(relation.id, rule.conkey),
+      'columns', coalesce((
+        select json_agg(attribute.attname order by key.place)
+        from unnest(rule.conkey) with ordinality as key (number, place)
+        join pg_catalog.pg_attribute as attribute
+          on attribute.attrelid = relation.id and attribute.attnum = key.number
+      ), '[]'),
       'definition', case when rule.contype in ('c', 'x') then pg_get_constraintdef(rule.oid) end,
       'target_schema', target.schema_name,
       'target_table', target.name,
-      'target_columns', case when target.id is not null then private.column_names(target.id, rule.confkey) end,
+      'target_columns', (
+        select json_agg(attribute.attname order by key.place)
+        from unnest(rule.confkey) with ordinality as key (number, place)
+        join pg_catalog.pg_attribute as attribute
+          on attribute.attrelid = target.id and attribute.attnum = key.number
+      ),
       'on_delete', case rule.confdeltype
         when 'a' then 'no action' when 'r' then 'restrict' when 'c' then 'cascade'
         when 'n' then 'set null' when 'd' then 'set default'
@@ -150,7 +147,7 @@ as $$
       'is_valid', index.indisvalid,
       'is_constraint', exists (
         select from pg_catalog.pg_constraint as rule
-        where rule.conindid = entry.oid and rule.contype in ('p', 'u', 'x')
+        where rule.conrelid = relation.id and rule.conindid = entry.oid and rule.contype in ('p', 'u', 'x')
       ),
       'predicate', pg_get_expr(index.indpred, relation.id, true),
       'definition', pg_get_indexdef(entry.oid),
@@ -375,8 +372,7 @@ $$;
 comment on function private.catalog_version(jsonb) is
   'Differs whenever something in these schemas, a comment or a membership of roles was created, changed or dropped, and by the calling role: by the transactions that wrote the catalogs'' rows. Called by the SQL tools as the caller.';
 
-grant execute on function private.visible_relations(jsonb), private.column_names(oid, int2[]),
-  private.describe_columns(jsonb), private.describe_constraints(jsonb), private.describe_indexes(jsonb),
+grant execute on function private.visible_relations(jsonb), private.describe_columns(jsonb), private.describe_constraints(jsonb), private.describe_indexes(jsonb),
   private.describe_row_policies(jsonb), private.view_definition(oid, jsonb), private.describe_relations(jsonb),
   private.describe_enums(jsonb), private.describe_functions(jsonb), private.describe_schema(jsonb),
   private.catalog_version(jsonb) to authenticated;
