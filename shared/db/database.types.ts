@@ -1097,7 +1097,7 @@ isOneToOne: false
 { Args: { "p_input": Json,"p_task_id": string }; Returns: string
                            },
 "fork_task":
-{ Args: { "p_from_seq": number,"p_task_id": string }; Returns: string
+{ Args: { "p_changes"?: Json,"p_from_seq": number,"p_task_id": string }; Returns: string
                            },
 "get_agent_mcp_tools":
 { Args: { "p_agent_id": string,"p_user_id"?: string }; Returns: {

@@ -122,7 +122,13 @@ export const ERROR_CODES = {
     "Wait until the task has ended, or continue its master task.",
   ),
   TASK_NOT_RETRYABLE: error(409, "tool_error", "Create a new task or fork one."),
+  STEP_NOT_FOUND: error(404, "tool_error", "Read the steps of the task with read_trace."),
   FORK_POINT_INVALID: error(422, "tool_error", "Fork after a step that has a result."),
+  FORK_CHANGES_INVALID: error(
+    422,
+    "tool_error",
+    "Change the input of the task, or the arguments or the answer of the call to fork from.",
+  ),
   DEAD_LETTER_NOT_FOUND: error(
     404,
     "tool_error",

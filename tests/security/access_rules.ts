@@ -307,7 +307,7 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     ...OWNER_AND_SERVICE,
     arguments: async (world) => ({ p_task_id: await world.failedTask(), p_input: "Go on" }),
   },
-  "fork_task(uuid, integer)": {
+  "fork_task(uuid, integer, jsonb)": {
     ...OWNER_AND_SERVICE,
     arguments: async (world) => ({ p_task_id: await world.failedTask(), p_from_seq: 1 }),
   },
@@ -413,6 +413,7 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "describe_row_policies(jsonb)",
   "describe_schema(jsonb)",
   "fork_task(uuid, integer)",
+  "fork_task(uuid, integer, jsonb)",
   "has_scope(text)",
   "is_own_channel(text)",
   "is_own_job_file(text)",
