@@ -169,6 +169,34 @@ isOneToOne: false
       referencedColumns: ["id"]
     }
                   ]
+                },"auth_events": {
+                  Row: {
+                    "created_at": string,"event": string,"id": number,"metadata": NonNullable<Json>,"user_id": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "created_at"?: string,"event": string,"id"?: never,"metadata"?: NonNullable<Json>,"user_id": string
+                  }
+                  Update: {
+                    "created_at"?: string,"event"?: string,"id"?: never,"metadata"?: NonNullable<Json>,"user_id"?: string
+                  }
+                  Relationships: [
+                    
+                  ]
+                },"conversations": {
+                  Row: {
+                    "created_at": string,"id": string,"message_count": number,"title": string,"updated_at": string,"user_id": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "created_at"?: string,"id"?: string,"message_count"?: number,"title": string,"updated_at"?: string,"user_id": string
+                  }
+                  Update: {
+                    "created_at"?: string,"id"?: string,"message_count"?: number,"title"?: string,"updated_at"?: string,"user_id"?: string
+                  }
+                  Relationships: [
+                    
+                  ]
                 },"document_embeddings": {
                   Row: {
                     "anchor": string | null,"chunk_hash": string,"chunk_index": number,"content_chunk": string,"document_id": string,"embedder": string,"embedding": string | null,"end_line": number | null,"fts": unknown,"heading_path": (string)[],"id": string,"metadata": Json | null,"project_id": string,"start_line": number | null,"token_count": number
@@ -407,14 +435,14 @@ isOneToOne: false
                   ]
                 },"mcp_policies": {
                   Row: {
-                    "burst_calls": number,"calls_per_minute": number,"created_at": string,"id": string,"is_allowed": boolean,"mcp_name": string,"timeout_ms": number | null,"tool_name": string | null,"user_id": string | null
+                    "burst_calls": number,"calls_per_minute": number,"created_at": string,"id": string,"is_allowed": boolean,"max_input_bytes": number | null,"mcp_name": string,"timeout_ms": number | null,"tool_name": string | null,"user_id": string | null
                   }
                   ComputedFields: never
                   Insert: {
-                    "burst_calls"?: number,"calls_per_minute"?: number,"created_at"?: string,"id"?: string,"is_allowed"?: boolean,"mcp_name": string,"timeout_ms"?: number | null,"tool_name"?: string | null,"user_id"?: string | null
+                    "burst_calls"?: number,"calls_per_minute"?: number,"created_at"?: string,"id"?: string,"is_allowed"?: boolean,"max_input_bytes"?: number | null,"mcp_name": string,"timeout_ms"?: number | null,"tool_name"?: string | null,"user_id"?: string | null
                   }
                   Update: {
-                    "burst_calls"?: number,"calls_per_minute"?: number,"created_at"?: string,"id"?: string,"is_allowed"?: boolean,"mcp_name"?: string,"timeout_ms"?: number | null,"tool_name"?: string | null,"user_id"?: string | null
+                    "burst_calls"?: number,"calls_per_minute"?: number,"created_at"?: string,"id"?: string,"is_allowed"?: boolean,"max_input_bytes"?: number | null,"mcp_name"?: string,"timeout_ms"?: number | null,"tool_name"?: string | null,"user_id"?: string | null
                   }
                   Relationships: [
                     
@@ -450,6 +478,26 @@ isOneToOne: false
       columns: ["connection_id"]
 isOneToOne: false
       referencedRelation: "agent_mcp_connections"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"messages": {
+                  Row: {
+                    "client_message_id": string | null,"content": string,"conversation_id": string,"created_at": string,"id": string,"role": string,"seq": number
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "client_message_id"?: string | null,"content": string,"conversation_id": string,"created_at"?: string,"id"?: string,"role": string,"seq": number
+                  }
+                  Update: {
+                    "client_message_id"?: string | null,"content"?: string,"conversation_id"?: string,"created_at"?: string,"id"?: string,"role"?: string,"seq"?: number
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "messages_conversation_id_fkey"
+      columns: ["conversation_id"]
+isOneToOne: false
+      referencedRelation: "conversations"
       referencedColumns: ["id"]
     }
                   ]
@@ -596,6 +644,66 @@ isOneToOne: false
       columns: ["project_id"]
 isOneToOne: false
       referencedRelation: "projects"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"ruleset_versions": {
+                  Row: {
+                    "content": NonNullable<Json>,"created_at": string,"created_by": string | null,"name": string,"ruleset_id": string,"version": number
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "content": NonNullable<Json>,"created_at"?: string,"created_by"?: string | null,"name": string,"ruleset_id": string,"version": number
+                  }
+                  Update: {
+                    "content"?: NonNullable<Json>,"created_at"?: string,"created_by"?: string | null,"name"?: string,"ruleset_id"?: string,"version"?: number
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "ruleset_versions_ruleset_id_fkey"
+      columns: ["ruleset_id"]
+isOneToOne: false
+      referencedRelation: "rulesets"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"rulesets": {
+                  Row: {
+                    "created_at": string,"id": string,"name": string,"owner": string | null,"updated_at": string,"version": number
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "created_at"?: string,"id"?: string,"name": string,"owner"?: string | null,"updated_at"?: string,"version"?: number
+                  }
+                  Update: {
+                    "created_at"?: string,"id"?: string,"name"?: string,"owner"?: string | null,"updated_at"?: string,"version"?: number
+                  }
+                  Relationships: [
+                    
+                  ]
+                },"schedules": {
+                  Row: {
+                    "agent": string,"budget": Json | null,"created_at": string,"created_by": string | null,"cron": string,"id": string,"input": NonNullable<Json>,"is_active": boolean,"last_error": Json | null,"last_run_at": string | null,"last_task_id": string | null,"metadata": NonNullable<Json>,"name": string | null,"next_run_at": string | null,"overlap": string,"priority": string,"run_count": number,"skipped_count": number,"time_zone": string,"updated_at": string,"waiting_times": (string)[]
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "agent": string,"budget"?: Json | null,"created_at"?: string,"created_by"?: string | null,"cron": string,"id"?: string,"input": NonNullable<Json>,"is_active"?: boolean,"last_error"?: Json | null,"last_run_at"?: string | null,"last_task_id"?: string | null,"metadata"?: NonNullable<Json>,"name"?: string | null,"next_run_at"?: string | null,"overlap"?: string,"priority"?: string,"run_count"?: number,"skipped_count"?: number,"time_zone"?: string,"updated_at"?: string,"waiting_times"?: (string)[]
+                  }
+                  Update: {
+                    "agent"?: string,"budget"?: Json | null,"created_at"?: string,"created_by"?: string | null,"cron"?: string,"id"?: string,"input"?: NonNullable<Json>,"is_active"?: boolean,"last_error"?: Json | null,"last_run_at"?: string | null,"last_task_id"?: string | null,"metadata"?: NonNullable<Json>,"name"?: string | null,"next_run_at"?: string | null,"overlap"?: string,"priority"?: string,"run_count"?: number,"skipped_count"?: number,"time_zone"?: string,"updated_at"?: string,"waiting_times"?: (string)[]
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "schedules_last_task_id_fkey"
+      columns: ["last_task_id"]
+isOneToOne: false
+      referencedRelation: "stuck_tasks"
+      referencedColumns: ["task_id"]
+    },{
+      foreignKeyName: "schedules_last_task_id_fkey"
+      columns: ["last_task_id"]
+isOneToOne: false
+      referencedRelation: "tasks"
       referencedColumns: ["id"]
     }
                   ]
@@ -1009,7 +1117,7 @@ isOneToOne: false
 { Args: { "p_input": Json,"p_task_id": string }; Returns: string
                            },
 "fork_task":
-{ Args: { "p_from_seq": number,"p_task_id": string }; Returns: string
+{ Args: { "p_changes"?: Json,"p_from_seq": number,"p_task_id": string }; Returns: string
                            },
 "get_agent_mcp_tools":
 { Args: { "p_agent_id": string,"p_user_id"?: string }; Returns: {
@@ -1033,6 +1141,9 @@ isOneToOne: false
 { Args: { "filter_project_id": string,"match_count": number,"match_threshold": number,"query_embedding": string }; Returns: {
               "content_chunk": string,"document_id": string,"file_path": string,"id": string,"similarity": number,"title": string
             }[]
+                           },
+"next_schedule_times":
+{ Args: { "p_after"?: string,"p_count"?: number,"p_cron": string,"p_time_zone"?: string }; Returns: string[]
                            },
 "project_freshness":
 { Args: { "p_project_id": string }; Returns: {
@@ -1214,6 +1325,9 @@ export const CLOSED_SETS = {
     provider_tools: ["web_search", "code_execution"],
     reasoning_effort: ["none", "minimal", "low", "medium", "high", "xhigh", "max"],
   },
+  auth_events: {
+    event: ["SIGNED_IN", "SIGNED_OUT", "TOKEN_REFRESHED", "SESSION_RESTORED", "USER_UPDATED"],
+  },
   embedders: {
     api: ["google", "openai", "supabase", "hash"],
   },
@@ -1236,10 +1350,17 @@ export const CLOSED_SETS = {
   mcp_tools_cache: {
     state: ["approved", "pending", "quarantined"],
   },
+  messages: {
+    role: ["user", "assistant"],
+  },
   quoth_syncs: {
     kind: ["tree", "files", "embed"],
     reason: ["push", "files", "request", "head_check", "pending_chunks"],
     status: ["pending", "running", "completed", "failed"],
+  },
+  schedules: {
+    overlap: ["skip", "queue"],
+    priority: ["high", "normal", "low"],
   },
   sql_confirmations: {
     statement_class: ["write", "ddl"],
