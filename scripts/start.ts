@@ -5,10 +5,12 @@ import { endOfRun } from "./cli/end_of_run.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
 import { type Environment, readEnvironment } from "../stack/stack_environment.ts";
 import { type LocalPlatform, startPlatform } from "./platform/start_platform.ts";
+import { consolePort } from "./console/console_port.ts";
+import { serveConsole, type ServedConsole } from "./console/serve_console.ts";
 import { removeConnectionFile, writeConnectionFile } from "./platform/connection_file.ts";
 import { writeLogLine } from "./platform/log_line.ts";
 import { resetDataFolder } from "../stack/reset_data_folder.ts";
-import { bold, dim, writeLine, writeProgress } from "./terminal.ts";
+import { bold, dim, writeError, writeLine, writeProgress } from "./terminal.ts";
 
 /** Supabase's port for a local API. */
 const DEFAULT_PORT = 54321;
@@ -30,6 +32,7 @@ await runCommand({
         `Port of the API; the database takes the next one. 0: any free ones. Default ${DEFAULT_PORT}.`,
     },
     ephemeral: { type: "boolean", help: "Keeps nothing after the end." },
+    "no-console": { type: "boolean", help: "Serves no console." },
     reset: { type: "boolean", help: "Deletes the data of earlier starts first; keys stay." },
     json: { type: "boolean", help: "Prints one line of JSON when it serves." },
   },
@@ -54,12 +57,17 @@ await runCommand({
     onLog: writeLogLine,
     onFailure: (error) => end.fail(error),
   });
+  const page = values["no-console"] ? null : openConsole(stack, { isForProgram: values.json });
   try {
+    const consoleUrl = page?.url ?? null;
     if (!values.ephemeral) await writeConnectionFile(dataDir, stack);
-    writeLine(values.json ? readyJson(stack) : readyText(stack, files));
+    writeLine(
+      values.json ? readyJson(stack, consoleUrl) : readyText(stack, { files, consoleUrl }),
+    );
     await end.reached;
     writeProgress("Stopping …");
   } finally {
+    await page?.stop();
     if (!values.ephemeral) await removeConnectionFile(dataDir);
     await stack.stop();
   }
@@ -80,13 +88,35 @@ function readPort(text: string | undefined): number {
   throw new CommandError(`Cannot use --port ${text}: give a number from 0 (any) to 65534`);
 }
 
-function readyJson(stack: LocalPlatform): string {
+/** The console, unless its port is taken: the platform does not depend on it. */
+function openConsole(
+  stack: LocalPlatform,
+  { isForProgram }: { readonly isForProgram: boolean },
+): ServedConsole | null {
+  const port = consolePort(stack.apiUrl);
+  try {
+    return serveConsole({
+      port,
+      apiUrl: stack.apiUrl,
+      publishableKey: stack.publishableKey,
+      buildsAtOnce: !isForProgram,
+      onBuildFailure: (error) => writeError(error.message),
+    });
+  } catch (error) {
+    if (!(error instanceof Deno.errors.AddrInUse)) throw error;
+    writeError(`Cannot serve the console: port ${port} is in use. Everything else runs.`);
+    return null;
+  }
+}
+
+function readyJson(stack: LocalPlatform, consoleUrl: string | null): string {
   const { cpu, isCpuEnforced, wallClockMs } = stack.functionLimits;
   return JSON.stringify({
     ready: true,
     pid: Deno.pid,
     api_url: stack.apiUrl,
     db_url: stack.dbUrl,
+    console_url: consoleUrl,
     publishable_key: stack.publishableKey,
     secret_key: stack.secretKey,
     functions: stack.functions,
@@ -100,8 +130,12 @@ function readyJson(stack: LocalPlatform): string {
   });
 }
 
-function readyText(stack: LocalPlatform, files: string): string {
+function readyText(
+  stack: LocalPlatform,
+  { files, consoleUrl }: { readonly files: string; readonly consoleUrl: string | null },
+): string {
   const rows = [
+    ...(consoleUrl === null ? [] : [["Console", consoleUrl] as const]),
     ["API", stack.apiUrl],
     ["Database", stack.dbUrl],
     ["Publishable key", stack.publishableKey],

@@ -169,6 +169,34 @@ isOneToOne: false
       referencedColumns: ["id"]
     }
                   ]
+                },"auth_events": {
+                  Row: {
+                    "created_at": string,"event": string,"id": number,"metadata": NonNullable<Json>,"user_id": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "created_at"?: string,"event": string,"id"?: never,"metadata"?: NonNullable<Json>,"user_id": string
+                  }
+                  Update: {
+                    "created_at"?: string,"event"?: string,"id"?: never,"metadata"?: NonNullable<Json>,"user_id"?: string
+                  }
+                  Relationships: [
+                    
+                  ]
+                },"conversations": {
+                  Row: {
+                    "created_at": string,"id": string,"message_count": number,"title": string,"updated_at": string,"user_id": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "created_at"?: string,"id"?: string,"message_count"?: number,"title": string,"updated_at"?: string,"user_id": string
+                  }
+                  Update: {
+                    "created_at"?: string,"id"?: string,"message_count"?: number,"title"?: string,"updated_at"?: string,"user_id"?: string
+                  }
+                  Relationships: [
+                    
+                  ]
                 },"document_embeddings": {
                   Row: {
                     "anchor": string | null,"chunk_hash": string,"chunk_index": number,"content_chunk": string,"document_id": string,"embedder": string,"embedding": string | null,"end_line": number | null,"fts": unknown,"heading_path": (string)[],"id": string,"metadata": Json | null,"project_id": string,"start_line": number | null,"token_count": number
@@ -407,14 +435,14 @@ isOneToOne: false
                   ]
                 },"mcp_policies": {
                   Row: {
-                    "burst_calls": number,"calls_per_minute": number,"created_at": string,"id": string,"is_allowed": boolean,"mcp_name": string,"timeout_ms": number | null,"tool_name": string | null,"user_id": string | null
+                    "burst_calls": number,"calls_per_minute": number,"created_at": string,"id": string,"is_allowed": boolean,"max_input_bytes": number | null,"mcp_name": string,"timeout_ms": number | null,"tool_name": string | null,"user_id": string | null
                   }
                   ComputedFields: never
                   Insert: {
-                    "burst_calls"?: number,"calls_per_minute"?: number,"created_at"?: string,"id"?: string,"is_allowed"?: boolean,"mcp_name": string,"timeout_ms"?: number | null,"tool_name"?: string | null,"user_id"?: string | null
+                    "burst_calls"?: number,"calls_per_minute"?: number,"created_at"?: string,"id"?: string,"is_allowed"?: boolean,"max_input_bytes"?: number | null,"mcp_name": string,"timeout_ms"?: number | null,"tool_name"?: string | null,"user_id"?: string | null
                   }
                   Update: {
-                    "burst_calls"?: number,"calls_per_minute"?: number,"created_at"?: string,"id"?: string,"is_allowed"?: boolean,"mcp_name"?: string,"timeout_ms"?: number | null,"tool_name"?: string | null,"user_id"?: string | null
+                    "burst_calls"?: number,"calls_per_minute"?: number,"created_at"?: string,"id"?: string,"is_allowed"?: boolean,"max_input_bytes"?: number | null,"mcp_name"?: string,"timeout_ms"?: number | null,"tool_name"?: string | null,"user_id"?: string | null
                   }
                   Relationships: [
                     
@@ -450,6 +478,26 @@ isOneToOne: false
       columns: ["connection_id"]
 isOneToOne: false
       referencedRelation: "agent_mcp_connections"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"messages": {
+                  Row: {
+                    "client_message_id": string | null,"content": string,"conversation_id": string,"created_at": string,"id": string,"role": string,"seq": number
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "client_message_id"?: string | null,"content": string,"conversation_id": string,"created_at"?: string,"id"?: string,"role": string,"seq": number
+                  }
+                  Update: {
+                    "client_message_id"?: string | null,"content"?: string,"conversation_id"?: string,"created_at"?: string,"id"?: string,"role"?: string,"seq"?: number
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "messages_conversation_id_fkey"
+      columns: ["conversation_id"]
+isOneToOne: false
+      referencedRelation: "conversations"
       referencedColumns: ["id"]
     }
                   ]
@@ -578,6 +626,40 @@ isOneToOne: false
       referencedRelation: "projects"
       referencedColumns: ["id"]
     }
+                  ]
+                },"ruleset_versions": {
+                  Row: {
+                    "content": NonNullable<Json>,"created_at": string,"created_by": string | null,"name": string,"ruleset_id": string,"version": number
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "content": NonNullable<Json>,"created_at"?: string,"created_by"?: string | null,"name": string,"ruleset_id": string,"version": number
+                  }
+                  Update: {
+                    "content"?: NonNullable<Json>,"created_at"?: string,"created_by"?: string | null,"name"?: string,"ruleset_id"?: string,"version"?: number
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "ruleset_versions_ruleset_id_fkey"
+      columns: ["ruleset_id"]
+isOneToOne: false
+      referencedRelation: "rulesets"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"rulesets": {
+                  Row: {
+                    "created_at": string,"id": string,"name": string,"owner": string | null,"updated_at": string,"version": number
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "created_at"?: string,"id"?: string,"name": string,"owner"?: string | null,"updated_at"?: string,"version"?: number
+                  }
+                  Update: {
+                    "created_at"?: string,"id"?: string,"name"?: string,"owner"?: string | null,"updated_at"?: string,"version"?: number
+                  }
+                  Relationships: [
+                    
                   ]
                 },"schedules": {
                   Row: {
@@ -1061,7 +1143,7 @@ isOneToOne: false
 { Args: { "p_input": Json,"p_task_id": string }; Returns: string
                            },
 "fork_task":
-{ Args: { "p_from_seq": number,"p_task_id": string }; Returns: string
+{ Args: { "p_changes"?: Json,"p_from_seq": number,"p_task_id": string }; Returns: string
                            },
 "get_agent_mcp_tools":
 { Args: { "p_agent_id": string,"p_user_id"?: string }; Returns: {
@@ -1275,6 +1357,9 @@ export const CLOSED_SETS = {
     provider_tools: ["web_search", "code_execution"],
     reasoning_effort: ["none", "minimal", "low", "medium", "high", "xhigh", "max"],
   },
+  auth_events: {
+    event: ["SIGNED_IN", "SIGNED_OUT", "TOKEN_REFRESHED", "SESSION_RESTORED", "USER_UPDATED"],
+  },
   embedders: {
     api: ["google", "openai", "supabase", "hash"],
   },
@@ -1296,6 +1381,9 @@ export const CLOSED_SETS = {
   },
   mcp_tools_cache: {
     state: ["approved", "pending", "quarantined"],
+  },
+  messages: {
+    role: ["user", "assistant"],
   },
   quoth_syncs: {
     kind: ["tree", "files", "embed"],

@@ -29,7 +29,13 @@ export interface TableRule {
    */
   readonly usersRead: string | null;
   /** What an OAuth client needs to read rows of its user. @default none: they are the registry's */
-  readonly scope?: "swarm:run" | "quoth:read" | "sql:read" | "credentials:write";
+  readonly scope?:
+    | "swarm:run"
+    | "quoth:read"
+    | "sql:read"
+    | "credentials:write"
+    | "chat:read"
+    | "ruleset:read";
   /** Columns that no user reads. @default none */
   readonly hidden?: readonly string[];
   /** What the secret key may do; it reads every row. */
@@ -194,6 +200,20 @@ export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
     scope: "swarm:run",
     service: "reads",
   },
+  auth_events: { usersRead: "user_id = $1", scope: "credentials:write", service: "writes" },
+  conversations: { usersRead: "user_id = $1", scope: "chat:read", service: "writes" },
+  messages: {
+    usersRead: "conversation_id in (select id from public.conversations where user_id = $1)",
+    scope: "chat:read",
+    service: "writes",
+  },
+  rulesets: { usersRead: "owner = $1 or owner is null", scope: "ruleset:read", service: "writes" },
+  ruleset_versions: {
+    usersRead: "ruleset_id in (select id from public.rulesets where owner = $1 or owner is null)",
+    scope: "ruleset:read",
+    service: "reads",
+  },
+
   tool_usage: OF_OWN_CALLS,
   agent_tool_usage: OF_OWN_CALLS,
 };
@@ -310,7 +330,7 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     ...OWNER_AND_SERVICE,
     arguments: async (world) => ({ p_task_id: await world.failedTask(), p_input: "Go on" }),
   },
-  "fork_task(uuid, integer)": {
+  "fork_task(uuid, integer, jsonb)": {
     ...OWNER_AND_SERVICE,
     arguments: async (world) => ({ p_task_id: await world.failedTask(), p_from_seq: 1 }),
   },
@@ -398,12 +418,24 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
 
 /** The functions of `private` that signed-in users execute: behind policies and public functions. */
 export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
+  "add_message(uuid, text, text, text)",
   "approve_statement(uuid, boolean)",
   "call_as_caller(text, jsonb)",
   "cancel_task(uuid)",
+  "catalog_version(jsonb)",
   "check_head(uuid)",
   "continue_task(uuid, jsonb)",
-  "fork_task(uuid, integer)",
+  "create_conversation(text)",
+  "delete_conversation(uuid)",
+  "describe_columns(jsonb)",
+  "describe_constraints(jsonb)",
+  "describe_enums(jsonb)",
+  "describe_functions(jsonb)",
+  "describe_indexes(jsonb)",
+  "describe_relations(jsonb)",
+  "describe_row_policies(jsonb)",
+  "describe_schema(jsonb)",
+  "fork_task(uuid, integer, jsonb)",
   "has_scope(text)",
   "is_own_channel(text)",
   "is_own_job_file(text)",
@@ -411,6 +443,7 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "join_channel(text)",
   "keep_sql_answer(uuid, jsonb)",
   "list_jobs(jsonb, jsonb, integer)",
+  "log_auth_event(text, jsonb)",
   "match_documents(vector, double precision, integer, uuid)",
   "next_schedule_times(text, text, integer, timestamp with time zone)",
   "project_freshness(uuid)",
@@ -419,9 +452,12 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "respond_to_review(uuid, boolean, jsonb, text)",
   "retry_task(uuid)",
   "rotate_webhook_secret(uuid, text)",
+  "save_ruleset(uuid, text, jsonb, integer)",
   "search_documents(uuid, text, vector, text, integer, text, integer)",
   "set_provider_key(text, text)",
   "set_tool_credential(text, text)",
   "spend_sql_confirmation(text, text, text, text, text)",
+  "view_definition(oid, jsonb)",
+  "visible_relations(jsonb)",
   "watch_task(uuid)",
 ];
