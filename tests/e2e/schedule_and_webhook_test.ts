@@ -22,13 +22,13 @@ Deno.test("a user's webhook hears of the job that the user's schedule began", as
     const webhook = await client.from("webhooks")
       .insert({ url: `http://127.0.0.1:${receiver.addr.port}/in`, events: ["task.created"] })
       .select().single();
-    assert.equal(webhook.error, null, webhook.error?.message);
+    assert.equal(webhook.error, null, JSON.stringify(webhook.error));
     const times = await client.rpc("next_schedule_times", { p_cron: "*/5 * * * *" });
-    assert.equal(times.data?.length, 5, times.error?.message);
+    assert.equal(times.data?.length, 5, JSON.stringify(times.error));
     const schedule = await client.from("schedules")
       .insert({ agent: "scheduled", input: "Write it", cron: "*/5 * * * *" })
       .select().single();
-    assert.equal(schedule.error, null, schedule.error?.message);
+    assert.equal(schedule.error, null, JSON.stringify(schedule.error));
     assert.equal(Date.parse(schedule.data.next_run_at), Date.parse(times.data[0]));
 
     await platform.sql`update public.schedules set next_run_at = now() - interval '1 hour'`;
