@@ -57,6 +57,8 @@ select is_empty(
       and signature not in (
         'private.spend_sql_confirmation(text,text,text,text,text)',
         'private.keep_sql_answer(uuid,jsonb)')
+      -- Called by generate_schema as the caller; they show what the catalogs show everybody.
+      and signature not in ('private.describe_schema(jsonb)', 'private.catalog_version(jsonb)')
       -- Called by the tools of the server catalog as the caller.
       and signature not in (
         'private.add_message(uuid,text,text,text)',
