@@ -168,7 +168,7 @@ async function checkWrites({ relation, rule, cast }: RelationCase): Promise<numb
   const { usersWrite, service } = rule;
   const column = usersWrite ?? relation.requiredColumn;
   for (const actor of ACTORS) {
-    const isPerson = actor === "owner" || actor === "stranger";
+    const isPerson = actor === "owner" || actor === "stranger" || actor === "operator";
     const mayWrite = actor === "service" && service === "writes" ||
       isPerson && usersWrite !== undefined;
     const table = () => clientOf(cast, actor).from(relation.name);
