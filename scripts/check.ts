@@ -38,6 +38,7 @@ await runCommand(
       await deno("format", "fmt", "--check"),
       await deno("lint", "lint"),
       await deno("types", "check", "scripts", "shared", "stack", "supabase", "tests"),
+      await deno("types of the console", "task", "--cwd", "console", "types"),
       ...await importChecks(),
       await list("error codes", errorCodeProblems),
       await list("documentation", documentationProblems),

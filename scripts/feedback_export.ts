@@ -4,6 +4,7 @@ import { createSql } from "../shared/db/sql_client.ts";
 import { createExportStore } from "../shared/feedback/export_store.ts";
 import { runExport } from "../shared/feedback/run_export.ts";
 import { CommandError, runCommand } from "./cli/run_command.ts";
+import { DATABASE_OPTION, findDatabaseUrl } from "./cli/find_database.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
 import { readEnvironment } from "../stack/stack_environment.ts";
 import { writeLine, writeProgress } from "./terminal.ts";
@@ -21,19 +22,14 @@ await runCommand({
       placeholder: "YYYY-MM-DD",
       help: `First day, UTC; at most 62 days are written. Default ${DEFAULT_DAYS} days ago.`,
     },
-    db: {
-      type: "string",
-      placeholder: "URL",
-      help: "The database. Default SUPABASE_DB_URL of the environment or .env.",
-    },
+    db: DATABASE_OPTION,
     json: { type: "boolean", help: "Prints the files as one line of JSON." },
   },
 }, async ({ values }) => {
   const { out } = values;
   if (!out) throw new CommandError("Name the folder for the files with --out");
   const from = readDay(values.from);
-  const url = values.db ?? (await readEnvironment(PROJECT_ROOT)).SUPABASE_DB_URL;
-  if (!url) throw new CommandError("Name the database with --db, as `deno task start` prints it");
+  const url = await findDatabaseUrl(values.db, await readEnvironment(PROJECT_ROOT));
 
   writeProgress(`Exporting from ${from} on …`);
   const sql = createSql(url, { maxConnections: 1, applicationName: "feedback-export" });

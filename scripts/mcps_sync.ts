@@ -2,6 +2,7 @@
 import { basename, join } from "node:path";
 import { createSql } from "../shared/db/sql_client.ts";
 import { CommandError, runCommand } from "./cli/run_command.ts";
+import { DATABASE_OPTION, findDatabaseUrl } from "./cli/find_database.ts";
 import { loadYaml } from "./deps.ts";
 import { readMcpsFile } from "./mcps/read_mcps_file.ts";
 import { syncToJson, syncToText } from "./mcps/report_sync.ts";
@@ -20,11 +21,7 @@ await runCommand({
       placeholder: "path",
       help: "The list of servers. Default external-mcps.yaml of the project.",
     },
-    db: {
-      type: "string",
-      placeholder: "URL",
-      help: "The database. Default SUPABASE_DB_URL of the environment or .env.",
-    },
+    db: DATABASE_OPTION,
     json: { type: "boolean", help: "Prints the result as one line of JSON." },
   },
 }, async ({ values }) => {
@@ -35,8 +32,7 @@ await runCommand({
   });
   const entries = readMcpsFile(text, fileName, await loadYaml());
   const environment = await readEnvironment(PROJECT_ROOT);
-  const url = values.db ?? environment.SUPABASE_DB_URL;
-  if (!url) throw new CommandError("Name the database with --db, as `deno task start` prints it");
+  const url = await findDatabaseUrl(values.db, environment);
 
   const isDryRun = values["dry-run"];
   writeProgress(`Comparing ${fileName} with the registry …`);

@@ -2,6 +2,7 @@ import { createSql } from "../shared/db/sql_client.ts";
 import { webUrlOf } from "../shared/quoth/github/github_url.ts";
 import { findGlobProblem } from "../shared/quoth/sync/path_filter.ts";
 import { CommandError, runCommand } from "./cli/run_command.ts";
+import { DATABASE_OPTION, findDatabaseUrl } from "./cli/find_database.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
 import { type AddedProject, addProject } from "./quoth/add_project.ts";
 import { type Environment, readEnvironment } from "../stack/stack_environment.ts";
@@ -57,11 +58,7 @@ await runCommand({
       placeholder: "URL",
       help: "Address of the Supabase project. Default what the database knows.",
     },
-    db: {
-      type: "string",
-      placeholder: "URL",
-      help: "The database. Default SUPABASE_DB_URL of the environment or .env.",
-    },
+    db: DATABASE_OPTION,
     json: { type: "boolean", help: "Prints the result as one line of JSON." },
   },
 }, async ({ values, positionals }) => {
@@ -77,8 +74,7 @@ await runCommand({
   const problem = globs === null ? null : findGlobProblem(globs);
   if (problem !== null) throw new CommandError(`Cannot use the list of --globs: ${problem}`);
   const environment = await readEnvironment(PROJECT_ROOT);
-  const dbUrl = values.db ?? environment.SUPABASE_DB_URL;
-  if (!dbUrl) throw new CommandError("Name the database with --db, as `deno task start` prints it");
+  const dbUrl = await findDatabaseUrl(values.db, environment);
 
   const sql = createSql(dbUrl, { maxConnections: 1, applicationName: "quoth-add" });
   try {

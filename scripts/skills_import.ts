@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { createSql } from "../shared/db/sql_client.ts";
 import { CommandError, runCommand } from "./cli/run_command.ts";
+import { DATABASE_OPTION, findDatabaseUrl } from "./cli/find_database.ts";
 import { loadYaml } from "./deps.ts";
 import { type ImportedSkill, importSkills } from "./skills/import_skills.ts";
 import { readSkillFiles } from "./skills/read_skill_files.ts";
@@ -14,11 +15,7 @@ await runCommand({
   summary: "Imports skills (folders with a SKILL.md) into the registry; safe to repeat.",
   positionals: "<folder or archive>",
   options: {
-    db: {
-      type: "string",
-      placeholder: "URL",
-      help: "The database. Default SUPABASE_DB_URL of the environment or .env.",
-    },
+    db: DATABASE_OPTION,
     json: { type: "boolean", help: "Prints the result as one line of JSON." },
   },
 }, async ({ values, positionals }) => {
@@ -26,8 +23,7 @@ await runCommand({
   if (source === undefined || others.length > 0) {
     throw new CommandError("Name one folder or archive to import");
   }
-  const url = values.db ?? (await readEnvironment(PROJECT_ROOT)).SUPABASE_DB_URL;
-  if (!url) throw new CommandError("Name the database with --db, as `deno task start` prints it");
+  const url = await findDatabaseUrl(values.db, await readEnvironment(PROJECT_ROOT));
 
   const { parse } = await loadYaml();
   writeProgress(`Reading ${source} …`);

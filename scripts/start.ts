@@ -1,9 +1,15 @@
 import { join, resolve } from "node:path";
 import { CommandError, runCommand } from "./cli/run_command.ts";
+import { dataFolder } from "./cli/find_database.ts";
 import { endOfRun } from "./cli/end_of_run.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
 import { type Environment, readEnvironment } from "../stack/stack_environment.ts";
 import { type LocalPlatform, startPlatform } from "./platform/start_platform.ts";
+import { consolePort } from "./console/console_port.ts";
+import { serveConsole, type ServedConsole } from "./console/serve_console.ts";
+import { removeConnectionFile, writeConnectionFile } from "./platform/connection_file.ts";
+import { writeLogLine } from "./platform/log_line.ts";
+import { resetDataFolder } from "../stack/reset_data_folder.ts";
 import { bold, dim, writeError, writeLine, writeProgress } from "./terminal.ts";
 
 /** Supabase's port for a local API. */
@@ -19,32 +25,50 @@ await runCommand({
       help:
         "The database: embedded, this machine's Postgres, or a prepared server. Default pglite.",
     },
-    port: { type: "string", placeholder: "N", help: `Port of the API. Default ${DEFAULT_PORT}.` },
+    port: {
+      type: "string",
+      placeholder: "N",
+      help:
+        `Port of the API; the database takes the next one. 0: any free ones. Default ${DEFAULT_PORT}.`,
+    },
     ephemeral: { type: "boolean", help: "Keeps nothing after the end." },
+    "no-console": { type: "boolean", help: "Serves no console." },
+    reset: { type: "boolean", help: "Deletes the data of earlier starts first; keys stay." },
     json: { type: "boolean", help: "Prints one line of JSON when it serves." },
   },
 }, async ({ values }) => {
   const end = endOfRun();
   const environment = await readEnvironment(PROJECT_ROOT);
+  const dataDir = dataFolder(environment);
+  const port = readPort(values.port);
   const files = await filesFolder(environment);
+  if (values.reset && !values.ephemeral) await resetDataFolder(dataDir);
   writeProgress("Starting the stack …");
   const stack = await startPlatform({
     db: values.db ?? "pglite",
-    port: readPort(values.port),
+    port,
+    databasePort: port === 0 ? 0 : port + 1,
     ephemeral: values.ephemeral,
-    dataDir: environment["SUPASWARM_DATA_DIR"] || join(PROJECT_ROOT, ".supaswarm"),
+    dataDir,
     projectRoot: PROJECT_ROOT,
     watch: true,
     env: environment,
     filesFolder: files,
-    onLog: (line) => writeError(JSON.stringify(line)),
+    onLog: writeLogLine,
     onFailure: (error) => end.fail(error),
   });
+  const page = values["no-console"] ? null : openConsole(stack, { isForProgram: values.json });
   try {
-    writeLine(values.json ? readyJson(stack) : readyText(stack, files));
+    const consoleUrl = page?.url ?? null;
+    if (!values.ephemeral) await writeConnectionFile(dataDir, stack);
+    writeLine(
+      values.json ? readyJson(stack, consoleUrl) : readyText(stack, { files, consoleUrl }),
+    );
     await end.reached;
     writeProgress("Stopping …");
   } finally {
+    await page?.stop();
+    if (!values.ephemeral) await removeConnectionFile(dataDir);
     await stack.stop();
   }
 });
@@ -60,17 +84,39 @@ async function filesFolder(environment: Environment): Promise<string> {
 function readPort(text: string | undefined): number {
   if (text === undefined) return DEFAULT_PORT;
   const port = Number(text);
-  if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new CommandError(`Cannot use --port ${text}: give a number from 0 (any) to 65535`);
+  if (/^\d+$/.test(text) && port < 65_535) return port;
+  throw new CommandError(`Cannot use --port ${text}: give a number from 0 (any) to 65534`);
 }
 
-function readyJson(stack: LocalPlatform): string {
+/** The console, unless its port is taken: the platform does not depend on it. */
+function openConsole(
+  stack: LocalPlatform,
+  { isForProgram }: { readonly isForProgram: boolean },
+): ServedConsole | null {
+  const port = consolePort(stack.apiUrl);
+  try {
+    return serveConsole({
+      port,
+      apiUrl: stack.apiUrl,
+      publishableKey: stack.publishableKey,
+      buildsAtOnce: !isForProgram,
+      onBuildFailure: (error) => writeError(error.message),
+    });
+  } catch (error) {
+    if (!(error instanceof Deno.errors.AddrInUse)) throw error;
+    writeError(`Cannot serve the console: port ${port} is in use. Everything else runs.`);
+    return null;
+  }
+}
+
+function readyJson(stack: LocalPlatform, consoleUrl: string | null): string {
   const { cpu, isCpuEnforced, wallClockMs } = stack.functionLimits;
   return JSON.stringify({
     ready: true,
     pid: Deno.pid,
     api_url: stack.apiUrl,
     db_url: stack.dbUrl,
+    console_url: consoleUrl,
     publishable_key: stack.publishableKey,
     secret_key: stack.secretKey,
     functions: stack.functions,
@@ -84,8 +130,12 @@ function readyJson(stack: LocalPlatform): string {
   });
 }
 
-function readyText(stack: LocalPlatform, files: string): string {
+function readyText(
+  stack: LocalPlatform,
+  { files, consoleUrl }: { readonly files: string; readonly consoleUrl: string | null },
+): string {
   const rows = [
+    ...(consoleUrl === null ? [] : [["Console", consoleUrl] as const]),
     ["API", stack.apiUrl],
     ["Database", stack.dbUrl],
     ["Publishable key", stack.publishableKey],
@@ -111,5 +161,5 @@ function describeLimits(
   const limits = `${wallClock} and ${hardMs} ms of CPU an isolate, no new requests ` +
     `after half of the one or ${softMs} ms of the other`;
   if (isCpuEnforced) return limits;
-  return `${limits}; CPU time is not enforced: this system does not tell it for each thread`;
+  return `${limits}; CPU time is not enforced: this system does not report it per thread`;
 }

@@ -12,7 +12,8 @@ export function assertPortFree(port: number): void {
   } catch (cause) {
     if (!(cause instanceof Deno.errors.AddrInUse)) throw cause;
     throw new SwarmError("CONFIG_INVALID", `Cannot serve on port ${port}: it is already in use`, {
-      hint: "Choose another port with --port, or --port 0 for any free one.",
+      hint: "Choose another port with --port (the database takes the next one), or --port 0 for " +
+        "any free ones.",
       cause,
     });
   }

@@ -28,6 +28,8 @@ export interface OpenDatabaseOptions {
   readonly dataDir: string;
   /** Data in a temporary folder that is removed at `stop()`. */
   readonly ephemeral: boolean;
+  /** Port on 127.0.0.1; unused with a URL. @default 0: any free one */
+  readonly port?: number;
   /** PGlite only: longest time one statement may block all others. @default 30_000 */
   readonly statementLimitMs?: number;
   /**
@@ -78,7 +80,7 @@ async function openNative(dataDir: string, options: OpenDatabaseOptions): Promis
   const copied = ephemeral && projectRoot !== undefined
     ? { projectRoot, cacheDir: options.cacheDir ?? defaultCacheDir(), log }
     : null;
-  return await startNativeDatabase(dataDir, copied);
+  return await startNativeDatabase(dataDir, options.port ?? 0, copied);
 }
 
 async function openPglite(dataDir: string, options: OpenDatabaseOptions): Promise<StackDatabase> {
@@ -99,7 +101,7 @@ async function openPglite(dataDir: string, options: OpenDatabaseOptions): Promis
     ? await migratedSnapshot(platform, projectRoot, serving)
     : platform;
   await ensurePgliteFolder(dataDir, snapshot);
-  return await startPgliteDatabase({ ...serving, dataDir });
+  return await startPgliteDatabase({ ...serving, dataDir, port: options.port ?? 0 });
 }
 
 function removeAtStop(database: StackDatabase, remove: () => Promise<void>): StackDatabase {
@@ -117,5 +119,5 @@ function removeAtStop(database: StackDatabase, remove: () => Promise<void>): Sta
 }
 
 function defaultCacheDir(): string {
-  return Deno.env.get("SUPASWARM_CACHE_DIR") ?? fileURLToPath(PROJECT_CACHE);
+  return Deno.env.get("SUPASWARM_CACHE_DIR") || fileURLToPath(PROJECT_CACHE);
 }

@@ -1,7 +1,7 @@
 import { definedOnly } from "../shared/defined_only.ts";
 import type { JsonValue } from "../shared/json.ts";
 import type { Logger } from "../shared/log/logger.ts";
-import type { SwarmError } from "../shared/errors/swarm_error.ts";
+import { SwarmError } from "../shared/errors/swarm_error.ts";
 import { loadSupabaseLite, loadSupabaseLitePostgres } from "./deps.ts";
 import { openDatabase } from "./open_database.ts";
 import type { StackDatabase } from "./database/database_port.ts";
@@ -10,6 +10,7 @@ import { protectProcess } from "./database/protect_process.ts";
 import { applyMigrations } from "./migrations/apply_migrations.ts";
 import { startCron } from "./scheduler/cron.ts";
 import { startNet } from "./scheduler/net.ts";
+import { assertWritable } from "./assert_writable.ts";
 import { assertPortFree } from "./assert_port_free.ts";
 import {
   type Environment,
@@ -33,6 +34,8 @@ export interface StackOptions {
   readonly port: number;
   /** Keeps nothing: data, keys and files go with the stack. */
   readonly ephemeral: boolean;
+  /** Port of the database on 127.0.0.1; unused with a URL. @default 0: any free one */
+  readonly databasePort?: number;
   /** Where data, keys and files are kept; unused when `ephemeral`. */
   readonly dataDir: string;
   /** The folder with `deno.json`, `.env` and `supabase/`. */
@@ -115,12 +118,14 @@ async function startParts(
   const dataDir = ephemeral ? null : options.dataDir;
   const environment = options.env ?? await readEnvironment(projectRoot);
   assertPortFree(options.port);
+  if (!isUrl(options.db)) assertPortFree(options.databasePort ?? 0);
+  if (dataDir !== null) await assertWritable(dataDir);
   preloadGateway();
   stops.add("error handlers", surviveLostConnections(log));
   const [keys, companion, database] = await inParallel(
     ensureKeys(dataDir),
     Promise.resolve(options.startCompanion?.(stops)),
-    open(options, { log, stops }),
+    open(options, { environment, log, stops }),
   );
   const limits = functionLimits(environment);
   const [endpoints] = await inParallel(
@@ -134,7 +139,7 @@ async function startParts(
       log,
       stops,
     }),
-    migrate(database, { projectRoot, log }),
+    migrate(database, projectRoot),
   );
   const { apiUrl, functions } = endpoints;
   await companion?.prepare({ dbUrl: database.url, apiUrl });
@@ -171,27 +176,41 @@ function surviveLostConnections(log: Logger): () => Promise<void> {
 }
 
 async function open(
-  { db, dataDir, ephemeral, projectRoot, onFailure }: StackOptions,
-  { log, stops }: StartContext,
+  { db, dataDir, ephemeral, projectRoot, databasePort: port, onFailure }: StackOptions,
+  { environment, log, stops }: StartContext & { readonly environment: Environment },
 ): Promise<StackDatabase> {
+  const { SUPASWARM_CACHE_DIR: cacheDir } = environment;
   const database = await openDatabase({
     db,
     dataDir,
     ephemeral,
     projectRoot,
     log,
-    ...definedOnly({ onFailure }),
+    ...definedOnly({ onFailure, port, cacheDir }),
   });
   stops.add("database", () => database.stop());
   return database;
 }
 
-async function migrate(
-  database: StackDatabase,
-  { projectRoot, log }: { readonly projectRoot: string; readonly log: Logger },
-): Promise<void> {
+/** @throws SwarmError CONFIG_INVALID when the database was made from other migrations. */
+async function migrate(database: StackDatabase, projectRoot: string): Promise<void> {
   const { edited } = await applyMigrations(database, projectRoot);
-  for (const path of edited) log("warn", "migration_edited_after_it_was_applied", { path });
+  if (edited.length === 0) return;
+  const [first] = edited;
+  const others = edited.length === 1 ? "" : ` and ${edited.length - 1} more`;
+  throw new SwarmError(
+    "CONFIG_INVALID",
+    `Cannot start on this database: ${first}${others} changed after it was applied`,
+    {
+      hint:
+        "Start once with --reset, which deletes this stack's data, or choose another data folder " +
+        "with SUPASWARM_DATA_DIR.",
+    },
+  );
+}
+
+function isUrl(db: string): boolean {
+  return db !== "pglite" && db !== "native";
 }
 
 async function startSchedulers(

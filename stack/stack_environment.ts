@@ -22,7 +22,10 @@ export interface FunctionLimits {
   readonly cpu: CpuLimits | null;
 }
 
-/** The variables of the project's `.env` with those of this process before them. */
+/**
+ * The variables of the project's `.env` with those of this process before them. An empty variable
+ * counts as unset, as a copy of `.env.example` leaves them.
+ */
 export async function readEnvironment(projectRoot: string): Promise<Environment> {
   const text = await Deno.readTextFile(join(projectRoot, ".env")).catch((error) => {
     if (error instanceof Deno.errors.NotFound) return "";
@@ -31,7 +34,12 @@ export async function readEnvironment(projectRoot: string): Promise<Environment>
   const fromFile = Object.entries(parseEnv(text)).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value]]
   );
-  return { ...Object.fromEntries(fromFile), ...Deno.env.toObject() };
+  return { ...withoutEmpty(Object.fromEntries(fromFile)), ...withoutEmpty(Deno.env.toObject()) };
+}
+
+/** The variables that have a value. */
+export function withoutEmpty(environment: Environment): Environment {
+  return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
 }
 
 /**

@@ -13,6 +13,17 @@ Deno.test("readEnvironment() reads .env, and the process's variables win", async
   await Deno.remove(projectRoot, { recursive: true });
 });
 
+Deno.test("readEnvironment() treats an empty variable of .env as unset", async () => {
+  const projectRoot = await Deno.makeTempDir();
+  await Deno.writeTextFile(join(projectRoot, ".env"), 'EMPTY_A=\nEMPTY_B=""\nPATH=\n');
+
+  const environment = await readEnvironment(projectRoot);
+
+  assert.deepEqual(["EMPTY_A" in environment, "EMPTY_B" in environment], [false, false]);
+  assert.equal(environment["PATH"], Deno.env.get("PATH"));
+  await Deno.remove(projectRoot, { recursive: true });
+});
+
 Deno.test("functionLimits() are the hosted platform's unless set otherwise", () => {
   assert.deepEqual(functionLimits({}), {
     wallClockMs: 400_000,

@@ -47,7 +47,7 @@ export async function runCommand<const Options extends Record<string, CommandOpt
 
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (Deno.env.has("SUPASWARM_DEBUG")) return error.stack ?? error.message;
+  if (Deno.env.get("SUPASWARM_DEBUG")) return error.stack ?? error.message;
   const sentences = [error.message];
   if ("hint" in error && typeof error.hint === "string") sentences.push(error.hint);
   const text = sentences.map((sentence) => sentence.replace(/(?<![.!?])$/, ".")).join(" ");

@@ -1,5 +1,11 @@
 import { ENV_VARIABLES } from "../../shared/config/env_variables.ts";
-import type { Environment, FunctionLimits } from "../../stack/stack_environment.ts";
+import { readConfig } from "../../shared/config/env.ts";
+import {
+  type Environment,
+  type FunctionLimits,
+  functionLimits,
+  withoutEmpty,
+} from "../../stack/stack_environment.ts";
 
 /** Prefix of the product's own settings, which functions may read. */
 const SETTING_PREFIX = "SUPASWARM_";
@@ -12,7 +18,7 @@ export function functionSettings(
   environment: Environment,
   { wallClockMs, cpu }: FunctionLimits,
 ): Environment {
-  const settings = Object.entries(environment).filter(([name]) => isSetting(name));
+  const settings = Object.entries(withoutEmpty(environment)).filter(([name]) => isSetting(name));
   return {
     SUPASWARM_ALLOW_LOOPBACK: "true",
     ...Object.fromEntries(settings),
@@ -22,6 +28,23 @@ export function functionSettings(
     SUPASWARM_CPU_HARD_MS: String(cpu?.hardMs ?? 0),
   };
 }
+
+/**
+ * Refuses values that the functions would refuse, before anything is started.
+ *
+ * @throws SwarmError CONFIG_INVALID naming the variable.
+ */
+export function checkSettings(environment: Environment): void {
+  const settings = functionSettings(environment, functionLimits(environment));
+  readConfig((name) => ({ ...settings, ...PLATFORM_VARIABLES })[name]);
+}
+
+/** In place of those that the stack decides, which are always well formed. */
+const PLATFORM_VARIABLES: Environment = {
+  SUPABASE_URL: "http://127.0.0.1",
+  SUPABASE_DB_URL: "postgresql://127.0.0.1/postgres",
+  SUPABASE_SECRET_KEYS: '{"default":"sb_secret_unused"}',
+};
 
 function isSetting(name: string): boolean {
   return name.startsWith(SETTING_PREFIX) || name.startsWith("OTEL_") && name in ENV_VARIABLES;

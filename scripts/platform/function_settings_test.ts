@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { functionSettings } from "./function_settings.ts";
+import { checkSettings, functionSettings } from "./function_settings.ts";
 
 const LIMITS = { wallClockMs: 2_500, cpu: { softMs: 200, hardMs: 500 } };
 
@@ -22,4 +22,29 @@ Deno.test("functionSettings() names the limits that the isolates really have", (
   assert.equal(settings["SUPASWARM_WALL_CLOCK_SECONDS"], "2");
   assert.equal(settings["SUPASWARM_CPU_SOFT_MS"], "200");
   assert.equal(settings["SUPASWARM_CPU_HARD_MS"], "500");
+});
+
+Deno.test("functionSettings() treats an empty variable as unset", () => {
+  const settings = functionSettings({ SUPASWARM_ALLOW_LOOPBACK: "", SUPASWARM_X: "" }, LIMITS);
+
+  assert.equal(settings["SUPASWARM_ALLOW_LOOPBACK"], "true");
+  assert.ok(!("SUPASWARM_X" in settings));
+});
+
+Deno.test("checkSettings() refuses a bad value of any setting and names its variable", () => {
+  const bad = {
+    SUPASWARM_WORKER_SLOTS: "many",
+    SUPASWARM_HEARTBEAT_SECONDS: "29",
+    SUPASWARM_GITHUB_API_URL: "github",
+    SUPASWARM_CPU_SOFT_MS: "9000",
+    OTEL_EXPORTER_OTLP_ENDPOINT: "nowhere",
+  };
+  for (const [name, value] of Object.entries(bad)) {
+    assert.throws(() => checkSettings({ [name]: value }), (error: Error & { code?: string }) => {
+      assert.equal(error.code, "CONFIG_INVALID", name);
+      assert.match(error.message, new RegExp(name));
+      return true;
+    });
+  }
+  checkSettings({});
 });

@@ -7,7 +7,8 @@ import { startLocalFileServer } from "../files/local_file_server.ts";
 import { DEMO_AGENTS } from "../models/demo_agents.ts";
 import { type ModelServer, startModelServer } from "../models/model_server.ts";
 import { configureProject } from "./configure_project.ts";
-import { functionSettings } from "./function_settings.ts";
+import { checkSettings, functionSettings } from "./function_settings.ts";
+import { ollamaUrl } from "./ollama_url.ts";
 import { registerLocalFiles } from "./register_local_files.ts";
 
 /** A stack with the product on it. */
@@ -26,10 +27,12 @@ export interface PlatformOptions extends Omit<StackOptions, "functionSettings" |
  * Starts the whole platform: the embedded Supabase, scripted models, an embedder that needs no
  * key, and the product's settings in the database. Ends all of it with the stack.
  *
- * @throws SwarmError as {@linkcode startStack} does. Nothing is left running then.
+ * @throws SwarmError CONFIG_INVALID for a bad setting, else as {@linkcode startStack} does. Nothing is left running then.
  */
 export async function startPlatform(options: PlatformOptions): Promise<LocalPlatform> {
   const env = options.env ?? await readEnvironment(options.projectRoot);
+  checkSettings(env);
+  if (env.OLLAMA_HOST) ollamaUrl(env.OLLAMA_HOST);
   const models = Promise.withResolvers<ModelServer>();
   const stack = await startStack({
     ...options,

@@ -1,4 +1,4 @@
-/** A check constraint of the form `column in (…)`. */
+/** A check constraint of the form `column in (…)`, or of an array `column <@ array[…]`. */
 export interface ClosedSetRow {
   readonly table_name: string;
   readonly column_name: string;
@@ -15,7 +15,7 @@ export const CLOSED_SET_QUERY = `
   join pg_attribute as attribute on attribute.attrelid = relation.oid and con.conkey = array[attribute.attnum]
   where con.contype = 'c'
     and relation.relnamespace = 'public'::regnamespace
-    and pg_get_constraintdef(con.oid) ~ '= ANY \\(+ARRAY\\['
+    and pg_get_constraintdef(con.oid) ~ '(= ANY \\(+|<@ )ARRAY\\['
   order by 1, 2`;
 
 /** The sets as TypeScript source: `CLOSED_SETS.tasks.status` is a tuple of the column's labels. */

@@ -47,6 +47,8 @@ export function stateOf(parts: StateParts = {}): AgentState {
         model: null,
         temperature: 0.7,
         max_tokens: null,
+        reasoning_effort: null,
+        provider_tools: [],
         output_schema: null,
         must_complete: parts.mustComplete ?? false,
       },

@@ -50,7 +50,11 @@ function inputText(input: JsonValue): string {
   return typeof input === "string" ? input : JSON.stringify(input, null, 2);
 }
 
-function assistantMessage({ finish_reason: _, ...answer }: ModelAnswer): ModelMessage {
+/** What a model thought goes back in `provider_data` alone, to the provider that it came from. */
+function assistantMessage(
+  { finish_reason: _stop, reasoning: _thoughts, provider_tool_calls: _used, ...answer }:
+    ModelAnswer,
+): ModelMessage {
   return { role: "assistant", ...answer };
 }
 

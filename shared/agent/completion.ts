@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from "../json.ts";
 import { fitOutput } from "./fit_output.ts";
 import type { StepResult } from "./step_result.ts";
 import { errorResult } from "./step_result.ts";
-import type { TaskContext } from "./task_context.ts";
+import type { Agent, TaskContext } from "./task_context.ts";
 import { isPlainAnswer, type Turn } from "./turns.ts";
 
 /** How often a result that does not fit its schema goes back to the model. */
@@ -28,9 +28,15 @@ const REMINDER =
   "result; if not, go on with the next tool call.";
 const EMPTY_ANSWER = "Your answer was empty. Answer with the result, or go on with a tool call.";
 
+/** Of a task and its agent what decides how the task ends. */
+interface CompletionSource {
+  readonly task: Pick<TaskContext["task"], "output_schema">;
+  readonly agent: Pick<Agent, "output_schema" | "must_complete"> | null;
+}
+
 /** What the result of this task has to be. */
 export function completionTerms(
-  { task, agent }: Pick<TaskContext, "task" | "agent">,
+  { task, agent }: CompletionSource,
 ): CompletionTerms {
   return {
     outputSchema: task.output_schema ?? agent?.output_schema ?? null,

@@ -92,6 +92,9 @@ export const taskContext = z.object({
     model: z.string().nullable(),
     temperature: z.number().nullable(),
     max_tokens: z.int().nullable(),
+    reasoning_effort: z.enum(CLOSED_SETS.agents.reasoning_effort).nullable(),
+    /** Tools that the model's provider runs itself. */
+    provider_tools: z.array(z.enum(CLOSED_SETS.agents.provider_tools)),
     /** JSON Schema of the results of its tasks; null: any text or value. */
     output_schema: jsonObject.nullable(),
     /** Its tasks end with `complete_task`, not with a plain answer. */

@@ -4,6 +4,7 @@ import type { InternalServers } from "../tool_contracts/internal_server.ts";
 /** Loads each internal server when it is first needed. */
 export const INTERNAL_SERVERS: InternalServers = {
   artifacts: async () => (await import("../servers/artifacts/server.ts")).artifactsServer,
+  catalog: async () => (await import("../servers/catalog/server.ts")).catalogServer,
   quoth: async () => (await import("../servers/quoth/server.ts")).quothServer,
   supabase: async () => (await import("../servers/supabase/server.ts")).supabaseServer,
   swarm: async () => (await import("../servers/swarm/server.ts")).swarmServer,

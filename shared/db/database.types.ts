@@ -151,14 +151,14 @@ isOneToOne: false
                   ]
                 },"agents": {
                   Row: {
-                    "audience": string,"created_at": string,"description": string | null,"id": string,"is_active": boolean,"max_tokens": number | null,"model": string | null,"must_complete": boolean,"name": string,"output_schema": Json | null,"provider_id": string | null,"slug": string,"system_prompt": string,"temperature": number | null,"updated_at": string
+                    "audience": string,"created_at": string,"description": string | null,"id": string,"is_active": boolean,"max_tokens": number | null,"model": string | null,"must_complete": boolean,"name": string,"output_schema": Json | null,"provider_id": string | null,"provider_tools": (string)[],"reasoning_effort": string | null,"slug": string,"system_prompt": string,"temperature": number | null,"updated_at": string
                   }
                   ComputedFields: never
                   Insert: {
-                    "audience"?: string,"created_at"?: string,"description"?: string | null,"id"?: string,"is_active"?: boolean,"max_tokens"?: number | null,"model"?: string | null,"must_complete"?: boolean,"name": string,"output_schema"?: Json | null,"provider_id"?: string | null,"slug": string,"system_prompt": string,"temperature"?: number | null,"updated_at"?: string
+                    "audience"?: string,"created_at"?: string,"description"?: string | null,"id"?: string,"is_active"?: boolean,"max_tokens"?: number | null,"model"?: string | null,"must_complete"?: boolean,"name": string,"output_schema"?: Json | null,"provider_id"?: string | null,"provider_tools"?: (string)[],"reasoning_effort"?: string | null,"slug": string,"system_prompt": string,"temperature"?: number | null,"updated_at"?: string
                   }
                   Update: {
-                    "audience"?: string,"created_at"?: string,"description"?: string | null,"id"?: string,"is_active"?: boolean,"max_tokens"?: number | null,"model"?: string | null,"must_complete"?: boolean,"name"?: string,"output_schema"?: Json | null,"provider_id"?: string | null,"slug"?: string,"system_prompt"?: string,"temperature"?: number | null,"updated_at"?: string
+                    "audience"?: string,"created_at"?: string,"description"?: string | null,"id"?: string,"is_active"?: boolean,"max_tokens"?: number | null,"model"?: string | null,"must_complete"?: boolean,"name"?: string,"output_schema"?: Json | null,"provider_id"?: string | null,"provider_tools"?: (string)[],"reasoning_effort"?: string | null,"slug"?: string,"system_prompt"?: string,"temperature"?: number | null,"updated_at"?: string
                   }
                   Relationships: [
                     {
@@ -168,6 +168,34 @@ isOneToOne: false
       referencedRelation: "llm_providers"
       referencedColumns: ["id"]
     }
+                  ]
+                },"auth_events": {
+                  Row: {
+                    "created_at": string,"event": string,"id": number,"metadata": NonNullable<Json>,"user_id": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "created_at"?: string,"event": string,"id"?: never,"metadata"?: NonNullable<Json>,"user_id": string
+                  }
+                  Update: {
+                    "created_at"?: string,"event"?: string,"id"?: never,"metadata"?: NonNullable<Json>,"user_id"?: string
+                  }
+                  Relationships: [
+                    
+                  ]
+                },"conversations": {
+                  Row: {
+                    "created_at": string,"id": string,"message_count": number,"title": string,"updated_at": string,"user_id": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "created_at"?: string,"id"?: string,"message_count"?: number,"title": string,"updated_at"?: string,"user_id": string
+                  }
+                  Update: {
+                    "created_at"?: string,"id"?: string,"message_count"?: number,"title"?: string,"updated_at"?: string,"user_id"?: string
+                  }
+                  Relationships: [
+                    
                   ]
                 },"document_embeddings": {
                   Row: {
@@ -407,14 +435,14 @@ isOneToOne: false
                   ]
                 },"mcp_policies": {
                   Row: {
-                    "burst_calls": number,"calls_per_minute": number,"created_at": string,"id": string,"is_allowed": boolean,"mcp_name": string,"timeout_ms": number | null,"tool_name": string | null,"user_id": string | null
+                    "burst_calls": number,"calls_per_minute": number,"created_at": string,"id": string,"is_allowed": boolean,"max_input_bytes": number | null,"mcp_name": string,"timeout_ms": number | null,"tool_name": string | null,"user_id": string | null
                   }
                   ComputedFields: never
                   Insert: {
-                    "burst_calls"?: number,"calls_per_minute"?: number,"created_at"?: string,"id"?: string,"is_allowed"?: boolean,"mcp_name": string,"timeout_ms"?: number | null,"tool_name"?: string | null,"user_id"?: string | null
+                    "burst_calls"?: number,"calls_per_minute"?: number,"created_at"?: string,"id"?: string,"is_allowed"?: boolean,"max_input_bytes"?: number | null,"mcp_name": string,"timeout_ms"?: number | null,"tool_name"?: string | null,"user_id"?: string | null
                   }
                   Update: {
-                    "burst_calls"?: number,"calls_per_minute"?: number,"created_at"?: string,"id"?: string,"is_allowed"?: boolean,"mcp_name"?: string,"timeout_ms"?: number | null,"tool_name"?: string | null,"user_id"?: string | null
+                    "burst_calls"?: number,"calls_per_minute"?: number,"created_at"?: string,"id"?: string,"is_allowed"?: boolean,"max_input_bytes"?: number | null,"mcp_name"?: string,"timeout_ms"?: number | null,"tool_name"?: string | null,"user_id"?: string | null
                   }
                   Relationships: [
                     
@@ -453,6 +481,26 @@ isOneToOne: false
       referencedColumns: ["id"]
     }
                   ]
+                },"messages": {
+                  Row: {
+                    "client_message_id": string | null,"content": string,"conversation_id": string,"created_at": string,"id": string,"role": string,"seq": number
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "client_message_id"?: string | null,"content": string,"conversation_id": string,"created_at"?: string,"id"?: string,"role": string,"seq": number
+                  }
+                  Update: {
+                    "client_message_id"?: string | null,"content"?: string,"conversation_id"?: string,"created_at"?: string,"id"?: string,"role"?: string,"seq"?: number
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "messages_conversation_id_fkey"
+      columns: ["conversation_id"]
+isOneToOne: false
+      referencedRelation: "conversations"
+      referencedColumns: ["id"]
+    }
+                  ]
                 },"model_policies": {
                   Row: {
                     "allow_organisation_key": boolean,"allow_own_key": boolean,"id": string,"is_allowed": boolean,"model": string | null,"provider_id": string,"user_id": string | null
@@ -475,14 +523,14 @@ isOneToOne: false
                   ]
                 },"model_prices": {
                   Row: {
-                    "cache_write_input_micro_usd_per_mtok": number | null,"cached_input_micro_usd_per_mtok": number,"input_micro_usd_per_mtok": number,"model": string,"output_micro_usd_per_mtok": number,"provider_id": string,"valid_from": string
+                    "cache_write_input_micro_usd_per_mtok": number | null,"cached_input_micro_usd_per_mtok": number,"code_execution_micro_usd_per_call": number | null,"input_micro_usd_per_mtok": number,"model": string,"output_micro_usd_per_mtok": number,"provider_id": string,"valid_from": string,"web_search_micro_usd_per_call": number | null
                   }
                   ComputedFields: never
                   Insert: {
-                    "cache_write_input_micro_usd_per_mtok"?: number | null,"cached_input_micro_usd_per_mtok": number,"input_micro_usd_per_mtok": number,"model": string,"output_micro_usd_per_mtok": number,"provider_id": string,"valid_from"?: string
+                    "cache_write_input_micro_usd_per_mtok"?: number | null,"cached_input_micro_usd_per_mtok": number,"code_execution_micro_usd_per_call"?: number | null,"input_micro_usd_per_mtok": number,"model": string,"output_micro_usd_per_mtok": number,"provider_id": string,"valid_from"?: string,"web_search_micro_usd_per_call"?: number | null
                   }
                   Update: {
-                    "cache_write_input_micro_usd_per_mtok"?: number | null,"cached_input_micro_usd_per_mtok"?: number,"input_micro_usd_per_mtok"?: number,"model"?: string,"output_micro_usd_per_mtok"?: number,"provider_id"?: string,"valid_from"?: string
+                    "cache_write_input_micro_usd_per_mtok"?: number | null,"cached_input_micro_usd_per_mtok"?: number,"code_execution_micro_usd_per_call"?: number | null,"input_micro_usd_per_mtok"?: number,"model"?: string,"output_micro_usd_per_mtok"?: number,"provider_id"?: string,"valid_from"?: string,"web_search_micro_usd_per_call"?: number | null
                   }
                   Relationships: [
                     {
@@ -576,6 +624,66 @@ isOneToOne: false
       columns: ["project_id"]
 isOneToOne: false
       referencedRelation: "projects"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"ruleset_versions": {
+                  Row: {
+                    "content": NonNullable<Json>,"created_at": string,"created_by": string | null,"name": string,"ruleset_id": string,"version": number
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "content": NonNullable<Json>,"created_at"?: string,"created_by"?: string | null,"name": string,"ruleset_id": string,"version": number
+                  }
+                  Update: {
+                    "content"?: NonNullable<Json>,"created_at"?: string,"created_by"?: string | null,"name"?: string,"ruleset_id"?: string,"version"?: number
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "ruleset_versions_ruleset_id_fkey"
+      columns: ["ruleset_id"]
+isOneToOne: false
+      referencedRelation: "rulesets"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"rulesets": {
+                  Row: {
+                    "created_at": string,"id": string,"name": string,"owner": string | null,"updated_at": string,"version": number
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "created_at"?: string,"id"?: string,"name": string,"owner"?: string | null,"updated_at"?: string,"version"?: number
+                  }
+                  Update: {
+                    "created_at"?: string,"id"?: string,"name"?: string,"owner"?: string | null,"updated_at"?: string,"version"?: number
+                  }
+                  Relationships: [
+                    
+                  ]
+                },"schedules": {
+                  Row: {
+                    "agent": string,"budget": Json | null,"created_at": string,"created_by": string | null,"cron": string,"id": string,"input": NonNullable<Json>,"is_active": boolean,"last_error": Json | null,"last_run_at": string | null,"last_task_id": string | null,"metadata": NonNullable<Json>,"name": string | null,"next_run_at": string | null,"overlap": string,"priority": string,"run_count": number,"skipped_count": number,"time_zone": string,"updated_at": string,"waiting_times": (string)[]
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "agent": string,"budget"?: Json | null,"created_at"?: string,"created_by"?: string | null,"cron": string,"id"?: string,"input": NonNullable<Json>,"is_active"?: boolean,"last_error"?: Json | null,"last_run_at"?: string | null,"last_task_id"?: string | null,"metadata"?: NonNullable<Json>,"name"?: string | null,"next_run_at"?: string | null,"overlap"?: string,"priority"?: string,"run_count"?: number,"skipped_count"?: number,"time_zone"?: string,"updated_at"?: string,"waiting_times"?: (string)[]
+                  }
+                  Update: {
+                    "agent"?: string,"budget"?: Json | null,"created_at"?: string,"created_by"?: string | null,"cron"?: string,"id"?: string,"input"?: NonNullable<Json>,"is_active"?: boolean,"last_error"?: Json | null,"last_run_at"?: string | null,"last_task_id"?: string | null,"metadata"?: NonNullable<Json>,"name"?: string | null,"next_run_at"?: string | null,"overlap"?: string,"priority"?: string,"run_count"?: number,"skipped_count"?: number,"time_zone"?: string,"updated_at"?: string,"waiting_times"?: (string)[]
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "schedules_last_task_id_fkey"
+      columns: ["last_task_id"]
+isOneToOne: false
+      referencedRelation: "stuck_tasks"
+      referencedColumns: ["task_id"]
+    },{
+      foreignKeyName: "schedules_last_task_id_fkey"
+      columns: ["last_task_id"]
+isOneToOne: false
+      referencedRelation: "tasks"
       referencedColumns: ["id"]
     }
                   ]
@@ -759,14 +867,14 @@ isOneToOne: false
                   ]
                 },"usage_events": {
                   Row: {
-                    "agent_slug": string | null,"cache_write_input_tokens": number,"cached_input_tokens": number,"cost_micro_usd": number | null,"created_at": string,"execution_id": string | null,"id": number,"input_tokens": number,"is_estimate": boolean,"key_source": string,"model": string,"output_tokens": number,"provider_id": string | null,"step_seq": number | null,"task_id": string | null,"user_id": string | null
+                    "agent_slug": string | null,"cache_write_input_tokens": number,"cached_input_tokens": number,"code_execution_calls": number,"cost_micro_usd": number | null,"created_at": string,"execution_id": string | null,"id": number,"input_tokens": number,"is_estimate": boolean,"key_source": string,"model": string,"output_tokens": number,"provider_id": string | null,"step_seq": number | null,"task_id": string | null,"user_id": string | null,"web_search_calls": number
                   }
                   ComputedFields: never
                   Insert: {
-                    "agent_slug"?: string | null,"cache_write_input_tokens"?: number,"cached_input_tokens"?: number,"cost_micro_usd"?: number | null,"created_at"?: string,"execution_id"?: string | null,"id"?: never,"input_tokens": number,"is_estimate"?: boolean,"key_source": string,"model": string,"output_tokens": number,"provider_id"?: string | null,"step_seq"?: number | null,"task_id"?: string | null,"user_id"?: string | null
+                    "agent_slug"?: string | null,"cache_write_input_tokens"?: number,"cached_input_tokens"?: number,"code_execution_calls"?: number,"cost_micro_usd"?: number | null,"created_at"?: string,"execution_id"?: string | null,"id"?: never,"input_tokens": number,"is_estimate"?: boolean,"key_source": string,"model": string,"output_tokens": number,"provider_id"?: string | null,"step_seq"?: number | null,"task_id"?: string | null,"user_id"?: string | null,"web_search_calls"?: number
                   }
                   Update: {
-                    "agent_slug"?: string | null,"cache_write_input_tokens"?: number,"cached_input_tokens"?: number,"cost_micro_usd"?: number | null,"created_at"?: string,"execution_id"?: string | null,"id"?: never,"input_tokens"?: number,"is_estimate"?: boolean,"key_source"?: string,"model"?: string,"output_tokens"?: number,"provider_id"?: string | null,"step_seq"?: number | null,"task_id"?: string | null,"user_id"?: string | null
+                    "agent_slug"?: string | null,"cache_write_input_tokens"?: number,"cached_input_tokens"?: number,"code_execution_calls"?: number,"cost_micro_usd"?: number | null,"created_at"?: string,"execution_id"?: string | null,"id"?: never,"input_tokens"?: number,"is_estimate"?: boolean,"key_source"?: string,"model"?: string,"output_tokens"?: number,"provider_id"?: string | null,"step_seq"?: number | null,"task_id"?: string | null,"user_id"?: string | null,"web_search_calls"?: number
                   }
                   Relationships: [
                     {
@@ -989,7 +1097,7 @@ isOneToOne: false
 { Args: { "p_input": Json,"p_task_id": string }; Returns: string
                            },
 "fork_task":
-{ Args: { "p_from_seq": number,"p_task_id": string }; Returns: string
+{ Args: { "p_changes"?: Json,"p_from_seq": number,"p_task_id": string }; Returns: string
                            },
 "get_agent_mcp_tools":
 { Args: { "p_agent_id": string,"p_user_id"?: string }; Returns: {
@@ -1014,6 +1122,9 @@ isOneToOne: false
               "content_chunk": string,"document_id": string,"file_path": string,"id": string,"similarity": number,"title": string
             }[]
                            },
+"next_schedule_times":
+{ Args: { "p_after"?: string,"p_count"?: number,"p_cron": string,"p_time_zone"?: string }; Returns: string[]
+                           },
 "project_freshness":
 { Args: { "p_project_id": string }; Returns: {
               "document_count": number,"embedder": string,"failed_chunks": number,"head_checked_at": string,"head_commit": string,"indexed_at": string,"indexed_commit": string,"is_behind": boolean,"next_embedder": string,"pending_chunks": number
@@ -1022,6 +1133,11 @@ isOneToOne: false
 "read_document":
 { Args: { "p_file_path": string,"p_project_id": string }; Returns: {
               "at": string,"commit_sha": string,"content": string,"document_id": string,"file_path": string,"front_matter": Json,"state": string,"title": string
+            }[]
+                           },
+"read_trace":
+{ Args: { "p_after"?: Json,"p_limit"?: number,"p_master_task_id": string }; Returns: {
+              "call_id": string,"cost_micro_usd": number,"ended_at": string,"error_code": string,"interruptions": number,"kind": string,"name": string,"seq": number,"server": string,"started_at": string,"state": string,"task_id": string,"usage": Json
             }[]
                            },
 "record_mcp_tool_execution":
@@ -1186,6 +1302,11 @@ export const CLOSED_SETS = {
   },
   agents: {
     audience: ["everyone", "named"],
+    provider_tools: ["web_search", "code_execution"],
+    reasoning_effort: ["none", "minimal", "low", "medium", "high", "xhigh", "max"],
+  },
+  auth_events: {
+    event: ["SIGNED_IN", "SIGNED_OUT", "TOKEN_REFRESHED", "SESSION_RESTORED", "USER_UPDATED"],
   },
   embedders: {
     api: ["google", "openai", "supabase", "hash"],
@@ -1209,10 +1330,17 @@ export const CLOSED_SETS = {
   mcp_tools_cache: {
     state: ["approved", "pending", "quarantined"],
   },
+  messages: {
+    role: ["user", "assistant"],
+  },
   quoth_syncs: {
     kind: ["tree", "files", "embed"],
     reason: ["push", "files", "request", "head_check", "pending_chunks"],
     status: ["pending", "running", "completed", "failed"],
+  },
+  schedules: {
+    overlap: ["skip", "queue"],
+    priority: ["high", "normal", "low"],
   },
   sql_confirmations: {
     statement_class: ["write", "ddl"],

@@ -122,7 +122,13 @@ export const ERROR_CODES = {
     "Wait until the task has ended, or continue its master task.",
   ),
   TASK_NOT_RETRYABLE: error(409, "tool_error", "Create a new task or fork one."),
+  STEP_NOT_FOUND: error(404, "tool_error", "Read the steps of the task with read_trace."),
   FORK_POINT_INVALID: error(422, "tool_error", "Fork after a step that has a result."),
+  FORK_CHANGES_INVALID: error(
+    422,
+    "tool_error",
+    "Change the input of the task, or the arguments or the answer of the call to fork from.",
+  ),
   DEAD_LETTER_NOT_FOUND: error(
     404,
     "tool_error",
@@ -136,6 +142,16 @@ export const ERROR_CODES = {
   ),
   TASK_PRIORITY_INVALID: error(400, "tool_error", "Send high, normal or low."),
   TASK_RUN_AFTER_INVALID: error(400, "tool_error", "Choose a time within a year."),
+  SCHEDULE_CRON_INVALID: error(
+    400,
+    "tool_error",
+    "Write five fields, such as 30 7 * * mon-fri, that some date matches.",
+  ),
+  SCHEDULE_ZONE_INVALID: error(
+    400,
+    "tool_error",
+    "Use UTC or a name such as Europe/Berlin.",
+  ),
   TASK_DELIVERIES_EXCEEDED: error(
     500,
     "tool_error",
@@ -183,6 +199,12 @@ export const ERROR_CODES = {
   SECRET_INVALID: error(400, "auth_error", "Send a credential of printable characters."),
   PROVIDER_NOT_FOUND: error(404, "tool_error", "Name an active row of llm_providers."),
   MODEL_POLICY_DENIED: error(403, "auth_error", "Use a model that model_policies allows."),
+  SPENDING_CAP_REACHED: error(
+    429,
+    "rate_limited",
+    "Wait for the next period of the cap, store a key of your own, or ask the operator to raise it.",
+    { retryable: false },
+  ),
 
   // Models
   MODEL_KEY_MISSING: error(422, "tool_error", "Store the provider's key in Vault."),
@@ -237,6 +259,11 @@ export const ERROR_CODES = {
   TOOL_RATE_LIMITED: error(429, "rate_limited", "Wait before the next call.", {
     isRefusal: true,
     origin: "either",
+  }),
+  TOOL_INPUT_TOO_LARGE: error(413, "validation_error", "Send less input in one call.", {
+    countsAsFailure: false,
+    isMendable: true,
+    isRefusal: true,
   }),
   TOOL_UNAVAILABLE: error(502, "transport_error", "Try again in a moment.", {
     isRefusal: true,
@@ -398,6 +425,21 @@ export const ERROR_CODES = {
     500,
     "tool_error",
     "Look for the sync's id in the function's log, then sync again.",
+  ),
+
+  // The tool catalog
+  CONVERSATION_NOT_FOUND: error(
+    404,
+    "tool_error",
+    "List your conversations with GET /rest/v1/conversations.",
+  ),
+  MESSAGE_NOT_FOUND: error(404, "tool_error", "Name a message of the same conversation."),
+  RULESET_NOT_FOUND: error(404, "tool_error", "List the rulesets with list_rulesets."),
+  RULESET_VERSION_CONFLICT: error(
+    409,
+    "tool_error",
+    "Read the ruleset again and save with its current version.",
+    { countsAsFailure: false },
   ),
 
   // Skills and data

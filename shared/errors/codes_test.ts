@@ -40,6 +40,7 @@ Deno.test("other arguments mend what a tool reports of them, and nothing else", 
     CODES.filter((code) => ERROR_CODES[code].isMendable),
     [
       "TOOL_ARGUMENTS_INVALID",
+      "TOOL_INPUT_TOO_LARGE",
       "TOOL_FAILED",
       "SQL_INVALID",
       "SQL_FORBIDDEN",

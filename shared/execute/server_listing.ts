@@ -9,6 +9,7 @@ import type {
 } from "../tool_contracts/server_tools.ts";
 import type { ToolCaller } from "../tool_contracts/tool_caller.ts";
 import type { ToolGateway } from "../tool_contracts/tool_gateway.ts";
+import { offeredNameOf } from "../tool_contracts/tool_versions.ts";
 import type { SchemaLosses } from "../tool_schemas/schema_loss.ts";
 import { CONCURRENT_LISTINGS, FIRST_WAIT_MS } from "../mcp/listing_limits.ts";
 import { modelOptionsOf } from "./model_options.ts";
@@ -107,12 +108,12 @@ function connectionOf(server: ServerSummary): JsonObject {
   };
 }
 
-function briefTool(
-  { name, version, title, description, inputSchema, models }: ListedTool,
-): JsonObject {
+function briefTool(tool: ListedTool): JsonObject {
+  const { version, deprecated, title, description, inputSchema, models } = tool;
   return {
-    name,
+    name: offeredNameOf(tool),
     ...(version === null ? {} : { version }),
+    ...(deprecated === null ? {} : { deprecated }),
     ...definedOnly({ title, description }),
     model_options: modelOptionsOf(inputSchema, models),
   };

@@ -5,7 +5,14 @@ import { ARGUMENTS_LIMITS } from "../json/json_limits.ts";
 import { parseJsonOrUndefined } from "../json/parse_json.ts";
 import type { AnswerDeltas } from "./answer_deltas.ts";
 import { createModelError } from "./model_error.ts";
-import type { ModelEndpoint, ModelResponse, ModelToolCall, ModelUsage } from "./model_port.ts";
+import type {
+  ModelEndpoint,
+  ModelResponse,
+  ModelToolCall,
+  ModelUsage,
+  ProviderToolCall,
+} from "./model_port.ts";
+import { toTraceable } from "./traceable_value.ts";
 
 /** The longest answer taken over: text and arguments of all tool calls together. */
 export const MAX_ANSWER_CHARS = 5_000_000;
@@ -35,7 +42,9 @@ export class AnswerBuilder {
   readonly #endpoint: ModelEndpoint;
   readonly #deltas: AnswerDeltas;
   readonly #calls = new Map<number, OpenCall>();
+  readonly #providerCalls: ProviderToolCall[] = [];
   #text = "";
+  #reasoning = "";
   #size = 0;
 
   constructor(endpoint: ModelEndpoint, deltas: AnswerDeltas) {
@@ -49,6 +58,22 @@ export class AnswerBuilder {
     this.#grow(text);
     this.#text += text;
     this.#deltas.text(text);
+  }
+
+  /**
+   * Adds to what the model thought before it answered.
+   *
+   * @throws SwarmError MODEL_OUTPUT_INVALID when the answer grows too long.
+   */
+  addReasoning(text: string): void {
+    this.#grow(text);
+    this.#reasoning += text;
+  }
+
+  /** Adds a tool that the provider has run itself. */
+  addProviderCall({ name, input, output }: ProviderToolCall): void {
+    if (this.#providerCalls.length === MAX_CALLS) return;
+    this.#providerCalls.push({ name, input: toTraceable(input), output: toTraceable(output) });
   }
 
   /**
@@ -94,9 +119,23 @@ export class AnswerBuilder {
       text: this.#text,
       tool_calls: toolCalls,
       finish_reason: stopped === "length" || stopped === "refused" ? stopped : ended,
-      usage,
-      ...definedOnly({ provider_data: providerData }),
+      usage: { ...usage, ...this.#countProviderCalls(usage) },
+      ...definedOnly({
+        reasoning: this.#reasoning === "" ? undefined : this.#reasoning,
+        provider_tool_calls: this.#providerCalls.length === 0 ? undefined : this.#providerCalls,
+        provider_data: providerData,
+      }),
     };
+  }
+
+  /** What the provider counts itself goes before what is seen of it in the answer. */
+  #countProviderCalls({ web_search_calls, code_execution_calls }: ModelUsage): Partial<ModelUsage> {
+    const count = (name: ProviderToolCall["name"]) =>
+      this.#providerCalls.filter((call) => call.name === name).length || undefined;
+    return definedOnly({
+      web_search_calls: web_search_calls ?? count("web_search"),
+      code_execution_calls: code_execution_calls ?? count("code_execution"),
+    });
   }
 
   #grow(text: string): void {

@@ -1,9 +1,11 @@
-import { BaseAnthropic, Messages } from "../vendor/anthropic.js";
+import type { SwarmError } from "../errors/swarm_error.ts";
+import { type Anthropic, BaseAnthropic, Messages } from "../vendor/anthropic.js";
 import { AnthropicAnswerReader } from "./anthropic_answer.ts";
 import { toMessagesRequest } from "./anthropic_messages.ts";
 import type { ModelAdapter, ModelEndpoint } from "./model_port.ts";
 import { AnswerDeltas } from "./answer_deltas.ts";
 import { fromNativeOutput, nativeOutput } from "./native_output.ts";
+import { createModelError } from "./model_error.ts";
 import { callOverTransport, type ModelFetch, type TransportOptions } from "./model_transport.ts";
 import { OfferedFunctions } from "./offered_functions.ts";
 import { SDK_TIMEOUT_MS } from "./sdk_timeout.ts";
@@ -23,15 +25,45 @@ export function createAnthropicAdapter(
         const body = toMessagesRequest(request, functions, output);
         const deltas = new AnswerDeltas({ request, onDelta, isDocument: output !== null });
         const reader = new AnthropicAnswerReader(endpoint, deltas);
-        if (!isStreamed) {
-          reader.readMessage(await messages.create(body, { signal }));
-        } else {
-          const events = await messages.create({ ...body, stream: true }, { signal });
-          for await (const event of events) reader.readEvent(event);
+        let asking: typeof body | null = body;
+        for (let pauses = 0; asking !== null; pauses++) {
+          if (pauses > MAX_PAUSES) throw pausedTooOften(endpoint);
+          if (!isStreamed) {
+            reader.readMessage(await messages.create(asking, { signal }));
+          } else {
+            const events = await messages.create({ ...asking, stream: true }, { signal });
+            for await (const event of events) reader.readEvent(event);
+          }
+          asking = resumed(body, reader);
         }
         return fromNativeOutput(functions.toOriginal(reader.finish()), output);
       }),
   };
+}
+
+/** How often one turn may be paused while the provider's own tools run. */
+const MAX_PAUSES = 16;
+
+type Body = ReturnType<typeof toMessagesRequest>;
+
+/** The request that goes on with a paused turn; null when the turn has ended. */
+function resumed(body: Body, reader: AnthropicAnswerReader): Body | null {
+  const resumption = reader.resumption();
+  if (resumption === null) return null;
+  // The blocks are the API's own, which it takes back as they are.
+  const content = resumption.content as unknown as Anthropic.ContentBlockParam[];
+  return {
+    ...body,
+    messages: [...body.messages, { role: "assistant", content }],
+    ...(resumption.container === undefined ? {} : { container: resumption.container }),
+  };
+}
+
+function pausedTooOften(endpoint: ModelEndpoint): SwarmError {
+  return createModelError(endpoint, {
+    code: "MODEL_OUTPUT_INVALID",
+    message: `it paused its turn more than ${MAX_PAUSES} times`,
+  });
 }
 
 /** Everything is given, so that no environment variable or profile of the SDK's has a say. */

@@ -1,35 +1,52 @@
+import { definedOnly } from "../defined_only.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+import { ARGUMENTS_LIMITS } from "../json/json_limits.ts";
+import { parseJsonOrUndefined } from "../json/parse_json.ts";
+import { jsonObject, jsonValue } from "../json_schema.ts";
 import { z } from "../vendor/zod.js";
 import { AnswerBuilder } from "./answer_builder.ts";
 import type { AnswerDeltas } from "./answer_deltas.ts";
-import { type AnswerBlock, toProviderData } from "./anthropic_messages.ts";
+import { type AnswerBlock, toProviderData, toWireBlock } from "./anthropic_messages.ts";
 import { createCutError } from "./model_error.ts";
-import type { ModelEndpoint, ModelResponse, ModelUsage } from "./model_port.ts";
+import type { ModelEndpoint, ModelResponse, ModelUsage, ProviderToolCall } from "./model_port.ts";
+import { addUsage } from "./add_usage.ts";
+
+/** Where the provider runs programs: a turn that goes on runs them at the same place. */
+const containerSchema = z.object({ id: z.string() }).nullish();
 
 const usageSchema = z.object({
   input_tokens: z.number().nullish(),
   cache_creation_input_tokens: z.number().nullish(),
   cache_read_input_tokens: z.number().nullish(),
   output_tokens: z.number().nullish(),
+  server_tool_use: z.object({ web_search_requests: z.number().nullish() }).nullish(),
 });
 
 const knownBlockSchema = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("text"), text: z.string() }),
+  z.object({
+    type: z.literal("text"),
+    text: z.string(),
+    citations: z.array(jsonValue).nullish().transform((citations) => citations ?? []),
+  }),
   z.object({ type: z.literal("tool_use"), id: z.string(), name: z.string(), input: z.unknown() }),
   z.object({ type: z.literal("thinking"), thinking: z.string(), signature: z.string().catch("") }),
   z.object({ type: z.literal("redacted_thinking"), data: z.string() }),
 ]);
 
-/** Blocks of kinds that we never ask for count as empty text. */
-const otherBlockSchema = z.object({ type: z.string() })
-  .refine(({ type }) => !["text", "tool_use", "thinking", "redacted_thinking"].includes(type))
-  .transform(() => ({ type: "text" as const, text: "" }));
+const KNOWN_BLOCKS = ["text", "tool_use", "thinking", "redacted_thinking"];
 
-const blockSchema = z.union([knownBlockSchema, otherBlockSchema]);
+/** What the provider's own tools were asked and have answered goes back as it came. */
+const providerBlockSchema = jsonObject
+  .refine(({ type }) => typeof type === "string" && !KNOWN_BLOCKS.includes(type))
+  .transform((block) => ({ type: "provider" as const, block, inputText: "" }));
+
+const blockSchema = z.union([knownBlockSchema, providerBlockSchema]);
 
 const messageSchema = z.object({
   content: z.array(blockSchema),
   stop_reason: z.string(),
   usage: usageSchema,
+  container: containerSchema,
 });
 
 const deltaSchema = z.object({
@@ -37,6 +54,7 @@ const deltaSchema = z.object({
   partial_json: z.string().optional(),
   thinking: z.string().optional(),
   signature: z.string().optional(),
+  citation: jsonValue.optional(),
 });
 
 const eventSchema = z.discriminatedUnion("type", [
@@ -49,7 +67,7 @@ const eventSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("content_block_delta"), index: z.number(), delta: deltaSchema }),
   z.object({
     type: z.literal("message_delta"),
-    delta: z.object({ stop_reason: z.string().nullish() }),
+    delta: z.object({ stop_reason: z.string().nullish(), container: containerSchema }),
     usage: usageSchema.nullish(),
   }),
 ]);
@@ -67,13 +85,20 @@ type Delta = z.infer<typeof deltaSchema>;
 type StreamEvent = z.infer<typeof eventSchema>;
 type Usage = z.infer<typeof usageSchema>;
 
-/** Reads a whole message, or a stream's events, into an answer. */
+/**
+ * Reads a whole message, or a stream's events, into an answer. A turn that the provider pauses
+ * while its own tools run comes as several messages, read one after the other.
+ */
 export class AnthropicAnswerReader {
   readonly #endpoint: ModelEndpoint;
   readonly #answer: AnswerBuilder;
   readonly #blocks = new Map<number, Block>();
+  /** Number of the first block of the message at hand. */
+  #firstBlock = 0;
   #usage: Usage = {};
+  #earlierUsage: ModelUsage | null = null;
   #stopReason: string | undefined;
+  #containerId: string | undefined;
 
   constructor(endpoint: ModelEndpoint, deltas: AnswerDeltas) {
     this.#endpoint = endpoint;
@@ -84,7 +109,7 @@ export class AnthropicAnswerReader {
     const message = messageSchema.parse(raw);
     for (const [index, block] of message.content.entries()) this.#start(index, block);
     this.#usage = message.usage;
-    this.#stopReason = message.stop_reason;
+    this.#stop(message.stop_reason, message.container);
   }
 
   readEvent(raw: unknown): void {
@@ -93,28 +118,49 @@ export class AnthropicAnswerReader {
     this.#usage = mergeUsage(this.#usage, event);
     if (event.type === "content_block_start") this.#start(event.index, event.content_block);
     if (event.type === "content_block_delta") this.#extend(event.index, event.delta);
-    if (event.type === "message_delta") {
-      this.#stopReason = event.delta.stop_reason ?? this.#stopReason;
-    }
+    if (event.type === "message_delta") this.#stop(event.delta.stop_reason, event.delta.container);
+  }
+
+  /**
+   * What goes on with a turn that the provider has paused, for the next request; null when the turn
+   * has ended.
+   */
+  resumption(): { readonly content: readonly JsonObject[]; readonly container?: string } | null {
+    if (this.#stopReason !== "pause_turn") return null;
+    this.#earlierUsage = this.#totalUsage();
+    this.#usage = {};
+    this.#stopReason = undefined;
+    this.#firstBlock = this.#blocks.size;
+    const content = this.#answerBlocks().map(toWireBlock);
+    return { content, ...definedOnly({ container: this.#containerId }) };
   }
 
   /** @throws SwarmError MODEL_UNAVAILABLE when the answer has no end. */
   finish(): ModelResponse {
     if (this.#stopReason === undefined) throw createCutError(this.#endpoint);
+    const blocks = this.#answerBlocks();
+    for (const use of providerUses(blocks)) this.#answer.addProviderCall(use);
     return this.#answer.finish(
       toFinishReason(this.#stopReason),
-      toUsage(this.#usage),
-      toProviderData(this.#answerBlocks()),
+      this.#totalUsage(),
+      toProviderData(blocks),
     );
   }
 
+  #stop(reason: string | null | undefined, container: z.infer<typeof containerSchema>): void {
+    this.#stopReason = reason ?? this.#stopReason;
+    this.#containerId = container?.id ?? this.#containerId;
+  }
+
   #start(index: number, block: Block): void {
-    this.#blocks.set(index, block);
+    const number = this.#firstBlock + index;
+    this.#blocks.set(number, block);
     if (block.type === "text") this.#answer.addText(block.text);
+    if (block.type === "thinking") this.#answer.addReasoning(block.thinking);
     if (block.type !== "tool_use") return;
     // A streamed call starts with an empty object and then sends its arguments as text.
     const input = JSON.stringify(block.input ?? {});
-    this.#answer.addCall(index, {
+    this.#answer.addCall(number, {
       call_id: block.id,
       name: block.name,
       argumentsText: input === "{}" ? "" : input,
@@ -122,30 +168,75 @@ export class AnthropicAnswerReader {
   }
 
   #extend(index: number, delta: Delta): void {
-    const block = this.#blocks.get(index);
-    if (block?.type === "text") {
-      block.text += delta.text ?? "";
-      this.#answer.addText(delta.text ?? "");
+    const number = this.#firstBlock + index;
+    const block = this.#blocks.get(number);
+    switch (block?.type) {
+      case "text":
+        block.text += delta.text ?? "";
+        this.#answer.addText(delta.text ?? "");
+        if (delta.citation !== undefined) block.citations.push(delta.citation);
+        return;
+      case "tool_use":
+        return this.#answer.addCall(number, { argumentsText: delta.partial_json });
+      case "thinking":
+        block.thinking += delta.thinking ?? "";
+        block.signature += delta.signature ?? "";
+        return this.#answer.addReasoning(delta.thinking ?? "");
+      case "provider":
+        block.inputText += delta.partial_json ?? "";
+        return;
     }
-    if (block?.type === "tool_use") {
-      this.#answer.addCall(index, { argumentsText: delta.partial_json });
-    }
-    if (block?.type === "thinking") {
-      block.thinking += delta.thinking ?? "";
-      block.signature += delta.signature ?? "";
-    }
+  }
+
+  #totalUsage(): ModelUsage {
+    const usage = toUsage(this.#usage);
+    return this.#earlierUsage === null ? usage : addUsage(this.#earlierUsage, usage);
   }
 
   #answerBlocks(): AnswerBlock[] {
     const calls = new Map(this.#answer.toolCalls().map((call) => [call.call_id, call]));
     return [...this.#blocks.values()]
       .filter((block) => block.type !== "text" || block.text !== "")
-      .map((block) =>
-        block.type === "tool_use"
-          ? { ...block, input: calls.get(block.id)?.arguments ?? {} }
-          : { ...block }
-      );
+      .map((block): AnswerBlock => {
+        switch (block.type) {
+          case "tool_use":
+            return { ...block, input: calls.get(block.id)?.arguments ?? {} };
+          case "text": {
+            const { citations, ...text } = block;
+            return citations.length === 0 ? text : { ...text, citations };
+          }
+          case "provider":
+            return { type: "provider", block: withInput(block) };
+          default:
+            return { ...block };
+        }
+      });
   }
+}
+
+/** A streamed block of a tool's use has its input as text. */
+function withInput(
+  { block, inputText }: { readonly block: JsonObject; readonly inputText: string },
+): JsonObject {
+  const input = parseJsonOrUndefined(inputText, ARGUMENTS_LIMITS);
+  return isJsonObject(input) ? { ...block, input } : block;
+}
+
+/** What the provider's own tools were asked, each with its answer. */
+function providerUses(blocks: readonly AnswerBlock[]): ProviderToolCall[] {
+  const own = blocks.flatMap((block) => block.type === "provider" ? [block.block] : []);
+  return own.flatMap((use): ProviderToolCall[] => {
+    const name = use.type === "server_tool_use" ? providerToolOf(use.name) : null;
+    if (name === null) return [];
+    const result = own.find((block) => block.tool_use_id === use.id);
+    return [{ name, input: use.input ?? null, output: result?.content ?? null }];
+  });
+}
+
+function providerToolOf(name: JsonValue | undefined): ProviderToolCall["name"] | null {
+  if (name === "web_search") return "web_search";
+  // The API runs commands and edits files by tools of their own.
+  return typeof name === "string" && name.endsWith("code_execution") ? "code_execution" : null;
 }
 
 function typeOf(raw: unknown): unknown {
@@ -173,5 +264,8 @@ function toUsage(usage: Usage): ModelUsage {
     cached_input_tokens: cachedInputTokens,
     ...(written === 0 ? {} : { cache_write_input_tokens: written }),
     output_tokens: usage.output_tokens ?? 0,
+    ...definedOnly({
+      web_search_calls: usage.server_tool_use?.web_search_requests || undefined,
+    }),
   };
 }

@@ -13,10 +13,12 @@ type MessagesRequest = Omit<Anthropic.MessageCreateParamsNonStreaming, "stream">
 
 /** The API demands a limit; every current model can write as much as this. */
 const DEFAULT_MAX_TOKENS = 8_192;
+/** What a model thinks counts toward the limit; every model that thinks can write as much as this. */
+const DEFAULT_MAX_TOKENS_WITH_REASONING = 32_000;
 
 /** A block of an answer as it goes back into the conversation. */
 export type AnswerBlock =
-  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "text"; readonly text: string; readonly citations?: readonly JsonValue[] }
   | { readonly type: "thinking"; readonly thinking: string; readonly signature: string }
   | { readonly type: "redacted_thinking"; readonly data: string }
   | {
@@ -24,22 +26,27 @@ export type AnswerBlock =
     readonly id: string;
     readonly name: string;
     readonly input: JsonObject;
-  };
+  }
+  /** What a tool of the provider's was asked, or has answered. */
+  | { readonly type: "provider"; readonly block: JsonObject };
 
 const providerDataSchema = z.object({
   api: z.literal("anthropic"),
-  content: z.array(z.custom<AnswerBlock>((block) => typeof block === "object" && block !== null)),
+  content: z.array(z.custom<Block>((block) => typeof block === "object" && block !== null)),
 });
 
 /**
- * Keeps an answer's blocks for the next request when it contains thinking, which the API wants
- * back unchanged and in its place; undefined otherwise.
+ * Keeps an answer's blocks for the next request when it contains what the API wants back unchanged
+ * and in its place: thinking, and the use of its own tools; undefined otherwise.
  */
 export function toProviderData(content: readonly AnswerBlock[]): JsonValue | undefined {
-  const isThinking = (block: AnswerBlock) => block.type.endsWith("thinking");
-  return content.some(isThinking)
-    ? { api: "anthropic", content: content.map((block) => ({ ...block })) }
-    : undefined;
+  const isKept = (block: AnswerBlock) => block.type !== "text" && block.type !== "tool_use";
+  return content.some(isKept) ? { api: "anthropic", content: content.map(toWireBlock) } : undefined;
+}
+
+/** The block as the API wrote it. */
+export function toWireBlock(block: AnswerBlock): JsonObject {
+  return block.type === "provider" ? block.block : { ...block };
 }
 
 /** Writes a request in the messages format. */
@@ -48,26 +55,81 @@ export function toMessagesRequest(
   functions: OfferedFunctions,
   output: FunctionDefinition | null,
 ): MessagesRequest {
-  const { model, system, messages, temperature, maxOutputTokens } = request;
-  const tools = functions.definitions.map(toAnthropicTool);
+  const { model, system, messages, temperature } = request;
+  const functionTools = functions.definitions.map(toAnthropicTool).map((
+    { input_schema, ...named },
+  ) => ({ ...named, input_schema: { ...input_schema, type: "object" as const } }));
+  const tools = [
+    ...functionTools,
+    ...(request.providerTools ?? []).map((tool) => PROVIDER_TOOLS[tool]),
+  ];
+  const { thinking, effort } = toThinking(request);
+  const format = output === null
+    ? undefined
+    : { type: "json_schema" as const, schema: output.parameters };
   return {
     model,
-    max_tokens: maxOutputTokens ?? DEFAULT_MAX_TOKENS,
+    max_tokens: maxTokensOf(request),
     messages: request.isUncached === true
       ? mergeTurns(messages, functions)
       : withBreakpoints(mergeTurns(messages, functions)),
     ...(system === "" ? {} : { system: toSystem(request) }),
-    ...(tools.length === 0 ? {} : {
-      tools: tools.map(({ input_schema, ...named }) => ({
-        ...named,
-        input_schema: { ...input_schema, type: "object" },
-      })),
-    }),
-    ...(output === null
+    ...(tools.length === 0 ? {} : { tools }),
+    ...(format === undefined && effort === undefined
       ? {}
-      : { output_config: { format: { type: "json_schema", schema: output.parameters } } }),
-    ...definedOnly({ temperature }),
+      : { output_config: definedOnly({ format, effort }) }),
+    ...definedOnly({ temperature, thinking }),
   };
+}
+
+const PROVIDER_TOOLS = {
+  web_search: { type: "web_search_20250305", name: "web_search" },
+  code_execution: { type: "code_execution_20250825", name: "code_execution" },
+} as const;
+
+const EFFORTS = {
+  minimal: "low",
+  low: "low",
+  medium: "medium",
+  high: "high",
+  xhigh: "xhigh",
+  max: "max",
+} as const;
+
+/** For models that take no effort. */
+const BUDGETS = {
+  minimal: 1_024,
+  low: 4_096,
+  medium: 10_240,
+  high: 20_480,
+  xhigh: 25_600,
+  max: 25_600,
+} as const;
+/** The API takes no less. */
+const MIN_BUDGET = 1_024;
+
+function isReasoning({ reasoningEffort }: ModelRequest): boolean {
+  return reasoningEffort !== undefined && reasoningEffort !== "none";
+}
+
+function maxTokensOf(request: ModelRequest): number {
+  const usual = isReasoning(request) ? DEFAULT_MAX_TOKENS_WITH_REASONING : DEFAULT_MAX_TOKENS;
+  return request.maxOutputTokens ?? usual;
+}
+
+type Thinking = Pick<MessagesRequest, "thinking"> & Pick<Anthropic.OutputConfig, "effort">;
+
+function toThinking(request: ModelRequest): Thinking {
+  const { reasoningEffort, hasReasoningBudget } = request;
+  if (reasoningEffort === undefined) return {};
+  if (reasoningEffort === "none") return { thinking: { type: "disabled" } };
+  if (hasReasoningBudget !== true) {
+    const thinking = { type: "adaptive", display: "summarized" } as const;
+    return { thinking, effort: EFFORTS[reasoningEffort] };
+  }
+  // The budget is a part of the limit; a fifth is left for the answer.
+  const budget = Math.min(BUDGETS[reasoningEffort], Math.floor(maxTokensOf(request) * 0.8));
+  return budget < MIN_BUDGET ? {} : { thinking: { type: "enabled", budget_tokens: budget } };
 }
 
 const CACHED = { cache_control: { type: "ephemeral" } } as const;

@@ -1,16 +1,18 @@
 import type { ErrorCode } from "../errors/codes.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { isJsonObject } from "../json.ts";
+import { generateAsTaken } from "./concessions.ts";
 import type {
   CreateModelAdapter,
   GenerateOptions,
-  ModelAdapter,
   ModelAnswer,
   ModelApi,
   ModelMessage,
   ModelRequest,
   ModelResponse,
   ModelUsage,
+  ProviderTool,
+  ReasoningEffort,
 } from "./model_port.ts";
 import { createDeltaRedactor, redactResponse } from "./redact_model_output.ts";
 import type { ModelKey, ResolveModelKey } from "./resolve_model_key.ts";
@@ -29,6 +31,10 @@ export interface ModelSettings {
   readonly model: string | null;
   readonly temperature: number | null;
   readonly max_tokens: number | null;
+  /** @default null */
+  readonly reasoning_effort?: ReasoningEffort | null;
+  /** Tools that the provider runs itself. @default none */
+  readonly provider_tools?: readonly ProviderTool[];
 }
 
 /** A model to ask instead. */
@@ -148,7 +154,8 @@ async function callOne(
     apiKey: key.secret,
   });
   const request = withOwnData(toRequest(call, model), provider);
-  const generate = (options: GenerateOptions) => generateAsTaken(adapter, request, options);
+  const generate = (options: GenerateOptions) =>
+    generateAsTaken({ adapter, api: provider.api, options }, request);
   const { usage, ...answer } = await withoutKey(key.secret, call, generate);
   return {
     answer: withOrigin(answer, provider),
@@ -192,55 +199,19 @@ function withOwnData(request: ModelRequest, { name }: ModelProvider): ModelReque
 }
 
 function toRequest({ prompt, settings }: ModelCall, model: string): ModelRequest {
-  const { temperature, max_tokens: maxOutputTokens } = settings;
+  const { temperature, max_tokens: maxOutputTokens, provider_tools: providerTools = [] } = settings;
+  const { reasoning_effort: reasoningEffort = null } = settings;
+  // Models that reason take none, or none but their own.
+  const hasTemperature = temperature !== null &&
+    (reasoningEffort === null || reasoningEffort === "none");
   return {
     ...prompt,
     model,
-    ...(temperature === null ? {} : { temperature }),
+    ...(hasTemperature ? { temperature } : {}),
+    ...(reasoningEffort === null ? {} : { reasoningEffort }),
+    ...(providerTools.length === 0 ? {} : { providerTools }),
     ...(maxOutputTokens === null ? {} : { maxOutputTokens }),
   };
-}
-
-/**
- * Asks again without what the provider refuses, once for each thing. Which models take what
- * changes too often to be listed, and providers say so before they answer.
- */
-async function generateAsTaken(
-  adapter: ModelAdapter,
-  request: ModelRequest,
-  options: GenerateOptions,
-): Promise<ModelResponse> {
-  try {
-    return await adapter.generate(request, options);
-  } catch (error) {
-    const isRefused = error instanceof SwarmError && error.code === "MODEL_REQUEST_INVALID";
-    const weaker = isRefused ? withoutRefused(request, error.message) : undefined;
-    if (weaker === undefined) throw error;
-    return await generateAsTaken(adapter, weaker, options);
-  }
-}
-
-/** Undefined when the refusal is about nothing that could be left out. */
-function withoutRefused(request: ModelRequest, refusal: string): ModelRequest | undefined {
-  // Reasoning models take no temperature but their own.
-  if (/temperature/i.test(refusal) && request.temperature !== undefined) {
-    const { temperature: _, ...atItsOwn } = request;
-    return atItsOwn;
-  }
-  if (/cache/i.test(refusal) && request.isUncached !== true) {
-    const { cacheKey: _, ...uncached } = request;
-    return { ...uncached, isUncached: true };
-  }
-  const isAboutForm = /response_?format|output_config|json_?schema|structured|guided/i;
-  if (isAboutForm.test(refusal) && request.output !== undefined) {
-    const { output: _, ...inAnyForm } = request;
-    return inAnyForm;
-  }
-  // Compatible servers need not know strict tools, and strict mode has more rules
-  // than its documentation says.
-  const isAboutTools = /strict|schema|tools?\b|function/i.test(refusal);
-  const canBeBasic = request.tools.length > 0 && request.hasBasicTools !== true;
-  return isAboutTools && canBeBasic ? { ...request, hasBasicTools: true } : undefined;
 }
 
 async function withoutKey(

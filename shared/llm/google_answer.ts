@@ -1,3 +1,5 @@
+import type { JsonValue } from "../json.ts";
+import { jsonValue } from "../json_schema.ts";
 import { z } from "../vendor/zod.js";
 import { AnswerBuilder } from "./answer_builder.ts";
 import type { AnswerDeltas } from "./answer_deltas.ts";
@@ -9,6 +11,10 @@ const responseSchema = z.object({
   candidates: z.array(z.object({
     content: z.object({ parts: z.array(partSchema).nullish() }).nullish(),
     finishReason: z.string().nullish(),
+    groundingMetadata: z.object({
+      webSearchQueries: z.array(z.string()).nullish(),
+      groundingChunks: z.array(z.object({ web: jsonValue.optional() })).nullish(),
+    }).nullish(),
   })).nullish(),
   promptFeedback: z.object({
     blockReason: z.string().nullish(),
@@ -47,6 +53,8 @@ export class GoogleAnswerReader {
   readonly #endpoint: ModelEndpoint;
   readonly #answer: AnswerBuilder;
   readonly #parts: AnswerPart[] = [];
+  readonly #searches = new Set<string>();
+  #pages: JsonValue[] = [];
   #callCount = 0;
   #usage: Usage;
   #finishReason: string | undefined;
@@ -62,6 +70,9 @@ export class GoogleAnswerReader {
     this.#usage = usageMetadata ?? this.#usage;
     for (const part of candidate?.content?.parts ?? []) this.#readPart(part);
     this.#finishReason = candidate?.finishReason ?? this.#finishReason;
+    const { webSearchQueries, groundingChunks } = candidate?.groundingMetadata ?? {};
+    webSearchQueries?.forEach((query) => this.#searches.add(query));
+    this.#pages = groundingChunks?.flatMap(({ web }) => web ?? []) ?? this.#pages;
     if (promptFeedback?.blockReason) {
       this.#answer.addText(promptFeedback.blockReasonMessage ?? "");
       this.#finishReason = "SAFETY";
@@ -77,6 +88,7 @@ export class GoogleAnswerReader {
         message: `the model stopped with ${reason}`,
       });
     }
+    this.#addProviderCalls();
     return this.#answer.finish(
       toFinishReason(reason),
       toUsage(this.#usage),
@@ -84,9 +96,28 @@ export class GoogleAnswerReader {
     );
   }
 
+  /** The API does not say which search found which page. */
+  #addProviderCalls(): void {
+    for (const [index, query] of [...this.#searches].entries()) {
+      const output = index === 0 ? this.#pages : null;
+      this.#answer.addProviderCall({ name: "web_search", input: { query }, output });
+    }
+    const results = this.#parts.flatMap(({ codeExecutionResult: result }) =>
+      result === undefined ? [] : [result]
+    );
+    const programs = this.#parts.flatMap(({ executableCode: program }) =>
+      program === undefined ? [] : [program]
+    );
+    for (const [index, { code = "" }] of programs.entries()) {
+      const output = results[index]?.output ?? null;
+      this.#answer.addProviderCall({ name: "code_execution", input: { code }, output });
+    }
+  }
+
   #readPart(part: AnswerPart): void {
     const { text, thought, functionCall } = part;
     if (text !== undefined && !thought) this.#answer.addText(text);
+    if (text !== undefined && thought) this.#answer.addReasoning(text);
     if (functionCall !== undefined) {
       this.#answer.addCall(this.#callCount++, {
         call_id: functionCall.id,
@@ -104,8 +135,8 @@ export class GoogleAnswerReader {
 }
 
 function isPlainText(part: AnswerPart): boolean {
-  return part.text !== undefined && part.functionCall === undefined &&
-    part.thoughtSignature === undefined;
+  return part.text !== undefined &&
+    Object.keys(part).every((key) => key === "text" || key === "thought");
 }
 
 function toFinishReason(reason: string): ModelResponse["finish_reason"] {

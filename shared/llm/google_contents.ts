@@ -4,36 +4,50 @@ import type { JsonValue } from "../json.ts";
 import { jsonObject } from "../json_schema.ts";
 import type { FunctionDefinition } from "../tool_schemas/function_definition.ts";
 import { toGeminiFunction } from "../tool_schemas/wire_function.ts";
-import type { Content, GenerateContentParameters, Part } from "../vendor/google_genai.js";
+import type {
+  Content,
+  GenerateContentParameters,
+  Part,
+  ThinkingConfig,
+  ThinkingLevel,
+} from "../vendor/google_genai.js";
 import type { ModelMessage, ModelRequest, ModelToolCall } from "./model_port.ts";
 import type { OfferedFunctions } from "./offered_functions.ts";
 
-/** A part of an answer, as far as we read it. */
-export const partSchema = z.object({
+/** A part of an answer: what we read of it, and the rest as it came. */
+export const partSchema = z.looseObject({
   text: z.string().optional(),
   thought: z.boolean().optional(),
   thoughtSignature: z.string().optional(),
-  functionCall: z.object({
+  functionCall: z.looseObject({
     id: z.string().optional(),
     name: z.string().optional(),
     args: jsonObject.optional(),
   }).optional(),
+  executableCode: z.looseObject({ code: z.string().optional() }).optional(),
+  codeExecutionResult: z.looseObject({ output: z.string().optional() }).optional(),
 });
 
-/** A part of an answer, as far as we read it. */
+/** See {@linkcode partSchema}. */
 export type AnswerPart = z.infer<typeof partSchema>;
 
 const providerDataSchema = z.object({ api: z.literal("google"), parts: z.array(partSchema) });
 
 /**
- * Keeps an answer's parts for the next request when they are signed (the API then wants them
- * back unchanged and in their place) or when the API gave its calls ids; undefined otherwise.
+ * Keeps an answer's parts for the next request when they are signed or of the API's own tools (the
+ * API then wants them back unchanged and in their place) or when the API gave its calls ids;
+ * undefined otherwise.
  */
 export function toProviderData(parts: readonly AnswerPart[]): JsonValue | undefined {
-  const mustReturn = (part: AnswerPart) => part.thoughtSignature ?? part.functionCall?.id;
   if (!parts.some(mustReturn)) return undefined;
   const data: z.input<typeof providerDataSchema> = { api: "google", parts: [...parts] };
   return JSON.parse(JSON.stringify(data));
+}
+
+function mustReturn(
+  { text: _text, thought: _thought, functionCall, ...rest }: AnswerPart,
+): boolean {
+  return functionCall?.id !== undefined || Object.keys(rest).length > 0;
 }
 
 /** What a request is written with. */
@@ -49,15 +63,23 @@ export function toContentRequest(
   request: ModelRequest,
   { functions, output, signal }: ContentRequestParts,
 ): GenerateContentParameters {
-  const { model, system, messages, temperature, maxOutputTokens } = request;
+  const { model, system, temperature, maxOutputTokens, providerTools = [] } = request;
   const functionDeclarations = functions.definitions.map(toGeminiFunction);
+  const tools = [
+    ...(functionDeclarations.length === 0 ? [] : [{ functionDeclarations }]),
+    ...providerTools.map((tool) => PROVIDER_TOOLS[tool]),
+  ];
+  // The API demands it of requests that have tools of both kinds.
+  const isMixed = functionDeclarations.length > 0 && providerTools.length > 0;
   return {
     model,
-    contents: toContents(messages, functions),
+    contents: toContents(request, functions),
     config: {
       abortSignal: signal,
       ...(system === "" ? {} : { systemInstruction: system }),
-      ...(functionDeclarations.length === 0 ? {} : { tools: [{ functionDeclarations }] }),
+      ...(tools.length === 0 ? {} : { tools }),
+      ...(isMixed ? { toolConfig: { includeServerSideToolInvocations: true } } : {}),
+      ...toThinking(request),
       ...(output === null ? {} : {
         responseMimeType: "application/json",
         responseJsonSchema: output.parameters,
@@ -67,13 +89,50 @@ export function toContentRequest(
   };
 }
 
+const PROVIDER_TOOLS = { web_search: { googleSearch: {} }, code_execution: { codeExecution: {} } };
+
+/** The model's levels; it has no others. */
+const LEVELS = {
+  none: "MINIMAL",
+  minimal: "MINIMAL",
+  low: "LOW",
+  medium: "MEDIUM",
+  high: "HIGH",
+  xhigh: "HIGH",
+  max: "HIGH",
+} as const;
+
+/** In tokens, for models that take no level. */
+const BUDGETS = {
+  none: 0,
+  minimal: 512,
+  low: 2_048,
+  medium: 8_192,
+  high: 16_384,
+  xhigh: 24_576,
+  max: 24_576,
+} as const;
+
+function toThinking({ reasoningEffort: effort, hasReasoningBudget }: ModelRequest): {
+  thinkingConfig?: ThinkingConfig;
+} {
+  if (effort === undefined) return {};
+  const includeThoughts = effort !== "none";
+  if (hasReasoningBudget) {
+    return { thinkingConfig: { includeThoughts, thinkingBudget: BUDGETS[effort] } };
+  }
+  const thinkingLevel = LEVELS[effort] as ThinkingLevel;
+  return { thinkingConfig: { includeThoughts, thinkingLevel } };
+}
+
 /** The results of one turn's calls stand in one content, in the order of the calls. */
-function toContents(messages: readonly ModelMessage[], functions: OfferedFunctions): Content[] {
+function toContents(request: ModelRequest, functions: OfferedFunctions): Content[] {
+  const { messages, marksForeignCalls = false } = request;
   const givenIds = new Set(messages.flatMap(idsGivenByTheApi));
   const contents: { role: string; parts: Part[]; isResults: boolean }[] = [];
   for (const message of messages) {
     const isResults = message.role === "tool";
-    const parts = toParts(message, givenIds, functions);
+    const parts = toParts(message, { givenIds, functions, marksForeignCalls });
     const last = contents.at(-1);
     if (parts.length === 0) continue;
     if (isResults && last?.isResults) last.parts.push(...parts);
@@ -82,10 +141,15 @@ function toContents(messages: readonly ModelMessage[], functions: OfferedFunctio
   return contents.map(({ role, parts }) => ({ role, parts }));
 }
 
+interface PartWriting {
+  readonly givenIds: ReadonlySet<string>;
+  readonly functions: OfferedFunctions;
+  readonly marksForeignCalls: boolean;
+}
+
 function toParts(
   message: ModelMessage,
-  givenIds: ReadonlySet<string>,
-  functions: OfferedFunctions,
+  { givenIds, functions, marksForeignCalls }: PartWriting,
 ): Part[] {
   switch (message.role) {
     case "user":
@@ -103,10 +167,17 @@ function toParts(
       return keptParts(message.provider_data) ??
         [
           ...toTextParts(message.text),
-          ...message.tool_calls.map((call) => toCallPart(functions.toProvided(call))),
+          ...message.tool_calls.map((call, index) => ({
+            ...toCallPart(functions.toProvided(call)),
+            // The API signs the first call of a turn.
+            ...(marksForeignCalls && index === 0 ? { thoughtSignature: UNSIGNED } : {}),
+          })),
         ];
   }
 }
+
+/** What the API takes instead of its own signature, of calls that another model made. */
+const UNSIGNED = "skip_thought_signature_validator";
 
 function toTextParts(text: string): Part[] {
   return text === "" ? [] : [{ text }];

@@ -1,4 +1,4 @@
-import type { CLOSED_SETS } from "../db/database.types.ts";
+import { CLOSED_SETS } from "../db/database.types.ts";
 import type { JsonObject } from "../json.ts";
 import { jsonObject, jsonValue } from "../json_schema.ts";
 import { z } from "../vendor/zod.js";
@@ -17,6 +17,14 @@ export const modelToolCall = z.object({
   malformed: z.string().exactOptional(),
 });
 
+/** A tool that the model's provider ran itself, as the trace tells of it. */
+export const providerToolCall = z.object({
+  name: z.enum(CLOSED_SETS.agents.provider_tools),
+  input: jsonValue,
+  /** Shortened: the whole of it is the provider's to keep. */
+  output: jsonValue,
+});
+
 /**
  * What a model answered: the one form that adapters return, steps store (`task_steps.output`) and
  * the next request repeats.
@@ -25,19 +33,31 @@ export const modelAnswer = z.object({
   text: z.string(),
   tool_calls: z.array(modelToolCall),
   finish_reason: z.enum(["stop", "tool_calls", "length", "refused"]),
+  /** What the model thought before it answered, where its provider says. For people: no model reads it. */
+  reasoning: z.string().exactOptional(),
+  provider_tool_calls: z.array(providerToolCall).exactOptional(),
   /** What the provider wants back unchanged (thinking blocks, thought signatures). */
   provider_data: jsonValue.exactOptional(),
 });
 
 /** See {@linkcode modelToolCall}. */
 export type ModelToolCall = z.infer<typeof modelToolCall>;
+/** See {@linkcode providerToolCall}. */
+export type ProviderToolCall = z.infer<typeof providerToolCall>;
+/** A tool that providers run themselves. */
+export type ProviderTool = ProviderToolCall["name"];
+/** How much a model reasons before it answers. */
+export type ReasoningEffort = (typeof CLOSED_SETS.agents.reasoning_effort)[number];
 /** See {@linkcode modelAnswer}. */
 export type ModelAnswer = z.infer<typeof modelAnswer>;
 
 /** One entry of a conversation, free of any provider's format. */
 export type ModelMessage =
   | { readonly role: "user"; readonly text: string }
-  | ({ readonly role: "assistant" } & Omit<ModelAnswer, "finish_reason">)
+  | (
+    & { readonly role: "assistant" }
+    & Omit<ModelAnswer, "finish_reason" | "reasoning" | "provider_tool_calls">
+  )
   | {
     readonly role: "tool";
     readonly call_id: string;
@@ -66,6 +86,10 @@ export interface ModelUsage {
   /** The part of `input_tokens` that the provider wrote to its cache, where it charges for that. */
   readonly cache_write_input_tokens?: number;
   readonly output_tokens: number;
+  /** Searches that the provider made itself. */
+  readonly web_search_calls?: number;
+  /** Programs that the provider ran itself. */
+  readonly code_execution_calls?: number;
 }
 
 /** The form that an answer has to have. */
@@ -90,6 +114,16 @@ export interface ModelRequest {
   readonly output?: AnswerForm;
   readonly temperature?: number;
   readonly maxOutputTokens?: number;
+  /** Left to the provider when absent. */
+  readonly reasoningEffort?: ReasoningEffort;
+  /** Asks for reasoning by a number of tokens, as older models take it. @default false */
+  readonly hasReasoningBudget?: boolean;
+  /** Asks for no encrypted reasoning, which models without reasoning refuse. @default false */
+  readonly keepsNoReasoning?: boolean;
+  /** Tools that the provider runs itself. @default none */
+  readonly providerTools?: readonly ProviderTool[];
+  /** Marks calls of other providers' models as unsigned, where signatures are demanded. @default false */
+  readonly marksForeignCalls?: boolean;
   /** Requests with the same key begin alike, so a provider that spreads them may keep them together. */
   readonly cacheKey?: string;
   /** Marks nothing for the provider's cache. @default false */

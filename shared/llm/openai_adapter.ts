@@ -1,14 +1,20 @@
 import { OpenAI } from "../vendor/openai.js";
-import type { ModelAdapter, ModelEndpoint } from "./model_port.ts";
+import type { ModelAdapter, ModelEndpoint, ModelRequest, ModelResponse } from "./model_port.ts";
 import { AnswerDeltas } from "./answer_deltas.ts";
 import { fromNativeOutput, nativeOutput } from "./native_output.ts";
 import { callOverTransport, type ModelFetch, type TransportOptions } from "./model_transport.ts";
 import { OfferedFunctions } from "./offered_functions.ts";
 import { OpenAiAnswerReader } from "./openai_answer.ts";
-import { isOpenAiItself, toChatRequest } from "./openai_messages.ts";
+import { type ChatRequestParts, isOpenAiItself, toChatRequest } from "./openai_messages.ts";
+import { ResponsesAnswerReader } from "./openai_responses_answer.ts";
+import { toResponsesRequest } from "./openai_responses_input.ts";
 import { SDK_TIMEOUT_MS } from "./sdk_timeout.ts";
 
-/** Speaks chat completions: OpenAI itself, or any compatible server at the endpoint's base URL. */
+/**
+ * Speaks chat completions: OpenAI itself, or any compatible server at the endpoint's base URL. What
+ * chat completions cannot say is asked over the Responses API: the provider's own tools, and, of
+ * OpenAI itself, reasoning that goes on after a tool call.
+ */
 export function createOpenAiAdapter(
   endpoint: ModelEndpoint,
   options: TransportOptions = {},
@@ -17,25 +23,62 @@ export function createOpenAiAdapter(
     generate: (request, asked) =>
       callOverTransport(endpoint, options, asked, async (fetch, isStreamed) => {
         const { signal, onDelta } = asked;
-        const { chat: { completions } } = createClient(endpoint, fetch);
+        const client = createClient(endpoint, fetch);
         const functions = new OfferedFunctions(request, "openai");
         // Servers that hold every answer to the form would not let the model call its tools.
         const takesForm = isOpenAiItself(endpoint) || request.output?.isBesideTools === false;
         const output = takesForm ? nativeOutput(request) : null;
-        const body = toChatRequest(request, { functions, output, endpoint });
         const deltas = new AnswerDeltas({ request, onDelta, isDocument: output !== null });
-        const reader = new OpenAiAnswerReader(endpoint, deltas);
-        if (!isStreamed) {
-          reader.readCompletion(await completions.create({ ...body, stream: false }, { signal }));
-        } else {
-          const stream_options = { include_usage: true };
-          const streamed = { ...body, stream: true, stream_options } as const;
-          const chunks = await completions.create(streamed, { signal });
-          for await (const chunk of chunks) reader.readChunk(chunk);
-        }
-        return fromNativeOutput(functions.toOriginal(reader.finish()), output);
+        const parts = { functions, output, endpoint };
+        const ask = needsResponses(request, endpoint) ? askResponses : askCompletions;
+        const answer = await ask(client, { request, parts, deltas, signal, isStreamed });
+        return fromNativeOutput(functions.toOriginal(answer), output);
       }),
   };
+}
+
+function needsResponses(request: ModelRequest, endpoint: ModelEndpoint): boolean {
+  if ((request.providerTools ?? []).length > 0) return true;
+  return request.reasoningEffort !== undefined && isOpenAiItself(endpoint);
+}
+
+interface Asking {
+  readonly request: ModelRequest;
+  readonly parts: ChatRequestParts;
+  readonly deltas: AnswerDeltas;
+  readonly signal: AbortSignal;
+  readonly isStreamed: boolean;
+}
+
+async function askCompletions(
+  { chat: { completions } }: OpenAI,
+  { request, parts, deltas, signal, isStreamed }: Asking,
+): Promise<ModelResponse> {
+  const body = toChatRequest(request, parts);
+  const reader = new OpenAiAnswerReader(parts.endpoint, deltas);
+  if (!isStreamed) {
+    reader.readCompletion(await completions.create({ ...body, stream: false }, { signal }));
+  } else {
+    const stream_options = { include_usage: true };
+    const chunks = await completions.create({ ...body, stream: true, stream_options }, { signal });
+    for await (const chunk of chunks) reader.readChunk(chunk);
+  }
+  return reader.finish();
+}
+
+async function askResponses(
+  { responses }: OpenAI,
+  { request, parts, deltas, signal, isStreamed }: Asking,
+): Promise<ModelResponse> {
+  const body = toResponsesRequest(request, parts);
+  const reader = new ResponsesAnswerReader(parts.endpoint, deltas);
+  if (!isStreamed) {
+    reader.readResponse(await responses.create({ ...body, stream: false }, { signal }));
+  } else {
+    const events = await responses.create({ ...body, stream: true }, { signal });
+    for await (const event of events) reader.readEvent(event);
+  }
+  return reader.finish();
 }
 
 /** Everything is given, so that no environment variable of the SDK's has a say. */

@@ -1,8 +1,10 @@
+import { jsonObject } from "../json_schema.ts";
 import { z } from "../vendor/zod.js";
 import { AnswerBuilder } from "./answer_builder.ts";
 import type { AnswerDeltas } from "./answer_deltas.ts";
 import { createCutError } from "./model_error.ts";
 import type { ModelEndpoint, ModelResponse, ModelUsage } from "./model_port.ts";
+import { OpenAiReasoning } from "./openai_reasoning.ts";
 
 const toolCallSchema = z.object({
   index: z.number().int().optional(),
@@ -14,6 +16,9 @@ const messageSchema = z.object({
   content: z.string().nullish(),
   refusal: z.string().nullish(),
   tool_calls: z.array(toolCallSchema).nullish(),
+  reasoning: z.string().nullish().catch(null),
+  reasoning_content: z.string().nullish().catch(null),
+  reasoning_details: z.array(jsonObject).nullish().catch(null),
 });
 
 const usageSchema = z.object({
@@ -48,6 +53,7 @@ export class OpenAiAnswerReader {
   readonly #endpoint: ModelEndpoint;
   readonly #answer: AnswerBuilder;
   readonly #numberOf = createCallNumbering();
+  readonly #reasoning = new OpenAiReasoning();
   #usage: Usage;
   #finishReason: string | null | undefined;
   #isRefused = false;
@@ -77,11 +83,13 @@ export class OpenAiAnswerReader {
   finish(): ModelResponse {
     if (!this.#finishReason) throw createCutError(this.#endpoint);
     const stopped = toFinishReason(this.#finishReason, this.#isRefused);
-    return this.#answer.finish(stopped, toUsage(this.#usage));
+    this.#answer.addReasoning(this.#reasoning.text);
+    return this.#answer.finish(stopped, toUsage(this.#usage), this.#reasoning.toProviderData());
   }
 
   #readMessage(message: Message | null | undefined, numberOf: NumberOfCall): void {
     this.#isRefused ||= Boolean(message?.refusal);
+    if (message) this.#reasoning.add(message);
     this.#answer.addText(message?.content || message?.refusal || "");
     for (const [position, call] of (message?.tool_calls ?? []).entries()) {
       this.#answer.addCall(numberOf(call, position), {

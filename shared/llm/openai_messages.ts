@@ -4,6 +4,7 @@ import { toOpenAiFunction } from "../tool_schemas/wire_function.ts";
 import type { OpenAI } from "../vendor/openai.js";
 import type { ModelEndpoint, ModelMessage, ModelRequest } from "./model_port.ts";
 import type { OfferedFunctions } from "./offered_functions.ts";
+import { keptReasoning } from "./openai_reasoning.ts";
 
 type ChatMessage = OpenAI.ChatCompletionMessageParam;
 type ChatRequest = Omit<OpenAI.ChatCompletionCreateParamsNonStreaming, "stream">;
@@ -47,6 +48,7 @@ export function toChatRequest(
     }),
     ...definedOnly({
       temperature,
+      reasoning_effort: request.reasoningEffort,
       [isOpenAiItself(endpoint) ? "max_completion_tokens" : "max_tokens"]: maxOutputTokens,
     }),
   };
@@ -72,6 +74,7 @@ function toChatMessage(message: ModelMessage, functions: OfferedFunctions): Chat
       return {
         role: "assistant",
         content: message.text,
+        ...keptReasoning(message.provider_data),
         ...(message.tool_calls.length === 0 ? {} : {
           tool_calls: message.tool_calls.map((made) => functions.toProvided(made)).map((call) => ({
             id: call.call_id,

@@ -11,10 +11,21 @@ export async function redactResponse(
 ): Promise<ModelResponse> {
   const redactor = createRedactor([key]);
   const { text, tool_calls: toolCalls, provider_data: providerData } = response;
+  const { reasoning, provider_tool_calls: providerCalls } = response;
   return {
     ...response,
     text: await redactor.textInTurns(text),
     tool_calls: await Promise.all(toolCalls.map((call) => redactCall(call, redactor))),
+    ...(reasoning === undefined ? {} : { reasoning: await redactor.textInTurns(reasoning) }),
+    ...(providerCalls === undefined ? {} : {
+      provider_tool_calls: await Promise.all(
+        providerCalls.map(async ({ name, input, output }) => ({
+          name,
+          input: await redactor.jsonInTurns(input),
+          output: await redactor.jsonInTurns(output),
+        })),
+      ),
+    }),
     ...(providerData === undefined
       ? {}
       : { provider_data: await redactor.jsonInTurns(providerData) }),

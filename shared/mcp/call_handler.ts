@@ -25,6 +25,7 @@ import {
   toSdkResult,
 } from "./call_result.ts";
 import type { Exchange, McpSdk } from "./exchange.ts";
+import { offeredNameOf } from "../tool_contracts/tool_versions.ts";
 import type { FoundTool } from "./tool_directory.ts";
 
 /** An exchange with the tool that its one call names; null for one of several calls. */
@@ -105,7 +106,7 @@ function toRequest(
   const { progressToken } = mcpReq._meta ?? {};
   return {
     server: found.server,
-    toolName: found.kind === "tool" ? found.tool.name : found.toolName,
+    toolName: found.kind === "tool" ? offeredNameOf(found.tool) : found.toolName,
     arguments: (params.arguments ?? {}) as JsonObject,
     caller: exchange.caller,
     stepSeq: null,

@@ -2,14 +2,16 @@ import { definedOnly } from "../defined_only.ts";
 import type { JsonObject } from "../json.ts";
 import type { Tool } from "../vendor/mcp_server.js";
 import { META_PREFIX } from "../tool_contracts/meta_keys.ts";
+import { catalogueKeyOf } from "../tool_contracts/tool_versions.ts";
 import type { WireTool } from "./tool_directory.ts";
 
 /** A tool as the endpoint lists it. */
 export function toListedTool({ wireName, tool }: WireTool): Tool {
-  const { name, version, title, description, inputSchema, outputSchema, annotations } = tool;
+  const { version, deprecated, title, description, inputSchema, outputSchema, annotations } = tool;
   const meta: JsonObject = version === null ? {} : {
     [`${META_PREFIX}tool_version`]: version,
-    [`${META_PREFIX}catalogue_key`]: `${name}@${version}`,
+    [`${META_PREFIX}catalogue_key`]: catalogueKeyOf(tool),
+    ...(deprecated === null ? {} : { [`${META_PREFIX}deprecated`]: deprecated }),
   };
   const listed = {
     name: wireName,

@@ -2,7 +2,6 @@ import { SwarmError } from "../errors/swarm_error.ts";
 import { lazily } from "../lazily.ts";
 import type { Logger } from "../log/logger.ts";
 import { nearestNames } from "../nearest_names.ts";
-import { findByName } from "../tool_contracts/find_by_name.ts";
 import type { CallableTool, PreparedCall, ToolGateway } from "../tool_contracts/tool_gateway.ts";
 import type {
   ListedTool,
@@ -11,6 +10,7 @@ import type {
   ServerTools,
 } from "../tool_contracts/server_tools.ts";
 import type { ToolCaller } from "../tool_contracts/tool_caller.ts";
+import { findByName, offeredNameOf } from "../tool_contracts/tool_versions.ts";
 import { CONCURRENT_LISTINGS, FIRST_WAIT_MS } from "./listing_limits.ts";
 import { nameNearestServers } from "./name_nearest_servers.ts";
 
@@ -265,7 +265,7 @@ function wireTools(answer: ServerTools | null, prefix: string): WireTool[] {
   if (answer === null) return [];
   const tools = answer.tools
     .filter(({ missingScopes }) => missingScopes.length === 0)
-    .map((tool) => ({ wireName: prefix + tool.name, server: answer.server, tool }));
+    .map((tool) => ({ wireName: prefix + offeredNameOf(tool), server: answer.server, tool }));
   return sortByName(tools);
 }
 

@@ -90,8 +90,13 @@ export interface ToolSpec<Input extends z.ZodType, Output extends z.ZodType> {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  /** Of the catalogue key `name@version`. */
+  /**
+   * Of the catalogue key `name@version`: numbers, with dots between them. A server may have several
+   * versions of a tool; the newest one has the plain name.
+   */
   readonly version: string;
+  /** What to use instead, as a sentence; its callers are told. @default in use */
+  readonly deprecated?: string;
   /** All of them are needed; none: every signed-in user may call it. */
   readonly scopes: readonly string[];
   readonly annotations: ToolAnnotations;
@@ -101,6 +106,8 @@ export interface ToolSpec<Input extends z.ZodType, Output extends z.ZodType> {
   readonly output?: Output;
   /** Instead of what is made from `input`, where zod cannot say it; `input` still parses. */
   readonly inputSchema?: JsonObject;
+  /** Of the arguments, checked or not, what the ledger may hold. @default all of them */
+  recordedArguments?(args: JsonObject): JsonObject;
   /**
    * Gives the structured output, a {@linkcode reply}, an {@linkcode inputRequired}, or a
    * `SwarmError`, which may be thrown as well. Anything else that is thrown is `INTERNAL`.
@@ -115,8 +122,11 @@ export type ToolResult<Output> = Output | ToolReply | InputRequired | SwarmError
 export interface InternalTool {
   readonly definition: ToolDefinition;
   readonly scopes: readonly string[];
+  /** Null while it is in use; else what to use instead. */
+  readonly deprecated: string | null;
   readonly input: z.ZodType;
   readonly output: z.ZodType | null;
+  recordedArguments(args: JsonObject): JsonObject;
   run(args: unknown, context: ToolContext): Promise<unknown>;
 }
 
@@ -124,20 +134,24 @@ export interface InternalTool {
 export function defineTool<Input extends z.ZodType, Output extends z.ZodType = z.ZodNever>(
   spec: ToolSpec<Input, Output>,
 ): InternalTool {
-  const { name, title, description, version, annotations, input, output, scopes } = spec;
+  const { name, title, version, annotations, input, output, scopes, deprecated = null } = spec;
   return {
     definition: {
       name,
       title,
-      description,
+      description: deprecated === null
+        ? spec.description
+        : `${spec.description} Deprecated: ${deprecated}`,
       version,
       annotations,
       inputSchema: spec.inputSchema ?? toSchema(input, "input"),
       ...(output === undefined ? {} : { outputSchema: toSchema(output, "output") }),
     },
     scopes,
+    deprecated,
     input,
     output: output ?? null,
+    recordedArguments: (args) => spec.recordedArguments?.(args) ?? args,
     run: (args, context) => spec.run(args as z.output<Input>, context),
   };
 }

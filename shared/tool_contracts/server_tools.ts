@@ -49,6 +49,10 @@ export interface ListedTool {
   /** As its server calls it. */
   readonly name: string;
   readonly version: string | null;
+  /** A newer version has the plain name; this one is offered as `name_vVersion`. */
+  readonly isOlderVersion: boolean;
+  /** What to use instead of it; null while it is in use. */
+  readonly deprecated: string | null;
   readonly title?: string;
   readonly description?: string;
   readonly inputSchema: JsonObject;

@@ -26,10 +26,12 @@ export type RelayMethod =
   | "completion/complete";
 
 /** What is known of a tool before it is called. */
-export type CallableTool = Pick<
-  ListedTool,
-  "name" | "version" | "inputSchema" | "outputSchema" | "scopes" | "missingScopes"
->;
+export type CallableTool =
+  & Pick<
+    ListedTool,
+    "name" | "version" | "inputSchema" | "outputSchema" | "scopes" | "missingScopes"
+  >
+  & Partial<Pick<ListedTool, "isOlderVersion">>;
 
 /** One call that was looked up and taken out of its rate limit, but not yet run. */
 export interface PreparedCall {

@@ -80,6 +80,8 @@ export const callSchema = serverSchema.extend({
   is_granted: z.boolean(),
   is_allowed: z.boolean(),
   timeout_ms: z.number().nullable(),
+  /** Of the arguments as JSON; null: not limited. */
+  max_input_bytes: z.number().nullable(),
   /** The server's list is older than was asked for; the call was not taken out of its limit. */
   is_due: z.boolean(),
   /** 0: within the rate limit. */

@@ -2,37 +2,42 @@ import { SwarmError } from "../errors/swarm_error.ts";
 import type { ToolDefinition } from "../tool_contracts/tool_definition.ts";
 import { scopesOf } from "../tool_contracts/tool_scopes.ts";
 import { onlyDeclared } from "../tool_schemas/only_declared.ts";
-import { assertMayCall } from "./call_policy.ts";
+import { assertInputFits, assertMayCall } from "./call_policy.ts";
 import { type AdmittedCall, endedUnsent, type LookedUpCall, type Staged } from "./call_stages.ts";
 import { assertApproved, findTool } from "./find_definition.ts";
 import { describeProblems, findArgumentProblems } from "./learning/argument_problems.ts";
+import { definitionHash } from "./listing/definition_pin.ts";
 import { renewListing } from "./listing/renew_listing.ts";
 import { beginCall, FIRST_LIST_WAIT_MS } from "./look_up_call.ts";
 
 /**
- * Lets a call pass, or ends it: the agent's grant, scopes, policy and rate limit, the approval of
- * the definition, and arguments that fit. Lists the server's tools first where there is no list.
+ * Lets a call pass, or ends it: the agent's grant, scopes, policy, rate limit and size, the approval
+ * of the definition, and arguments that fit. Lists the server's tools first where there is no list.
  */
 export async function admitCall(lookedUp: LookedUpCall): Promise<Staged<AdmittedCall>> {
   let call = lookedUp;
   try {
     call = await withFirstList(call);
     const { request, ports } = call;
-    const { definition, scopes, isCacheOutdated } = await findTool(
-      call.record,
-      request.toolName,
-      ports,
-    );
-    assertMayCall(call.record, request.toolName, scopesOf(call.record.tool, scopes));
-    // The code was deployed anew: what is learned needs its row.
-    if (isCacheOutdated) call = await withNewList(call);
+    const found = await findTool(call.record, request.toolName, ports);
+    const { definition, scopes, isCacheOutdated, isOlder } = found;
+    const needed = scopesOf(call.record.tool, scopes);
+    assertMayCall(call.record, request.toolName, needed);
+    assertInputFits(call.record, request);
+    if (isCacheOutdated) {
+      // The code was deployed anew, or the caller is new: what is learned needs its row, and so does
+      // the rate limit.
+      call = await withNewList(call);
+      assertMayCall(call.record, request.toolName, needed);
+    }
+    if (isOlder) call = asOlderVersion(call, definition);
     assertApproved(call.record);
     assertArgumentsFit(request.arguments, definition);
     const { declared, notice } = withoutUndeclared(request.arguments, definition);
     const sent = { ...request, arguments: declared };
     return { kind: "next", call: { ...call, request: sent, definition, notice } };
   } catch (error) {
-    return endedUnsent(call, error);
+    return endedUnsent(isUnknownTool(error) ? asUnknownTool(call) : call, error);
   }
 }
 
@@ -57,6 +62,29 @@ async function withNewList(call: LookedUpCall): Promise<LookedUpCall> {
     ports.log("warn", "tool.cache_outdated", { server, code: renewal.error.code });
   }
   return await beginCall(call, record.cached === null);
+}
+
+/** The call of a version that is not cached, which is recorded as what it is and teaches nothing. */
+function asOlderVersion(call: LookedUpCall, definition: ToolDefinition): LookedUpCall {
+  const { name, version = null } = definition;
+  const cached = {
+    name,
+    version,
+    schema: { ...definition },
+    hash: definitionHash(definition),
+    state: "approved",
+    held: null,
+  } as const;
+  return { ...call, record: { ...call.record, cached }, isOlderVersion: true };
+}
+
+function isUnknownTool(error: unknown): boolean {
+  return error instanceof SwarmError && error.code === "TOOL_NOT_FOUND";
+}
+
+/** A version that does not exist is not recorded as the one that does. */
+function asUnknownTool(call: LookedUpCall): LookedUpCall {
+  return { ...call, record: { ...call.record, cached: null } };
 }
 
 /** What is not certain to fit is refused: it is not for the server to find out. */

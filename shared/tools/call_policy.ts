@@ -1,5 +1,7 @@
+import { byteLength } from "../byte_length.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { insufficientScope, missingScopes } from "../tool_contracts/tool_scopes.ts";
+import type { ToolCallRequest } from "../tool_contracts/tool_call.ts";
 import type { CallRecord } from "../tool_contracts/tool_records.ts";
 
 /**
@@ -35,6 +37,29 @@ export function assertPolicyAllows(
 ): void {
   if (!isAllowed) throw forbidden(asked, slug, "mcp_policies");
   if (retryAfterMs > 0) throw ownRateLimit(asked, slug, retryAfterMs);
+}
+
+/**
+ * Holds the arguments of a call against the policy's limit.
+ *
+ * @throws SwarmError `TOOL_INPUT_TOO_LARGE`
+ */
+export function assertInputFits(
+  { tool: { slug }, max_input_bytes: maxBytes }: CallRecord,
+  { toolName, arguments: args }: Pick<ToolCallRequest, "toolName" | "arguments">,
+): void {
+  if (maxBytes === null) return;
+  const inputBytes = byteLength(JSON.stringify(args));
+  if (inputBytes <= maxBytes) return;
+  throw new SwarmError(
+    "TOOL_INPUT_TOO_LARGE",
+    `Cannot call '${toolName}' of '${slug}': its arguments have ${inputBytes} bytes, and ` +
+      `${maxBytes} are allowed`,
+    {
+      hint: "Send less input in one call; mcp_policies sets the limit.",
+      details: { input_bytes: inputBytes, max_input_bytes: maxBytes },
+    },
+  );
 }
 
 function forbidden(toolName: string, slug: string, table: string): SwarmError {

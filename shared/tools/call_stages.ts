@@ -17,6 +17,8 @@ export interface AskedCall {
   readonly executionId: string;
   readonly feedbackToken: string;
   readonly startedAtMs: number;
+  /** An older version of the tool is called: the cache knows the newest alone. @default false */
+  readonly isOlderVersion?: boolean;
 }
 
 /** What the database knows of the call was read. */

@@ -130,7 +130,7 @@ async function withFailure(
     return exceeded(call, failed, failures);
   }
   // In a task the agent loop reminds, which knows what the model was told before.
-  const reminder = isInTask(call)
+  const reminder = isInTask(call) || call.isOlderVersion === true
     ? undefined
     : await remindOfKnownGood({ ...call, toolName: toolNameOf(call) }, errorCode);
   return reminder === undefined

@@ -2,7 +2,7 @@ import { SwarmError } from "../errors/swarm_error.ts";
 import { nearestNames } from "../nearest_names.ts";
 import { definitionDifference, definitionHash } from "./listing/definition_pin.ts";
 import type { ToolServerPorts } from "./kinds/open_tool_server.ts";
-import { findByName } from "../tool_contracts/find_by_name.ts";
+import { findByName, isOlderVersion } from "../tool_contracts/tool_versions.ts";
 import type { ToolDefinition } from "../tool_contracts/tool_definition.ts";
 import type { CallRecord } from "../tool_contracts/tool_records.ts";
 
@@ -11,8 +11,10 @@ export interface FoundTool {
   readonly definition: ToolDefinition;
   /** Its own scopes; only internal tools have any. */
   readonly scopes: readonly string[];
-  /** The cache has another definition, or none. */
+  /** The cache has another definition of the newest version, or none. */
   readonly isCacheOutdated: boolean;
+  /** The name asks for a version that is not the newest: only the code has its definition. */
+  readonly isOlder: boolean;
 }
 
 /**
@@ -30,7 +32,7 @@ export async function findTool(
   const internal = await loadInternalServer(record.tool);
   if (internal === null) {
     if (cached === null) throw unknownTool(record.tool.slug, toolName, record.tool_names);
-    return { definition: cached.schema, scopes: [], isCacheOutdated: false };
+    return { definition: cached.schema, scopes: [], isCacheOutdated: false, isOlder: false };
   }
   const definitions = internal.tools.map(({ definition }) => definition);
   const definition = findByName(toolName, definitions);
@@ -38,7 +40,9 @@ export async function findTool(
     throw unknownTool(record.tool.slug, toolName, definitions.map(({ name }) => name));
   }
   const scopes = internal.tools.find((tool) => tool.definition === definition)?.scopes ?? [];
-  return { definition, scopes, isCacheOutdated: cached?.hash !== definitionHash(definition) };
+  const isOlder = isOlderVersion(definition, definitions);
+  const isCacheOutdated = isOlder ? cached === null : cached?.hash !== definitionHash(definition);
+  return { definition, scopes, isCacheOutdated, isOlder };
 }
 
 /**

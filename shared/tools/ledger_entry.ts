@@ -4,6 +4,7 @@ import { createRedactor } from "../secrets/redact.ts";
 import { toStorableJson, toStorableText } from "../storable_json.ts";
 import { type EndedCall, toolNameOf } from "./call_stages.ts";
 import type { ModelUse } from "../tool_contracts/tool_server.ts";
+import { findByName } from "../tool_contracts/tool_versions.ts";
 
 /** Most characters of a request or response that the ledger keeps, as JSON. */
 const MAX_STORED_CHARACTERS = 32 * 1024;
@@ -46,7 +47,7 @@ export async function ledgerEntry(
   const unrecorded = createRedactor(call.unrecordedValues);
   // Redacted before it is cut: half a secret would not be found.
   const parameters = toStorableJson(
-    unrecorded.json(await redactor.jsonInTurns(request.arguments)),
+    unrecorded.json(await redactor.jsonInTurns(await recordedArguments(call))),
   );
   return {
     id: call.executionId,
@@ -69,8 +70,16 @@ export async function ledgerEntry(
     execution_time_ms: Math.round(durationMs),
     contact: call.contact,
     ...columnsOf(unrecorded.json(ending as unknown as JsonValue) as unknown as CallEnding),
-    parameters: ending.kind === "success" ? parameters : null,
+    parameters: ending.kind === "success" && call.isOlderVersion !== true ? parameters : null,
   };
+}
+
+async function recordedArguments({ record, request, ports }: EndedCall): Promise<JsonObject> {
+  if (record === null) return request.arguments;
+  const internal = await ports.loadInternalServer(record.tool);
+  const named = internal?.tools.map((tool) => ({ ...tool.definition, tool })) ?? [];
+  return findByName(request.toolName, named)?.tool.recordedArguments(request.arguments) ??
+    request.arguments;
 }
 
 function toUsage(use: ModelUse): JsonObject {

@@ -43,8 +43,9 @@ export async function prepareCall(
       scopes,
       missingScopes: missingScopes(scopes, record.scopes),
     },
+    // By the name that was asked for: it may mean an older version.
     run: (details, signal) =>
-      callTool({ ...target, ...details, toolName: name }, ports, signal, { record, startedAtMs }),
+      callTool({ ...details, ...target }, ports, signal, { record, startedAtMs }),
   };
 }
 

@@ -19,6 +19,8 @@ export function createTaskModel(callModel: CallModel, modelTimeoutSeconds: numbe
           model: agent?.model ?? null,
           temperature: agent?.temperature ?? null,
           max_tokens: agent?.max_tokens ?? null,
+          reasoning_effort: agent?.reasoning_effort ?? null,
+          provider_tools: agent?.provider_tools ?? [],
         },
         userId: task.created_by,
         prompt,

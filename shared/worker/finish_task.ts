@@ -1,13 +1,8 @@
 import type { Decision } from "../agent/decide.ts";
 import { textResult } from "../agent/step_result.ts";
 import type { JsonValue } from "../json.ts";
-import {
-  byteLength,
-  MAX_INLINE_BYTES,
-  referenceTo,
-  type StorageReference,
-  textOf,
-} from "./large_values.ts";
+import { byteLength } from "../byte_length.ts";
+import { MAX_INLINE_BYTES, referenceTo, type StorageReference, textOf } from "./large_values.ts";
 import { storeArtifact } from "./store_artifact.ts";
 import type { TaskEnd } from "./task_end.ts";
 import { artifactPath, type TaskRun } from "./task_run.ts";

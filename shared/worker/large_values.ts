@@ -1,3 +1,4 @@
+import { byteLength } from "../byte_length.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 
@@ -20,11 +21,6 @@ export interface StorageReference extends JsonObject {
 /** A value as text: as it is, or as JSON. */
 export function textOf(value: JsonValue): string {
   return typeof value === "string" ? value : JSON.stringify(value);
-}
-
-/** Bytes of a text in UTF-8. */
-export function byteLength(text: string): number {
-  return new TextEncoder().encode(text).byteLength;
 }
 
 /**

@@ -7,14 +7,8 @@ import { SwarmError } from "../errors/swarm_error.ts";
 import type { TraceHeaders } from "../http/trace_context.ts";
 import { hasExceededRetries, toolErrorMessage } from "../tools/learning/retry_message.ts";
 import type { AnsweredCall, ToolCallOutcome } from "../tool_contracts/tool_call.ts";
-import {
-  byteLength,
-  headOf,
-  headText,
-  MAX_INLINE_BYTES,
-  referenceTo,
-  textOf,
-} from "./large_values.ts";
+import { byteLength } from "../byte_length.ts";
+import { headOf, headText, MAX_INLINE_BYTES, referenceTo, textOf } from "./large_values.ts";
 import { storeArtifact } from "./store_artifact.ts";
 import type { StepRecord } from "./task_store.ts";
 import { artifactPath, callerOf, type TaskRun } from "./task_run.ts";

@@ -1,5 +1,5 @@
 import type { Artifact } from "./artifact_storage.ts";
-import { byteLength } from "./large_values.ts";
+import { byteLength } from "../byte_length.ts";
 import type { TaskRun } from "./task_run.ts";
 
 /**

@@ -4,7 +4,7 @@ import { SwarmError } from "../errors/swarm_error.ts";
 import type { JsonValue } from "../json.ts";
 import { modelAnswer } from "../llm/model_port.ts";
 import { createRedactor } from "../secrets/redact.ts";
-import { byteLength } from "./large_values.ts";
+import { byteLength } from "../byte_length.ts";
 import type { Lease, StepRecord, StoredStep, TaskStore } from "./task_store.ts";
 import { Watch } from "../work/watch.ts";
 

@@ -9,12 +9,14 @@ import { listenOnDatabase } from "./listening_database.ts";
 /**
  * Serves `dataDir/native` from a private cluster of the machine's Postgres.
  *
+ * @param port On 127.0.0.1; 0 takes any free one.
  * @param copied For a new folder: the migrated cluster that it becomes a copy of.
  * @throws SwarmError `CONFIG_INVALID` when native Postgres is not set up, `DATABASE_UNAVAILABLE`
  * when the folder is in use or the server does not start.
  */
 export async function startNativeDatabase(
   dataDir: string,
+  port: number,
   copied: Omit<ClusterSnapshotOptions, "prefix"> | null = null,
 ): Promise<StackDatabase> {
   const prefix = await findNativePrefix();
@@ -24,7 +26,7 @@ export async function startNativeDatabase(
   if (lock.kind === "held") throw folderInUse(clusterDir, lock.holder?.ownerPid ?? null);
   try {
     if (copied !== null) await copyMigratedCluster(clusterDir, { ...copied, prefix });
-    const cluster = await startNativeCluster({ prefix, dataDir: clusterDir, port: 0 });
+    const cluster = await startNativeCluster({ prefix, dataDir: clusterDir, port });
     return listenOnDatabase({
       kind: "native",
       url: cluster.url,

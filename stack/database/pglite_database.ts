@@ -11,6 +11,8 @@ const LONGEST_BEAT_INTERVAL_MS = 1_000;
 export interface PgliteDatabaseOptions {
   /** The PostgreSQL data folder, made already. */
   readonly dataDir: string;
+  /** Port on 127.0.0.1. @default 0: any free one, which is kept across restarts */
+  readonly port?: number;
   readonly bundles: readonly ExtensionBundle[];
   /** Channels that can be subscribed to; PGlite must listen before it serves. */
   readonly channels: readonly string[];
@@ -41,11 +43,12 @@ class PgliteSupervisor implements StackDatabase {
   readonly #notificationHandlers = new Map<string, Set<(payload: string) => void>>();
   readonly #restartHandlers = new Set<() => void>();
   #process: PgliteProcess | null = null;
-  #port = 0;
+  #port: number;
   #isStopping = false;
 
   constructor(options: PgliteDatabaseOptions) {
     this.#options = options;
+    this.#port = options.port ?? 0;
     this.#silence = new Stopwatch(this.#beatIntervalMs, options.statementLimitMs, () => {
       options.log("error", "database.stalled", { statement_limit_ms: options.statementLimitMs });
       this.#process?.kill();

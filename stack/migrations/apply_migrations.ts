@@ -13,7 +13,7 @@ const SEED_PATH = join("supabase", "seed.sql");
 export interface MigrationReport {
   /** Versions that were applied now. */
   readonly applied: readonly string[];
-  /** Paths of files that were edited after they had been applied; they are not applied again. */
+  /** Paths of files that were edited after they had been applied; with any, nothing is applied. */
   readonly edited: readonly string[];
   /** Whether the seed file was applied now. */
   readonly isSeeded: boolean;
@@ -37,13 +37,15 @@ export async function applyMigrations(
     const migrations = await readMigrations(projectRoot);
     const recorded = await readHistory(sql);
     refuseUnknownVersions(migrations, recorded);
+    const edited = migrations.filter((migration) => isEdited(migration, recorded));
+    if (edited.length > 0) {
+      return { applied: [], edited: edited.map(({ path }) => path), isSeeded: false };
+    }
     const pending = migrations.filter(({ version }) => !recorded.has(version));
     for (const migration of pending) await applyMigration(sql, migration);
     return {
       applied: pending.map(({ version }) => version),
-      edited: migrations.filter((migration) => isEdited(migration, recorded)).map(({ path }) =>
-        path
-      ),
+      edited: [],
       isSeeded: await applySeed(sql, projectRoot),
     };
   } finally {
@@ -88,7 +90,10 @@ function refuseUnknownVersions(
     `Cannot apply migrations: the database has ${
       unknown.join(", ")
     }, which supabase/migrations has not`,
-    { hint: "Restore those files, or start with another or an empty data folder." },
+    {
+      hint: "Restore those files, start once with --reset, which deletes this stack's data, or " +
+        "choose another data folder with SUPASWARM_DATA_DIR.",
+    },
   );
 }
 

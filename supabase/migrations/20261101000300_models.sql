@@ -55,12 +55,18 @@ create table public.model_prices (
   cached_input_micro_usd_per_mtok bigint not null check (cached_input_micro_usd_per_mtok >= 0),
   cache_write_input_micro_usd_per_mtok bigint check (cache_write_input_micro_usd_per_mtok >= 0),
   output_micro_usd_per_mtok bigint not null check (output_micro_usd_per_mtok >= 0),
+  web_search_micro_usd_per_call bigint check (web_search_micro_usd_per_call >= 0),
+  code_execution_micro_usd_per_call bigint check (code_execution_micro_usd_per_call >= 0),
   valid_from timestamptz not null default now(),
   primary key (provider_id, model, valid_from)
 );
 comment on table public.model_prices is
   'What a million tokens cost, in millionths of a US dollar. A model without a row costs null, never 0.';
 
+comment on column public.model_prices.web_search_micro_usd_per_call is
+  'Of a search that the provider made itself; null: unknown, so a model call with one costs null.';
+comment on column public.model_prices.code_execution_micro_usd_per_call is
+  'Of a program that the provider ran itself; null: unknown, so a model call with one costs null.';
 comment on column public.model_prices.cache_write_input_micro_usd_per_mtok is
   'Of input that the provider writes to its cache; null: as other input.';
 alter table public.model_prices enable row level security;

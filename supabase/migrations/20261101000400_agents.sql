@@ -10,6 +10,10 @@ create table public.agents (
   model text,
   temperature decimal default 0.7,
   max_tokens int check (max_tokens > 0),
+  reasoning_effort text
+    check (reasoning_effort in ('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max')),
+  provider_tools text[] not null default '{}'
+    check (provider_tools <@ array['web_search', 'code_execution']),
   output_schema jsonb check (jsonb_typeof(output_schema) = 'object'),
   must_complete boolean not null default false,
   is_active boolean not null default true,
@@ -25,6 +29,8 @@ comment on column public.agents.audience is 'everyone: every user may give it ta
 comment on column public.agents.model is 'Null: the provider''s default model.';
 comment on column public.agents.output_schema is 'JSON Schema that the results of its tasks fit; a task may have its own. Null: any text or value.';
 comment on column public.agents.must_complete is 'Its tasks end with complete_task alone: an answer without a tool call gets a reminder first.';
+comment on column public.agents.reasoning_effort is 'How much the model reasons before it answers, in its provider''s own way; such a call has no temperature. Null leaves it to the provider.';
+comment on column public.agents.provider_tools is 'Tools that the model''s provider runs itself. They cost what model_prices says.';
 comment on column public.agents.max_tokens is 'Most output tokens of one model call; null leaves it to the provider.';
 
 create trigger agents_touch_updated_at before update on public.agents
@@ -61,7 +67,7 @@ comment on policy "users read the agents that they may use" on public.agents is
   'Whoever may create tasks chooses an agent. What it is told is not granted.';
 grant select (
   id, name, slug, description, provider_id, model, temperature, max_tokens, output_schema,
-  must_complete, is_active, audience,
+  reasoning_effort, provider_tools, must_complete, is_active, audience,
   created_at, updated_at
 ) on public.agents to authenticated;
 grant select, insert, update, delete on public.agents to service_role;

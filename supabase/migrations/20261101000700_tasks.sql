@@ -275,6 +275,8 @@ create table public.usage_events (
   cached_input_tokens bigint not null default 0 check (cached_input_tokens >= 0),
   cache_write_input_tokens bigint not null default 0 check (cache_write_input_tokens >= 0),
   output_tokens bigint not null check (output_tokens >= 0),
+  web_search_calls int not null default 0 check (web_search_calls >= 0),
+  code_execution_calls int not null default 0 check (code_execution_calls >= 0),
   cost_micro_usd bigint,
   is_estimate boolean not null default false,
   created_at timestamptz not null default now()
@@ -288,6 +290,8 @@ comment on column public.usage_events.execution_id is 'The tool call inside whic
 comment on column public.usage_events.agent_slug is 'Who called; stays when the task is deleted.';
 comment on column public.usage_events.key_source is 'Whose key paid: the user''s own, the organisation''s, or none was needed.';
 comment on column public.usage_events.cached_input_tokens is 'The part of input_tokens that the provider read from its cache.';
+comment on column public.usage_events.web_search_calls is 'Searches that the provider made itself during the call.';
+comment on column public.usage_events.code_execution_calls is 'Programs that the provider ran itself during the call.';
 comment on column public.usage_events.cache_write_input_tokens is 'The part of input_tokens that the provider wrote to its cache, where it charges for that.';
 comment on column public.usage_events.is_estimate is 'The call''s answer was lost, so its tokens are estimated: from the length of what it was sent, and from how long it ran or how much of it had come.';
 comment on column public.usage_events.cost_micro_usd is 'Millionths of a US dollar; null when the model has no price.';

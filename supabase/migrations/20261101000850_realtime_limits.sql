@@ -101,8 +101,23 @@ comment on function private.has_message_budget() is
 create sequence private.task_channels_until;
 comment on sequence private.task_channels_until is
   'Seconds since 1970 until which some client may be on a task''s own channel: the end of the latest token that joined one.';
+create sequence private.user_channels_until;
+comment on sequence private.user_channels_until is
+  'Seconds since 1970 until which some client may be on a user''s own channel, as task_channels_until.';
 
-create function private.expect_task_channels()
+create function private.are_served(p_channels_until regclass)
+returns boolean
+language plpgsql
+set search_path = ''
+as $$
+begin
+  return coalesce(pg_catalog.pg_sequence_last_value(p_channels_until), 0) > extract(epoch from clock_timestamp());
+end;
+$$;
+comment on function private.are_served(regclass) is
+  'True while some client may be on a channel of the kind that the sequence stands for: task_channels_until or user_channels_until.';
+
+create function private.expect_channels(p_channels_until regclass)
 returns void
 language plpgsql
 set search_path = ''
@@ -113,15 +128,15 @@ declare
   -- A channel is closed up to five minutes after its token has ended; a new token joins anew.
   v_until constant bigint := ceil(coalesce((v_claims ->> 'exp')::numeric, v_now + 3600) + 600);
 begin
-  if v_until <= (select last_value from private.task_channels_until)
+  if v_until <= coalesce(pg_catalog.pg_sequence_last_value(p_channels_until), 0)
     or current_setting('transaction_read_only') = 'on'
   then
     return;
   end if;
   -- Of two who join at once the earlier end may not be what remains.
   perform pg_advisory_xact_lock(hashtextextended('supaswarm:task_channels', 0));
-  perform setval('private.task_channels_until', greatest(v_until, (select last_value from private.task_channels_until)));
+  perform setval(p_channels_until, greatest(v_until, pg_catalog.pg_sequence_last_value(p_channels_until)));
 end;
 $$;
-comment on function private.expect_task_channels() is
-  'Notes that a client joins a task''s own channel, for as long as its token lives.';
+comment on function private.expect_channels(regclass) is
+  'Notes that a client joins a channel of the kind that the sequence stands for, for as long as its token lives.';

@@ -55,27 +55,19 @@ $$;
 comment on function private.emit_events(uuid, uuid, private.task_event[]) is
   'Appends events to a task''s trace, in the order of the array, in one statement, which is one broadcast.';
 
-create function private.broadcast(p_task_ids uuid[], p_master_task_ids uuid[], p_events text[], p_payloads jsonb[])
+create function private.send_messages(p_topics text[], p_events text[], p_payloads jsonb[])
 returns void
 language plpgsql
 set search_path = ''
 as $$
-declare
-  v_has_task_channels constant boolean :=
-    (select last_value from private.task_channels_until) > extract(epoch from clock_timestamp());
 begin
   -- What realtime.send() writes for one message of one channel, each in a savepoint of its own.
   with message as materialized (
-    select private.new_id() as id, channel.topic, sent.event, sent.payload,
+    select private.new_id() as id, sent.topic, sent.event, sent.payload,
       -- Charged to the budget, into debt if need be.
       nextval('private.realtime_messages') as place_in_budget
-    from unnest(p_task_ids, p_master_task_ids, p_events, p_payloads)
-      with ordinality as sent (task_id, master_task_id, event, payload, place)
-    cross join lateral (
-      values (1, 'supaswarm:task:' || sent.task_id), (2, 'supaswarm:master:' || sent.master_task_id)
-    ) as channel (place, topic)
-    where channel.place = 2 or (v_has_task_channels and sent.task_id is not null)
-    order by sent.place, channel.place
+    from unnest(p_topics, p_events, p_payloads) with ordinality as sent (topic, event, payload, place)
+    order by sent.place
   )
   insert into realtime.messages (id, topic, event, payload, private, extension)
   select message.id, message.topic, message.event,
@@ -83,17 +75,106 @@ begin
   from message;
 exception when others then
   -- Realtime's table is the platform's to change. Its function knows how, and at worst warns.
-  perform realtime.send(sent.payload, sent.event, channel.topic, true)
+  perform realtime.send(sent.payload, sent.event, sent.topic, true)
+  from unnest(p_topics, p_events, p_payloads) as sent (topic, event, payload);
+end;
+$$;
+comment on function private.send_messages(text[], text[], jsonb[]) is
+  'Sends to private channels, in the order of the arrays. Never fails: a broadcast is no reason to lose a change. The caller has asked can_broadcast().';
+
+create function private.broadcast(p_task_ids uuid[], p_master_task_ids uuid[], p_events text[], p_payloads jsonb[])
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_has_task_channels constant boolean := private.are_served('private.task_channels_until');
+  v_topics text[];
+  v_events text[];
+  v_payloads jsonb[];
+begin
+  select array_agg(channel.topic order by sent.place, channel.place),
+    array_agg(sent.event order by sent.place, channel.place),
+    array_agg(sent.payload order by sent.place, channel.place)
+  into v_topics, v_events, v_payloads
   from unnest(p_task_ids, p_master_task_ids, p_events, p_payloads)
-    as sent (task_id, master_task_id, event, payload)
+    with ordinality as sent (task_id, master_task_id, event, payload, place)
   cross join lateral (
     values (1, 'supaswarm:task:' || sent.task_id), (2, 'supaswarm:master:' || sent.master_task_id)
   ) as channel (place, topic)
   where channel.place = 2 or (v_has_task_channels and sent.task_id is not null);
+  perform private.send_messages(v_topics, v_events, v_payloads);
 end;
 $$;
 comment on function private.broadcast(uuid[], uuid[], text[], jsonb[]) is
-  'Sends to the channels of jobs and, while some client may be on one, to those of tasks, in the order of the arrays; with null for its task, a message goes to its job alone. Never fails: a broadcast is no reason to lose a change. The caller has asked can_broadcast().';
+  'Sends to the channels of jobs and, while some client may be on one, to those of tasks, in the order of the arrays; with null for its task, a message goes to its job alone. The caller has asked can_broadcast().';
+
+create function private.status_after(p_type text, p_data jsonb)
+returns text
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  return case p_type
+    when 'task.created' then 'pending'
+    when 'task.started' then 'running'
+    -- A message of its user queues a task that had ended; all else that resumes one is a claim.
+    when 'task.resumed' then case when p_data ->> 'reason' = 'continued' then 'pending' else 'running' end
+    when 'task.parked' then p_data ->> 'status'
+    when 'task.retried' then 'pending'
+    when 'task.completed' then 'completed'
+    when 'task.failed' then 'failed'
+    when 'task.cancelled' then 'cancelled'
+  end;
+end;
+$$;
+comment on function private.status_after(text, jsonb) is
+  'The status that a task has after an event of its trace, or null where the event changes none.';
+
+create function private.broadcast_to_owners(
+  p_task_ids uuid[], p_master_task_ids uuid[], p_events text[], p_payloads jsonb[]
+)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_topics text[];
+  v_events text[];
+  v_payloads jsonb[];
+begin
+  with sent as (
+    select event.*, private.status_after(event.type, event.payload -> 'data') as status,
+      -- Of a job that changes more than once only the last state is of interest.
+      lead(event.place) over (
+        partition by event.master_task_id, event.type like 'task.%' and event.task_id = event.master_task_id
+        order by event.place
+      ) is null as is_last
+    from unnest(p_task_ids, p_master_task_ids, p_events, p_payloads)
+      with ordinality as event (task_id, master_task_id, type, payload, place)
+    where event.type in ('review.requested', 'review.answered')
+      or (event.task_id = event.master_task_id and event.type like 'task.%')
+  )
+  select
+    array_agg('supaswarm:user:' || job.created_by order by sent.place),
+    array_agg(case when sent.status is null then sent.type else 'job.changed' end order by sent.place),
+    array_agg(
+      case when sent.status is null then sent.payload
+        else jsonb_set(sent.payload, '{data}', jsonb_build_object('status', sent.status, 'agent', job.agent_slug))
+      end order by sent.place
+    )
+  into v_topics, v_events, v_payloads
+  from sent
+  join public.tasks as job on job.id = sent.master_task_id
+  where job.created_by is not null and (sent.status is null or sent.is_last);
+  if v_topics is not null then
+    perform private.send_messages(v_topics, v_events, v_payloads);
+  end if;
+end;
+$$;
+comment on function private.broadcast_to_owners(uuid[], uuid[], text[], jsonb[]) is
+  'Sends to the owners'' own channels what a list of jobs and an inbox need: job.changed when a job''s status changes, once a statement, and the reviews of all its tasks. The caller has asked can_broadcast().';
 
 create function private.broadcast_task_events()
 returns trigger
@@ -132,6 +213,9 @@ begin
   into v_task_ids, v_master_task_ids, v_types, v_payloads
   from written as event;
   perform private.broadcast(v_task_ids, v_master_task_ids, v_types, v_payloads);
+  if private.are_served('private.user_channels_until') then
+    perform private.broadcast_to_owners(v_task_ids, v_master_task_ids, v_types, v_payloads);
+  end if;
   return null;
 end;
 $$;
@@ -148,7 +232,7 @@ language sql
 stable
 set search_path = ''
 as $$
-  select exists (
+  select (is_own_channel.p_topic = 'supaswarm:user:' || (select auth.uid()) or exists (
     select from public.tasks as task
     where task.id = substring(
         is_own_channel.p_topic
@@ -156,11 +240,11 @@ as $$
       )::uuid
       and task.created_by = (select auth.uid())
       and (split_part(is_own_channel.p_topic, ':', 2) = 'task' or task.parent_id is null)
-  )
+  ))
   and private.has_scope('swarm:run');
 $$;
 comment on function private.is_own_channel(text) is
-  'True when the topic is the channel of a task, or of a master task, that the caller owns; an OAuth client needs the scope swarm:run.';
+  'True when the topic is the caller''s own channel, or that of a task or a master task that the caller owns; an OAuth client needs the scope swarm:run.';
 grant execute on function private.is_own_channel(text) to authenticated;
 
 create function private.join_channel(p_topic text)
@@ -174,13 +258,15 @@ begin
     return false;
   end if;
   if p_topic like 'supaswarm:task:%' then
-    perform private.expect_task_channels();
+    perform private.expect_channels('private.task_channels_until');
+  elsif p_topic like 'supaswarm:user:%' then
+    perform private.expect_channels('private.user_channels_until');
   end if;
   return true;
 end;
 $$;
 comment on function private.join_channel(text) is
-  'True when the caller may join the channel. Of a task''s own channel it notes that somebody is on it, so that it is sent to. Realtime asks when a client joins, and again with each new token. Definer, since clients have no right to the note.';
+  'True when the caller may join the channel. Of a task''s or a user''s own channel it notes that somebody is on one, so that they are sent to. Realtime asks when a client joins, and again with each new token. Definer, since clients have no right to the note.';
 grant execute on function private.join_channel(text) to authenticated;
 
 create policy "owners receive the broadcasts of their tasks" on realtime.messages

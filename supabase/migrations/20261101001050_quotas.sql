@@ -3,7 +3,7 @@
 create table private.quotas (
   name text not null check (name in (
     'running_tasks', 'waiting_tasks', 'task_creations_per_minute', 'stored_bytes',
-    'tool_list_refreshes_per_minute',
+    'tool_list_refreshes_per_minute', 'active_schedules', 'active_webhooks',
     'max_input_tokens', 'max_output_tokens', 'max_cost_micro_usd', 'max_steps', 'max_depth',
     'max_tasks', 'max_wall_seconds'
   )),
@@ -15,7 +15,7 @@ create index quotas_user_id_idx on private.quotas (user_id);
 comment on table private.quotas is
   'What a user may use. A user''s own row is used instead of the row for everyone. Written by the operator.';
 comment on column private.quotas.name is
-  'running_tasks and waiting_tasks count tasks and subtasks; stored_bytes counts files and saved data of tasks; a name that starts with max_ is the ceiling of that cap of a budget, for each job.';
+  'running_tasks and waiting_tasks count tasks and subtasks; stored_bytes counts files and saved data of tasks, active_schedules and active_webhooks count rows; a name that starts with max_ is the ceiling of that cap of a budget, for each job.';
 comment on column private.quotas.user_id is 'Null: every user without a row of that name.';
 comment on column private.quotas.amount is 'Null: no limit.';
 alter table private.quotas enable row level security;
@@ -27,7 +27,9 @@ insert into private.quotas (name, amount) values
   ('waiting_tasks', 10000),
   ('task_creations_per_minute', 600),
   ('stored_bytes', 1073741824),
-  ('tool_list_refreshes_per_minute', 30);
+  ('tool_list_refreshes_per_minute', 30),
+  ('active_schedules', 100),
+  ('active_webhooks', 20);
 
 create function private.quota(p_name text, p_user_id uuid)
 returns bigint

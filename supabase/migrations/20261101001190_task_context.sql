@@ -49,7 +49,7 @@ begin
             json_build_object(
               'provider', to_jsonb(other) - 'display_name' - 'is_active',
               'model', fallback.model,
-              'is_priced', private.price_at(other.id, coalesce(fallback.model, other.default_model)) is not null
+              'is_priced', private.is_priced(agent.id, other.id, coalesce(fallback.model, other.default_model))
             )
             order by fallback.priority
           )

@@ -22,22 +22,29 @@ end;
 $$;
 comment on function private.price_at(uuid, text) is 'The price of a model that is valid now, or null.';
 
-create function private.price_of_agent(p_agent_id uuid)
-returns public.model_prices
+create function private.is_priced(p_agent_id uuid, p_provider_id uuid, p_model text)
+returns boolean
 language plpgsql
 stable
 set search_path = ''
 as $$
+declare
+  v_price public.model_prices := private.price_at(p_provider_id, p_model);
 begin
-  return (
-    select private.price_at(provider.id, coalesce(agent.model, provider.default_model))
+  return v_price.provider_id is not null and not exists (
+    select
     from public.agents as agent
-    join public.llm_providers as provider on provider.id = agent.provider_id
+    cross join unnest(agent.provider_tools) as tool
     where agent.id = p_agent_id
+      and case tool
+        when 'web_search' then v_price.web_search_micro_usd_per_call
+        else v_price.code_execution_micro_usd_per_call
+      end is null
   );
 end;
 $$;
-comment on function private.price_of_agent(uuid) is 'The price of the model that an agent calls, or null.';
+comment on function private.is_priced(uuid, uuid, text) is
+  'Whether it is known what this model costs the agent, with the provider''s tools that it may use.';
 
 create function private.assert_budget_left(p_task public.tasks)
 returns jsonb
@@ -94,7 +101,7 @@ as $$
 begin
   if not p_is_priced then
     raise sqlstate 'PT422' using
-      message = 'Cannot call the model: the job has a cost cap and the model has no price',
+      message = 'Cannot call the model: the job has a cost cap, and the model or a tool of its provider has no price',
       detail = 'PRICE_UNKNOWN',
       hint = 'Insert the model''s price into model_prices, or create the task without max_cost_micro_usd.';
   end if;
@@ -111,7 +118,12 @@ set search_path = ''
 as $$
 begin
   if private.cap(private.assert_budget_left(p_task), 'max_cost_micro_usd', null) is not null then
-    perform private.assert_price_known((private.price_of_agent(p_task.agent_id)).model is not null);
+    perform private.assert_price_known(exists (
+      select from public.agents as agent
+      join public.llm_providers as provider on provider.id = agent.provider_id
+      where agent.id = p_task.agent_id
+        and private.is_priced(agent.id, provider.id, coalesce(agent.model, provider.default_model))
+    ));
   end if;
 end;
 $$;
@@ -132,6 +144,8 @@ begin
   v_used.cached_input_tokens := coalesce(v_used.cached_input_tokens, 0);
   v_used.cache_write_input_tokens := coalesce(v_used.cache_write_input_tokens, 0);
   v_used.output_tokens := coalesce(v_used.output_tokens, 0);
+  v_used.web_search_calls := coalesce(v_used.web_search_calls, 0);
+  v_used.code_execution_calls := coalesce(v_used.code_execution_calls, 0);
   v_used.cost_micro_usd := round((
     (v_used.input_tokens - v_used.cached_input_tokens - v_used.cache_write_input_tokens)
       * v_price.input_micro_usd_per_mtok::numeric
@@ -139,17 +153,23 @@ begin
       * coalesce(v_price.cache_write_input_micro_usd_per_mtok, v_price.input_micro_usd_per_mtok)
     + v_used.cached_input_tokens * v_price.cached_input_micro_usd_per_mtok
     + v_used.output_tokens * v_price.output_micro_usd_per_mtok
-  ) / 1000000);
+  ) / 1000000)
+    -- Null for a tool that was used and has no price: a part of the cost would pass for the whole.
+    + case v_used.web_search_calls when 0 then 0
+      else v_used.web_search_calls * v_price.web_search_micro_usd_per_call end
+    + case v_used.code_execution_calls when 0 then 0
+      else v_used.code_execution_calls * v_price.code_execution_micro_usd_per_call end;
 
   insert into public.usage_events (
     user_id, task_id, step_seq, agent_slug, execution_id, provider_id, model, key_source,
-    input_tokens, cached_input_tokens, cache_write_input_tokens, output_tokens, cost_micro_usd, is_estimate
+    input_tokens, cached_input_tokens, cache_write_input_tokens, output_tokens, web_search_calls,
+    code_execution_calls, cost_micro_usd, is_estimate
   )
   values (
     v_used.user_id, v_used.task_id, v_used.step_seq, v_used.agent_slug, v_used.execution_id,
     v_used.provider_id, v_used.model, v_used.key_source,
     v_used.input_tokens, v_used.cached_input_tokens, v_used.cache_write_input_tokens,
-    v_used.output_tokens, v_used.cost_micro_usd,
+    v_used.output_tokens, v_used.web_search_calls, v_used.code_execution_calls, v_used.cost_micro_usd,
     coalesce(v_used.is_estimate, false)
   );
   if v_used.task_id is null then

@@ -203,6 +203,9 @@ begin
   -- A client's token has its scopes also where an agent's tool sends it.
   if v_client_id is not null then
     perform private.assert_client_has_scope(v_user_id, v_client_id, 'create the task', 'swarm:run');
+    if p_request -> 'metadata' ? 'conversation_id' then
+      perform private.assert_client_has_scope(v_user_id, v_client_id, 'answer in the conversation', 'conv:write');
+    end if;
   end if;
   if p_caller ->> 'actor' = 'agent' then
     if v_parent_id is null then
@@ -236,7 +239,7 @@ begin
 end;
 $$;
 comment on function private.request_task(jsonb, jsonb, text, text) is
-  'Creates what a caller {actor, user_id, client_id, task_id} asks for: of an agent a subtask of its task, of anybody else a master task of that user; an OAuth client needs the scope swarm:run, and its job has no more scopes than it. Raises what create_task() and create_child_task() raise, INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED. Called by supaswarm-create-task and the swarm server.';
+  'Creates what a caller {actor, user_id, client_id, task_id} asks for: of an agent a subtask of its task, of anybody else a master task of that user; an OAuth client needs the scope swarm:run (and conv:write for metadata.conversation_id), and its job has no more scopes than it. Raises what create_task() and create_child_task() raise, INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED. Called by supaswarm-create-task and the swarm server.';
 
 create function private.spawn_subtasks(
   p_task_id uuid, p_epoch bigint, p_lease_seconds int, p_subtasks jsonb

@@ -300,7 +300,184 @@ $$;
 comment on function private.budget_left(public.tasks) is
   'What a job and its forks have left of the budget that they share, for one more fork: tokens, cost and tasks less what they have spent; steps, depth and wall time count for each job anew. Raises BUDGET_EXCEEDED when a cap is used up.';
 
-create function private.fork_task(p_task_id uuid, p_from_seq int)
+create function private.assert_task_input(p_attempt text, p_input jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  if p_input is null or jsonb_typeof(p_input) not in ('object', 'string') or p_input = '""' then
+    raise sqlstate 'PT400' using
+      message = format('Cannot %s: the input is neither an object nor a text that is not empty', p_attempt),
+      detail = 'TASK_INPUT_INVALID',
+      hint = 'Send the input as an object or as text.';
+  end if;
+  if not private.is_within_limits(p_input) then
+    raise sqlstate 'PT400' using
+      message = format('Cannot %s: the input is larger than 1 MiB, 200 levels or 70,000 values', p_attempt),
+      detail = 'TASK_INPUT_INVALID',
+      hint = 'Send less, or store it as a file or document and name that.';
+  end if;
+end;
+$$;
+comment on function private.assert_task_input(text, jsonb) is
+  'Raises TASK_INPUT_INVALID unless it is an object or a text, within the limits of JSON from outside.';
+
+create function private.raise_fork_changes_invalid(p_problem text, p_hint text)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  raise sqlstate 'PT422' using
+    message = 'Cannot fork the task: ' || p_problem,
+    detail = 'FORK_CHANGES_INVALID',
+    hint = p_hint;
+end;
+$$;
+comment on function private.raise_fork_changes_invalid(text, text) is 'Raises FORK_CHANGES_INVALID.';
+
+create function private.turn_of_call(p_task_id uuid, p_seq int)
+returns int
+language sql
+stable
+set search_path = ''
+as $$
+  -- The calls of a model's answer have the numbers that follow it.
+  select answer.seq
+  from (
+    select seq, jsonb_array_length(output -> 'tool_calls') as call_count
+    from public.task_steps
+    where task_id = p_task_id and kind = 'model' and state = 'done' and seq < p_seq
+    order by seq desc
+    limit 1
+  ) as answer
+  where p_seq <= answer.seq + answer.call_count;
+$$;
+comment on function private.turn_of_call(uuid, int) is
+  'The number of the model''s answer that asked for the call p_seq; null where that is not a call.';
+
+create function private.assert_fork_changes(p_task_id uuid, p_from_seq int, p_changes jsonb)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_step public.task_steps;
+begin
+  if jsonb_typeof(p_changes) <> 'object'
+    or exists (select from jsonb_object_keys(p_changes) as key where key not in ('input', 'arguments', 'answer'))
+  then
+    perform private.raise_fork_changes_invalid('p_changes is not an object of changes',
+      'Send an object with any of input, arguments and answer.');
+  end if;
+  if p_changes ? 'input' then
+    perform private.assert_task_input('fork the task', p_changes -> 'input');
+  end if;
+  if not private.is_within_limits(p_changes) then
+    perform private.raise_fork_changes_invalid('the changes are larger than 1 MiB, 200 levels or 70,000 values', 'Send less.');
+  end if;
+  if (p_changes ? 'arguments' or p_changes ? 'answer') and private.turn_of_call(p_task_id, p_from_seq) is null then
+    perform private.raise_fork_changes_invalid(format('step %s is not a call of the model', p_from_seq),
+      'Arguments and answer are those of the call to fork from; read_trace() lists the steps.');
+  end if;
+  if jsonb_typeof(p_changes -> 'arguments') <> 'object' then
+    perform private.raise_fork_changes_invalid('the arguments are not an object', 'Send all arguments of the call.');
+  end if;
+  if p_changes ? 'answer' then
+    select * into v_step from public.task_steps where task_id = p_task_id and seq = p_from_seq;
+    if v_step.kind is distinct from 'tool' and coalesce(v_step.name, '') not in ('request_human_review', 'create_subtask') then
+      perform private.raise_fork_changes_invalid(format('step %s has no answer that can be given', p_from_seq),
+        'Tool calls, reviews and subtasks take another answer.');
+    end if;
+    if v_step.name = 'request_human_review' and v_step.kind = 'system'
+      and jsonb_typeof(p_changes #> '{answer,approved}') is distinct from 'boolean'
+    then
+      perform private.raise_fork_changes_invalid('the answer of the review lacks approved',
+        'Send {approved, response, comments} as respond_to_review() takes them.');
+    end if;
+  end if;
+end;
+$$;
+comment on function private.assert_fork_changes(uuid, int, jsonb) is
+  'Raises FORK_CHANGES_INVALID or TASK_INPUT_INVALID unless a fork from that step can have the changes.';
+
+create function private.given_answer(p_step public.task_steps, p_answer jsonb)
+returns jsonb
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  return case
+    when p_step.kind = 'tool' then jsonb_build_object(
+      'text', case jsonb_typeof(p_answer) when 'string' then p_answer #>> '{}' else jsonb_pretty(p_answer) end,
+      'is_error', false,
+      -- As a tool's result it reaches the model fenced as data.
+      'execution_id', null
+    )
+    when p_step.name = 'create_subtask' then jsonb_build_object(
+      'agent', p_step.input #> '{arguments,agent}', 'status', 'completed', 'output', p_answer
+    )
+    else jsonb_build_object(
+      'approved', p_answer -> 'approved',
+      'response', coalesce(p_answer -> 'response', '{}'),
+      'comments', p_answer -> 'comments'
+    )
+  end;
+end;
+$$;
+comment on function private.given_answer(public.task_steps, jsonb) is
+  'An answer that a person gives in place of a tool, a subtask or a reviewer, as the step stores it.';
+
+create function private.copy_steps(p_task_id uuid, p_from_seq int, p_changes jsonb, p_fork_id uuid)
+returns void
+language sql
+set search_path = ''
+as $$
+  -- Without their usage: the first job has paid for them.
+  insert into public.task_steps (
+    task_id, seq, kind, state, name, call_id, input, output, idempotency_key, epoch, started_at, ended_at
+  )
+  select p_fork_id, step.seq, step.kind, step.state, step.name, step.call_id, step.input,
+    case when p_changes ? 'arguments' and step.seq = private.turn_of_call(p_task_id, p_from_seq)
+      -- What the provider wants back unchanged repeats the arguments.
+      then jsonb_set(
+        step.output - 'provider_data',
+        array['tool_calls', (p_from_seq - step.seq - 1)::text],
+        (step.output #> array['tool_calls', (p_from_seq - step.seq - 1)::text]) - 'malformed'
+          || jsonb_build_object('arguments', p_changes -> 'arguments')
+      )
+      else step.output
+    end,
+    p_fork_id || ':' || step.seq, 0, step.started_at, step.ended_at
+  from public.task_steps as step
+  where step.task_id = p_task_id and step.seq < p_from_seq;
+
+  insert into public.task_steps (
+    task_id, seq, kind, state, name, call_id, input, output, idempotency_key, epoch, started_at, ended_at
+  )
+  select p_fork_id, step.seq, step.kind, 'done', step.name, step.call_id,
+    case when p_changes ? 'arguments'
+      then coalesce(step.input, '{}') || jsonb_build_object('arguments', p_changes -> 'arguments')
+      else step.input
+    end,
+    private.given_answer(step, p_changes -> 'answer'),
+    p_fork_id || ':' || step.seq, 0, clock_timestamp(), clock_timestamp()
+  from public.task_steps as step
+  where step.task_id = p_task_id and step.seq = p_from_seq and p_changes ? 'answer';
+
+  insert into private.hidden_step_outputs (task_id, seq, output)
+  select p_fork_id, hidden.seq, hidden.output
+  from private.hidden_step_outputs as hidden
+  where hidden.task_id = p_task_id and hidden.seq < p_from_seq;
+$$;
+comment on function private.copy_steps(uuid, int, jsonb, uuid) is
+  'Gives a fork the steps before p_from_seq, with the changes {arguments, answer} of that step.';
+
+create function private.fork_task(p_task_id uuid, p_from_seq int, p_changes jsonb default null)
 returns uuid
 language plpgsql
 security definer
@@ -310,12 +487,14 @@ declare
   v_source public.tasks := private.own_task(p_task_id);
   v_agent public.agents;
   v_id uuid := private.new_id();
+  v_changes constant jsonb := coalesce(nullif(p_changes, 'null'), '{}');
 begin
   perform private.assert_person_may('fork the task', 'swarm:run');
   -- Retention lists the files of a job that nobody else refers to: not while they are taken over.
   perform private.lock_job(v_source.master_task_id);
   v_source := private.own_task(p_task_id);
   perform private.assert_fork_point(p_task_id, p_from_seq);
+  perform private.assert_fork_changes(p_task_id, p_from_seq, v_changes);
   v_agent := private.active_agent(v_source.agent_slug, v_source.created_by);
   perform private.take_task_creation(v_source.created_by, 'fork the task');
 
@@ -324,7 +503,7 @@ begin
     metadata, budget, traceparent, tracestate, output_schema, max_attempts, intermediate_data, storage_paths, message_id, logs
   )
   select
-    v_id, v_id, v_agent.id, v_agent.slug, v_source.input, v_source.created_by, v_source.priority,
+    v_id, v_id, v_agent.id, v_agent.slug, coalesce(v_changes -> 'input', v_source.input), v_source.created_by, v_source.priority,
     v_source.concurrency_key, v_source.metadata, private.capped_budget(private.budget_left(master), v_source.created_by),
     v_source.traceparent, v_source.tracestate, v_source.output_schema, v_source.max_attempts,
     private.saved_data_before(v_source, p_from_seq), v_source.storage_paths,
@@ -341,37 +520,28 @@ begin
   select v_id, client_id, scopes, noted_at from private.job_clients where job_id = v_source.master_task_id;
   perform private.note_calling_client(v_id, v_source.created_by);
 
-  -- Without their usage: the first job has paid for them.
-  insert into public.task_steps (
-    task_id, seq, kind, state, name, call_id, input, output, idempotency_key, epoch, started_at, ended_at
-  )
-  select v_id, seq, kind, state, name, call_id, input, output, v_id || ':' || seq, 0, started_at, ended_at
-  from public.task_steps
-  where task_id = p_task_id and seq < p_from_seq;
-  insert into private.hidden_step_outputs (task_id, seq, output)
-  select v_id, seq, output
-  from private.hidden_step_outputs
-  where task_id = p_task_id and seq < p_from_seq;
+  perform private.copy_steps(p_task_id, p_from_seq, v_changes, v_id);
   perform private.emit_event(v_id, v_id, 'task.created', jsonb_build_object(
     'agent', v_agent.slug,
-    'forked_from', jsonb_build_object('task_id', p_task_id, 'step_seq', p_from_seq)
+    'forked_from', jsonb_build_object('task_id', p_task_id, 'step_seq', p_from_seq),
+    'changes', (select jsonb_agg(key) from jsonb_object_keys(v_changes) as key)
   ));
   return v_id;
 end;
 $$;
-comment on function private.fork_task(uuid, int) is
-  'Creates a master task that starts with a copy of another task''s first steps. Definer: users may not write tasks or queues; assert_person_may() and own_task() check the caller.';
-grant execute on function private.fork_task(uuid, int) to authenticated;
-grant execute on function private.fork_task(uuid, int) to service_role;
+comment on function private.fork_task(uuid, int, jsonb) is
+  'Creates a master task that starts with a copy of another task''s first steps, with changes {input, arguments, answer}. Definer: users may not write tasks or queues; assert_person_may() and own_task() check the caller.';
+grant execute on function private.fork_task(uuid, int, jsonb) to authenticated;
+grant execute on function private.fork_task(uuid, int, jsonb) to service_role;
 
-create function public.fork_task(p_task_id uuid, p_from_seq int)
+create function public.fork_task(p_task_id uuid, p_from_seq int, p_changes jsonb default null)
 returns uuid
 language sql
 set search_path = ''
 as $$
-  select private.fork_task(p_task_id, p_from_seq);
+  select private.fork_task(p_task_id, p_from_seq, p_changes);
 $$;
-comment on function public.fork_task(uuid, int) is
-  'Creates a new job that goes on from the steps of a task before p_from_seq, with its input, agent and owner, spending what is left of its job''s budget together with the job and its other forks, and returns the new master''s id. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises TASK_NOT_FOUND, FORK_POINT_INVALID, AGENT_NOT_FOUND, AGENT_INACTIVE, BUDGET_EXCEEDED, QUOTA_EXCEEDED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
-grant execute on function public.fork_task(uuid, int) to authenticated;
-grant execute on function public.fork_task(uuid, int) to service_role;
+comment on function public.fork_task(uuid, int, jsonb) is
+  'Creates a new job that goes on from the steps of a task before p_from_seq, with its input, agent and owner, or with the changes {input: another input of the task, arguments: others of the call p_from_seq, answer: another result of that call, which is then not made}, spending what is left of its job''s budget together with the job and its other forks, and returns the new master''s id. For the owner, the owner''s OAuth clients with the scope swarm:run and the service, never for an agent. Raises TASK_NOT_FOUND, FORK_POINT_INVALID, FORK_CHANGES_INVALID, TASK_INPUT_INVALID, AGENT_NOT_FOUND, AGENT_INACTIVE, BUDGET_EXCEEDED, QUOTA_EXCEEDED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+grant execute on function public.fork_task(uuid, int, jsonb) to authenticated;
+grant execute on function public.fork_task(uuid, int, jsonb) to service_role;

@@ -6,18 +6,7 @@ language plpgsql
 set search_path = ''
 as $$
 begin
-  if p_input is null or jsonb_typeof(p_input) not in ('object', 'string') or p_input = '""' then
-    raise sqlstate 'PT400' using
-      message = 'Cannot continue the task: the input is neither an object nor a text that is not empty',
-      detail = 'TASK_INPUT_INVALID',
-      hint = 'Send the next message as an object or as text.';
-  end if;
-  if not private.is_within_limits(p_input) then
-    raise sqlstate 'PT400' using
-      message = 'Cannot continue the task: the input is larger than 1 MiB, 200 levels or 70,000 values',
-      detail = 'TASK_INPUT_INVALID',
-      hint = 'Send less, or store it as a file or document and name that.';
-  end if;
+  perform private.assert_task_input('continue the task', p_input);
   if p_task.parent_id is not null then
     raise sqlstate 'PT409' using
       message = format('Cannot continue task %s: it is a subtask, whose result its parent has', p_task_id),

@@ -61,6 +61,7 @@ create table public.mcp_policies (
   timeout_ms int check (timeout_ms between 1 and 600000),
   calls_per_minute int not null default 600 check (calls_per_minute > 0),
   burst_calls int not null default 200 check (burst_calls > 0),
+  max_input_bytes int check (max_input_bytes > 0),
   created_at timestamptz not null default now(),
   unique nulls not distinct (mcp_name, tool_name, user_id)
 );
@@ -73,6 +74,7 @@ comment on column public.mcp_policies.user_id is 'Null means every user.';
 comment on column public.mcp_policies.timeout_ms is 'Overrides the timeout of the tool''s own config.';
 comment on column public.mcp_policies.calls_per_minute is 'Calls a minute that each user may make in the long run.';
 comment on column public.mcp_policies.burst_calls is 'Calls that each user may make at once.';
+comment on column public.mcp_policies.max_input_bytes is 'Of a call''s arguments as JSON; null: as much as a request may have.';
 
 alter table public.mcp_policies enable row level security;
 create policy "users read the policies that apply to them" on public.mcp_policies

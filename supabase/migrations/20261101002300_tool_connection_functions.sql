@@ -388,13 +388,31 @@ $$;
 comment on function private.save_connection_state(uuid, jsonb) is
   'Remembers what was negotiated with a server: {protocol, discovery, session}, and approves the instructions with which it is first met. Called by the gateway.';
 
+create function private.newest_versions(p_tools jsonb)
+returns jsonb
+language sql
+immutable
+set search_path = ''
+as $$
+  select coalesce(jsonb_agg(newest.tool order by newest.place), '[]')
+  from (
+    select distinct on (listed.tool ->> 'name') listed.tool, listed.place
+    from jsonb_array_elements(p_tools) with ordinality as listed (tool, place)
+    order by listed.tool ->> 'name',
+      string_to_array(substring(listed.tool ->> 'version' from '^[0-9]{1,9}(?:\.[0-9]{1,9})*$'), '.')::int[] desc nulls last,
+      listed.place
+  ) as newest;
+$$;
+comment on function private.newest_versions(jsonb) is
+  'Of tools [{name, version}] with one name the newest version: the others stay in the code of their server.';
+
 create function private.store_tools(p_connection_id uuid, p_listing jsonb)
 returns int
 language plpgsql
 set search_path = ''
 as $$
 declare
-  v_tools jsonb := p_listing -> 'tools';
+  v_tools jsonb := private.newest_versions(p_listing -> 'tools');
   v_is_remote boolean := (p_listing ->> 'is_remote')::boolean;
   v_pin jsonb;
   v_changed int;
@@ -461,7 +479,7 @@ begin
 end;
 $$;
 comment on function private.store_tools(uuid, jsonb) is
-  'Stores a server''s whole list {tools: [{name, version, schema, openai_schema, schema_losses, hash, scopes}], dropped, is_remote, is_trusted, holds_new}: writes only rows that differ, holds back definitions of remote servers that nobody approved, unless the operator trusts the server, removes tools that vanished, and returns how many rows were written. Called by the gateway.';
+  'Stores a server''s whole list {tools: [{name, version, schema, openai_schema, schema_losses, hash, scopes}], dropped, is_remote, is_trusted, holds_new}: of several versions of a tool the newest; writes only rows that differ, holds back definitions of remote servers that nobody approved, unless the operator trusts the server, removes tools that vanished, and returns how many rows were written. Called by the gateway.';
 
 create function private.forget_outdated_parameters()
 returns trigger

@@ -262,6 +262,14 @@ begin
       and v_name in (cached.tool_name || '@' || cached.tool_version, cached.tool_name || '_v' || cached.tool_version)
     limit 1;
   end if;
+  if not found and v_tool.type = 'internal' then
+    -- An older version has no row of its own: the limits and grants of its tool hold for it.
+    select cached.* into v_cached
+    from public.mcp_tools_cache cached
+    where cached.connection_id = (v_server #>> '{connection,id}')::uuid
+      and cached.tool_version is not null
+      and cached.tool_name = substring(v_name from '^(.+)(?:@|_v)[0-9.]+$');
+  end if;
   v_name := coalesce(v_cached.tool_name, v_name);
 
   v_policy := private.find_mcp_policy(v_tool.slug, v_name, v_user_id);
@@ -290,6 +298,7 @@ begin
     'timeout_ms', coalesce(v_policy.timeout_ms, (
       select models.timeout_ms from public.mcp_tool_models as models
       where models.mcp_name = v_tool.slug and models.tool_name = v_name)),
+    'max_input_bytes', v_policy.max_input_bytes,
     'retry_after_ms', v_retry_after_ms,
     'secrets', case
       when v_tool.type <> 'internal' and v_is_granted and coalesce(v_policy.is_allowed, true) and v_retry_after_ms = 0
@@ -308,7 +317,7 @@ begin
 end;
 $$;
 comment on function private.begin_tool_call(jsonb) is
-  'All that one call {server, tool_name, caller: {user_id, agent_id, task_id, client_id, session_id, client_name, is_service, is_agent, joins_session}, is_charged, max_age_seconds} needs: connect_tool_server() and {user_id, session_id, client_id (of a task the one that created its job), scopes (null: all), is_due, is_granted, is_allowed, timeout_ms, retry_after_ms (0: not limited), secrets: tool_call_secrets() unless the call is refused here, cached or null, tool_names where cached is null}; null when no such server is registered and active. Takes the call out of its rate limit, unless the server''s list is older than max_age_seconds (null: whatever its age), and makes its session. Called by the gateway.';
+  'All that one call {server, tool_name, caller: {user_id, agent_id, task_id, client_id, session_id, client_name, is_service, is_agent, joins_session}, is_charged, max_age_seconds} needs: connect_tool_server() and {user_id, session_id, client_id (of a task the one that created its job), scopes (null: all), is_due, is_granted, is_allowed, timeout_ms, max_input_bytes (null: not limited), retry_after_ms (0: not limited), secrets: tool_call_secrets() unless the call is refused here, cached (of a version that is not the newest that of the newest) or null, tool_names where cached is null}; null when no such server is registered and active. Takes the call out of its rate limit, unless the server''s list is older than max_age_seconds (null: whatever its age), and makes its session. Called by the gateway.';
 
 create function private.usable_servers(p_caller jsonb, p_server text default null)
 returns table (server jsonb, scopes jsonb)

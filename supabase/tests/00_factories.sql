@@ -190,13 +190,14 @@ as $$
   where backlog.project_id = p_project_id;
 $$;
 
--- Realtime as it is when nobody has joined a task's own channel and nothing was sent for a while.
+-- Realtime as it is when nobody has joined a task's or a user's own channel and nothing was sent for a while.
 -- What sequences say outlives a rollback, so a test that counts messages says it first.
 create or replace function tests.quiet_realtime()
 returns void
 language sql
 as $$
-  select setval('private.task_channels_until', 1), setval('private.realtime_messages', 1);
+  select setval('private.task_channels_until', 1), setval('private.user_channels_until', 1),
+    setval('private.realtime_messages', 1);
 $$;
 
 -- Joins a channel as Realtime asks for it; what the policy decides is undone with everything else.

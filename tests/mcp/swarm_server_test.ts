@@ -25,12 +25,24 @@ const jobSchema = z.object({
   last_event_id: z.number(),
 });
 
+const promptSchema = z.object({
+  system: z.string().nullable(),
+  message_count: z.number(),
+  system_tools: z.array(z.string()),
+  messages: z.array(z.object({
+    role: z.string(),
+    text: z.string(),
+    characters: z.number(),
+    tool_calls: z.array(z.object({ name: z.string() })).optional(),
+  })),
+});
+
 Deno.test("the swarm is driven from an MCP client", async (t) => {
   await using platform = await bootMcpPlatform();
   const { sql, stack, mcpUrl } = platform;
-  for (const slug of ["writer", "asker", "sleeper"]) await addAgent(sql, { slug });
+  for (const slug of ["scribe", "asker", "sleeper"]) await addAgent(sql, { slug });
   stack.models.addAgent(scriptTurns(
-    "writer",
+    "scribe",
     call("save_intermediate_data", { key: "note.md", value: "# Notes\n\nAll is well." }),
     complete({ note: "note.md" }),
   ));
@@ -48,7 +60,7 @@ Deno.test("the swarm is driven from an MCP client", async (t) => {
 
   await t.step("a task is created, watched to its end, and its results are read", async () => {
     const { task_id, status } = createdSchema.parse(
-      await use(ada, "create_task", { agent: "writer", input: "Write a note" }),
+      await use(ada, "create_task", { agent: "scribe", input: "Write a note" }),
     );
     await using connected = await connectSdkClient({
       url: `${mcpUrl}/swarm`,
@@ -89,9 +101,37 @@ Deno.test("the swarm is driven from an MCP client", async (t) => {
     assert.ok(Array.isArray(steps) && steps.length >= 4);
   });
 
+  await t.step("what the model saw at a step is rebuilt from the transcript", async () => {
+    const { task_id } = createdSchema.parse(
+      await use(ada, "create_task", { agent: "scribe", input: "Write it down" }),
+    );
+    await use(ada, "get_task", { task_id, wait_seconds: 40 });
+    const read = async (seq: number, more: JsonObject = {}) =>
+      promptSchema.parse(await use(ada, "read_prompt", { task_id, seq, ...more }));
+
+    const first = await read(1);
+    const second = await read(3);
+
+    assert.deepEqual(first.messages.map(({ role, text }) => [role, text]), [
+      ["user", "Write it down"],
+    ]);
+    assert.deepEqual(second.messages.map(({ role }) => role), ["user", "assistant", "tool"]);
+    const [saved] = second.messages[1]?.tool_calls ?? [];
+    assert.equal(saved?.name, "save_intermediate_data");
+    assert.ok(second.system_tools.includes("complete_task"));
+    assert.equal(second.system, null, "a user does not read the agent's system prompt");
+    const cut = await read(3, { after_message: 2, max_characters: 3 });
+    assert.equal(cut.message_count, 3);
+    assert.deepEqual(cut.messages.map(({ role, text }) => [role, text.length]), [["tool", 3]]);
+    assert.ok((cut.messages[0]?.characters ?? 0) > 3);
+    const noModelStep = await attempt(ada, "read_prompt", { task_id, seq: 2 });
+    const others = await attempt(eve, "read_prompt", { task_id, seq: 1 });
+    assert.deepEqual([noModelStep.code, others.code], ["STEP_NOT_FOUND", "TASK_NOT_FOUND"]);
+  });
+
   await t.step("a fork's files are read when the job that it came from is gone", async () => {
     const { task_id } = createdSchema.parse(
-      await use(ada, "create_task", { agent: "writer", input: "Write a note" }),
+      await use(ada, "create_task", { agent: "scribe", input: "Write a note" }),
     );
     const { task } = jobSchema.parse(await use(ada, "get_task", { task_id, wait_seconds: 40 }));
     const fork = await use(ada, "fork_task", { task_id, from_step: 1 });
@@ -140,7 +180,7 @@ Deno.test("the swarm is driven from an MCP client", async (t) => {
   });
 
   await t.step("the same idempotency key names the same task", async () => {
-    const request = { agent: "writer", input: "Once", idempotency_key: "once" };
+    const request = { agent: "scribe", input: "Once", idempotency_key: "once" };
     const [one, two] = await Promise.all([
       use(ada, "create_task", request),
       use(ada, "create_task", request),
@@ -153,7 +193,7 @@ Deno.test("the swarm is driven from an MCP client", async (t) => {
   await t.step("a watch of a task that does nothing ends with its time", async () => {
     const { task_id } = createdSchema.parse(
       await use(ada, "create_task", {
-        agent: "writer",
+        agent: "scribe",
         input: "Later",
         run_after: new Date(Date.now() + 300 * 86_400_000).toISOString(),
       }),
@@ -171,7 +211,7 @@ Deno.test("the swarm is driven from an MCP client", async (t) => {
 
   await t.step("nobody sees or changes somebody else's tasks", async () => {
     const { task_id } = createdSchema.parse(
-      await use(ada, "create_task", { agent: "writer", input: "Mine" }),
+      await use(ada, "create_task", { agent: "scribe", input: "Mine" }),
     );
     const mine = jobSchema.parse(await use(ada, "get_task", { task_id, wait_seconds: 40 }));
     const tries: readonly (readonly [string, JsonObject])[] = [
@@ -188,7 +228,7 @@ Deno.test("the swarm is driven from an MCP client", async (t) => {
       assert.equal((await attempt(eve, tool, args)).code, "TASK_NOT_FOUND", tool);
     }
     assert.deepEqual((await use(eve, "list_tasks", {})).tasks, []);
-    const { tasks } = await use(ada, "list_tasks", { agent: "writer", status: "completed" });
+    const { tasks } = await use(ada, "list_tasks", { agent: "scribe", status: "completed" });
     assert.ok(JSON.stringify(tasks).includes(task_id));
   });
 
@@ -205,7 +245,7 @@ Deno.test("the swarm is driven from an MCP client", async (t) => {
     const bob = await platform.addUser("bob");
     await sql.begin(async (transaction) => {
       for (let made = 0; made < 7; made++) {
-        await transaction`select from private.create_task('writer', '{}', ${bob.id})`;
+        await transaction`select from private.create_task('scribe', '{}', ${bob.id})`;
       }
     });
     const pages: string[][] = [];
@@ -245,7 +285,7 @@ Deno.test("the swarm is driven from an MCP client", async (t) => {
 
     assert.ok((await listed(ada)).includes("payroll"));
     assert.ok(!(await listed(eve)).includes("payroll"));
-    assert.ok((await listed(eve)).includes("writer"));
+    assert.ok((await listed(eve)).includes("scribe"));
     createdSchema.parse(await use(ada, "create_task", request));
     assert.match(JSON.stringify(await attempt(eve, "create_task", request)), /AGENT_NOT_FOUND/);
   });

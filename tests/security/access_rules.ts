@@ -19,8 +19,8 @@ export const CLIENT_SCOPE = "quoth:read";
 export const NO_RIGHT = "42501";
 
 /**
- * Access to a table or view. Two things are no choice: the publishable key alone reads and writes
- * nothing, and signed-in users write nothing.
+ * Access to a table or view. One thing is no choice: the publishable key alone reads and writes
+ * nothing.
  */
 export interface TableRule {
   /**
@@ -29,11 +29,22 @@ export interface TableRule {
    */
   readonly usersRead: string | null;
   /** What an OAuth client needs to read rows of its user. @default none: they are the registry's */
-  readonly scope?: "swarm:run" | "quoth:read" | "sql:read" | "credentials:write";
+  readonly scope?:
+    | "swarm:run"
+    | "quoth:read"
+    | "sql:read"
+    | "credentials:write"
+    | "chat:read"
+    | "ruleset:read";
   /** Columns that no user reads. @default none */
   readonly hidden?: readonly string[];
   /** What the secret key may do; it reads every row. */
   readonly service: "reads" | "writes";
+  /**
+   * A column that signed-in users write, in rows of their own; agents and OAuth clients without the
+   * scope get the stable code of a refusal. @default they write nothing
+   */
+  readonly usersWrite?: string;
 }
 
 /** Those whose audience has the user in it. */
@@ -91,6 +102,12 @@ export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
   tools: { ...REGISTRY, hidden: ["config", "credential_secret_name"] },
 
   tasks: { usersRead: "created_by = $1", scope: "swarm:run", service: "reads" },
+  schedules: {
+    usersRead: "created_by = $1",
+    scope: "swarm:run",
+    service: "writes",
+    usersWrite: "agent",
+  },
   task_steps: OF_OWN_TASK,
   task_events: OF_OWN_TASK,
   human_reviews: OF_OWN_TASK,
@@ -172,6 +189,20 @@ export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
     scope: "swarm:run",
     service: "reads",
   },
+  auth_events: { usersRead: "user_id = $1", scope: "credentials:write", service: "writes" },
+  conversations: { usersRead: "user_id = $1", scope: "chat:read", service: "writes" },
+  messages: {
+    usersRead: "conversation_id in (select id from public.conversations where user_id = $1)",
+    scope: "chat:read",
+    service: "writes",
+  },
+  rulesets: { usersRead: "owner = $1 or owner is null", scope: "ruleset:read", service: "writes" },
+  ruleset_versions: {
+    usersRead: "ruleset_id in (select id from public.rulesets where owner = $1 or owner is null)",
+    scope: "ruleset:read",
+    service: "reads",
+  },
+
   tool_usage: OF_OWN_CALLS,
   agent_tool_usage: OF_OWN_CALLS,
 };
@@ -244,6 +275,14 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     ...OWNER_AND_SERVICE,
     arguments: async (world) => ({ p_task_id: await world.taskInReview(), p_approved: true }),
   },
+  // It reads no table, so everybody who is signed in may ask.
+  "next_schedule_times(text, text, integer, timestamp with time zone)": {
+    ...EACH_USER,
+    service: "runs",
+    agent: "runs",
+    client: "runs",
+    arguments: () => ({ p_cron: "30 7 * * mon-fri", p_time_zone: "Europe/Berlin" }),
+  },
   "approve_statement(uuid, boolean)": {
     ...OWNER_AND_SERVICE,
     stranger: "CONFIRMATION_NOT_FOUND",
@@ -268,7 +307,7 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     ...OWNER_AND_SERVICE,
     arguments: async (world) => ({ p_task_id: await world.failedTask(), p_input: "Go on" }),
   },
-  "fork_task(uuid, integer)": {
+  "fork_task(uuid, integer, jsonb)": {
     ...OWNER_AND_SERVICE,
     arguments: async (world) => ({ p_task_id: await world.failedTask(), p_from_seq: 1 }),
   },
@@ -281,6 +320,11 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     ...EACH_USER,
     agent: "runs",
     arguments: () => ({}),
+  },
+  "read_trace(uuid, jsonb, integer)": {
+    ...OWNER_AND_SERVICE,
+    agent: "runs",
+    arguments: async (world) => ({ p_master_task_id: await world.waitingTask() }),
   },
   "check_head(uuid)": {
     ...OF_MEMBERS,
@@ -351,12 +395,25 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
 
 /** The functions of `private` that signed-in users execute: behind policies and public functions. */
 export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
+  "add_message(uuid, text, text, text)",
   "approve_statement(uuid, boolean)",
   "call_as_caller(text, jsonb)",
   "cancel_task(uuid)",
+  "catalog_version(jsonb)",
   "check_head(uuid)",
   "continue_task(uuid, jsonb)",
+  "create_conversation(text)",
+  "delete_conversation(uuid)",
+  "describe_columns(jsonb)",
+  "describe_constraints(jsonb)",
+  "describe_enums(jsonb)",
+  "describe_functions(jsonb)",
+  "describe_indexes(jsonb)",
+  "describe_relations(jsonb)",
+  "describe_row_policies(jsonb)",
+  "describe_schema(jsonb)",
   "fork_task(uuid, integer)",
+  "fork_task(uuid, integer, jsonb)",
   "has_scope(text)",
   "is_own_channel(text)",
   "is_own_job_file(text)",
@@ -364,13 +421,19 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "join_channel(text)",
   "keep_sql_answer(uuid, jsonb)",
   "list_jobs(jsonb, jsonb, integer)",
+  "log_auth_event(text, jsonb)",
   "match_documents(vector, double precision, integer, uuid)",
+  "next_schedule_times(text, text, integer, timestamp with time zone)",
   "project_freshness(uuid)",
+  "read_trace(uuid, jsonb, integer)",
   "respond_to_review(uuid, boolean, jsonb, text)",
   "retry_task(uuid)",
+  "save_ruleset(uuid, text, jsonb, integer)",
   "search_documents(uuid, text, vector, text, integer, text, integer)",
   "set_provider_key(text, text)",
   "set_tool_credential(text, text)",
   "spend_sql_confirmation(text, text, text, text, text)",
+  "view_definition(oid, jsonb)",
+  "visible_relations(jsonb)",
   "watch_task(uuid)",
 ];

@@ -80,6 +80,29 @@ Deno.test("a job's channels are its owner's, and nobody sends into them", async 
     await assertOwnerHeardOnly("after sends over HTTP");
   });
 
+  await t.step("a user's own channel carries the changes of their jobs alone", async () => {
+    const channelOf = ({ id }: { readonly id: string }) => `supaswarm:user:${id}`;
+    for (const client of [cast.stranger.client, cast.anon]) {
+      const answer = await tryToListen(client, channelOf(cast.owner), { isPrivate: true });
+      assert.equal(answer, "CHANNEL_ERROR");
+    }
+    const [ownersEar, strangersEar] = await Promise.all(
+      [cast.owner, cast.stranger].map((person) =>
+        listen(person.client, channelOf(person), { isPrivate: true })
+      ),
+    );
+    assert.ok(ownersEar !== undefined && strangersEar !== undefined);
+
+    const ownersJob = await createWaitingJob(sql, cast.owner.id);
+    await createWaitingJob(sql, cast.stranger.id);
+    await sql`select public.cancel_task(${ownersJob}::uuid)`;
+
+    await waitFor(() => strangersEar.heard.length > 0, { what: "the stranger's job" });
+    await waitFor(() => ownersEar.heard.length > 1, { what: "the owner's job" });
+    assert.deepEqual(ownersEar.heard, ["job.changed", "job.changed"]);
+    assert.deepEqual(strangersEar.heard, ["job.changed"]);
+  });
+
   await t.step("changes of rows reach the owner alone", async () => {
     const [ownersRows, strangersRows] = await Promise.all([
       followTasks(cast.owner.client),

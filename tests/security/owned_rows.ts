@@ -19,10 +19,14 @@ export async function fillEveryTable(sql: Sql, ownerId: string): Promise<CallWor
   await sql`
     insert into public.tool_credential_audience (tool_id, user_id) values (${toolId}, ${ownerId})`;
   const tasks = taskFactories(sql, ownerId);
+  await sql`
+    insert into public.schedules (created_by, agent, input, cron)
+    values (${ownerId}, ${AGENT}, '"Write it"', '@daily')`;
   await addTaskRows(sql, { ownerId, taskId: await tasks.taskInReview() });
   const connectionId = await addToolRows(sql, { ownerId, toolId });
   await addRegistryRows(sql, { ownerId, toolId });
   await addSyncRows(sql, ownerId);
+  await addCatalogRows(sql, ownerId);
   await tasks.waitingStatement();
   const agentId = await idOf(sql, AGENT);
   return { agentId, connectionId, toolSlug: TOOL, providerName: PROVIDER, ...tasks };
@@ -148,6 +152,29 @@ async function addSyncRows(sql: Sql, ownerId: string): Promise<void> {
     )
     insert into public.quoth_file_errors (project_id, file_path, error)
     select id, 'binary.md', '{"code": "FILE_NOT_TEXT"}' from project`;
+}
+
+/** Rulesets are there twice: the owner's, and a shared one. */
+async function addCatalogRows(sql: Sql, ownerId: string): Promise<void> {
+  await sql`
+    with conversation as (
+      insert into public.conversations (user_id, title, message_count)
+      values (${ownerId}, 'Matrix', 1) returning id
+    ),
+    message as (
+      insert into public.messages (conversation_id, seq, role, content)
+      select id, 1, 'user', 'Hello' from conversation
+    ),
+    event as (
+      insert into public.auth_events (user_id, event) values (${ownerId}, 'SIGNED_IN')
+    ),
+    ruleset as (
+      insert into public.rulesets (owner, name, version)
+      select whose, 'Matrix', 1 from unnest(array[${ownerId}::uuid, null]) as whose
+      returning id, name
+    )
+    insert into public.ruleset_versions (ruleset_id, version, name, content)
+    select id, 1, name, '{}' from ruleset`;
 }
 
 async function addToolRows(

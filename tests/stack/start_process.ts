@@ -1,6 +1,5 @@
-import { fileURLToPath } from "node:url";
-
-const START = fileURLToPath(new URL("../../scripts/start.ts", import.meta.url));
+import { join } from "node:path";
+import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 
 /** The line that `start --json` prints when it serves. */
 export interface ReadyLine {
@@ -34,11 +33,16 @@ export interface StartProcess extends AsyncDisposable {
 /** Runs `scripts/start.ts` with `args`; `stdin` is a pipe unless it is said to be none. */
 export function runStart(
   args: readonly string[],
-  options: { readonly stdin?: "piped" | "null"; readonly env?: Record<string, string> } = {},
+  options: {
+    readonly stdin?: "piped" | "null";
+    readonly env?: Record<string, string>;
+    /** Whose checkout is started. @default this one */
+    readonly root?: string;
+  } = {},
 ): StartProcess {
-  const { stdin = "piped", env = {} } = options;
+  const { stdin = "piped", env = {}, root = PROJECT_ROOT } = options;
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", START, ...args],
+    args: ["run", "-A", join(root, "scripts/start.ts"), ...args],
     stdin,
     stdout: "piped",
     stderr: "piped",

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { fileURLToPath } from "node:url";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { areGone, descendants } from "./process_tree.ts";
 import { runStart, type StartEnd } from "./start_process.ts";
@@ -72,9 +73,53 @@ Deno.test("a folder or a port in use is one clear line, and SIGKILL loses no dat
 
   assert.equal(after.secret_key, ready.secret_key);
   assert.deepEqual(await (await agents(after.api_url)).json(), [{ slug: "kept" }]);
+
+  const rows = await runSql(["--json", "select slug from agents where slug = 'kept'"], kept);
+  assert.deepEqual(JSON.parse(rows.stdout).rows, [{ slug: "kept" }]);
+  await runSql([
+    "update supabase_migrations.schema_migrations set statements = '{}' where name = 'agents'",
+  ], kept);
   again.kill("SIGTERM");
   await again.ended;
+  const stopped = await runSql(["select 1"], kept);
+  assert.equal(stopped.code, 1);
+  assert.match(stopped.stderr, /no stack runs.*deno task start/s);
+
+  await using outdated = runStart(["--json", "--port", "0"], kept);
+  assertOneClearLine(await outdated.ended, /_agents\.sql changed after it was applied.*--reset/);
+  await using reset = runStart(["--json", "--port", "0", "--reset"], kept);
+  const fresh = await reset.ready;
+  assert.deepEqual(await (await agents(fresh.api_url)).json(), []);
+  assert.equal(fresh.secret_key, ready.secret_key);
+  reset.kill("SIGTERM");
+  await reset.ended;
   await Deno.remove(dataDir, { recursive: true });
+});
+
+async function runSql(args: readonly string[], { env }: { readonly env: Record<string, string> }) {
+  const script = fileURLToPath(new URL("../../scripts/sql.ts", import.meta.url));
+  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", script, ...args],
+    env,
+  }).output();
+  const decoder = new TextDecoder();
+  return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
+}
+
+Deno.test("a bad setting or data folder is refused before the start, naming its variable", async () => {
+  const cases = [
+    { SUPASWARM_LEASE_SECONDS: "soon" },
+    { SUPASWARM_FILES_DIR: "/nowhere" },
+    { OLLAMA_HOST: "ftp://x" },
+  ];
+  for (const env of cases) {
+    await using start = runStart(EPHEMERAL, { env });
+    assertOneClearLine(await start.ended, new RegExp(Object.keys(env)[0] ?? ""));
+  }
+  await using unwritable = runStart(["--json", "--port", "0"], {
+    env: { SUPASWARM_DATA_DIR: "/dev/null/data" },
+  });
+  assertOneClearLine(await unwritable.ended, /SUPASWARM_DATA_DIR/);
 });
 
 Deno.test("arguments that cannot be used are one clear line", async () => {

@@ -1,4 +1,5 @@
 import { textBlock } from "../../content_block.ts";
+import { definedOnly } from "../../defined_only.ts";
 import { type ErrorCode, traitsOf } from "../../errors/codes.ts";
 import { SwarmError } from "../../errors/swarm_error.ts";
 import type { JsonObject } from "../../json.ts";
@@ -206,7 +207,7 @@ function gaveUp(generation: Generation, attempts: Attempts, error: SwarmError): 
     attempts,
     new SwarmError(error.code, error.message, {
       cause: error,
-      ...(error.hint === undefined ? {} : { hint: error.hint }),
+      ...definedOnly({ hint: error.hint }),
       details,
     }),
   );
@@ -220,13 +221,12 @@ function failed(generation: Generation, attempts: Attempts, error: SwarmError): 
     sql: lastSql,
     statement_class: last?.statementClass ?? null,
     attempts: list,
-    error: { code, message, ...(hint === undefined ? {} : { hint }) },
+    error: { code, message, ...definedOnly({ hint }) },
   };
   return reply([textBlock(message)], {
     isError: true,
     errorCode: code,
-    ...(hint === undefined ? {} : { hint }),
-    ...(details === undefined ? {} : { details }),
+    ...definedOnly({ hint, details }),
     structured: structured as JsonObject,
     meta: {
       attempts: list.length,

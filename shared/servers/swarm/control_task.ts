@@ -1,5 +1,6 @@
 import { z } from "../../vendor/zod.js";
 import { toSwarmError } from "../../db/to_swarm_error.ts";
+import { jsonObject, jsonValue } from "../../json_schema.ts";
 import { defineTool } from "../../tool_contracts/internal_server.ts";
 import { taskInput } from "../../tasks/create_task_request.ts";
 import { asOwner } from "../as_owner.ts";
@@ -78,23 +79,35 @@ export const continueTaskTool = defineTool({
   },
 });
 
+const forkChanges = z.strictObject({
+  input: taskInput.exactOptional().describe("Another input of the task"),
+  arguments: jsonObject.exactOptional().describe("Other arguments of the call at from_step"),
+  answer: jsonValue.exactOptional().describe(
+    "Another result of the call at from_step, which is then not made; of a review " +
+      "{approved, response, comments}",
+  ),
+});
+
 /** Starts a second job from the middle of a first. */
 export const forkTaskTool = defineTool({
   name: "fork_task",
   title: "Fork a task",
   description:
     "Makes a new job that goes on from the steps of a task before from_step, with the same input, " +
-    "agent and budget; the task itself stays as it is. read_steps numbers the steps.",
+    "agent and budget; the task itself stays as it is. read_steps numbers the steps. With changes " +
+    "it goes another way from there.",
   version: "1",
   scopes: SWARM_SCOPES,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
-  input: taskId.extend({ from_step: z.int().min(1) }),
+  input: taskId.extend({ from_step: z.int().min(1), changes: forkChanges.optional() }),
   output: z.object({ task_id: z.string().describe("Of the new job") }),
-  async run({ task_id, from_step }, context) {
+  async run({ task_id, from_step, changes = {} }, context) {
     try {
       const [row] = await asOwner(context, "write", (sql) =>
         sql`
-        select public.fork_task(${task_id}::uuid, ${from_step}::int) as task_id`);
+        select public.fork_task(
+          ${task_id}::uuid, ${from_step}::int, ${sql.json(changes)}
+        ) as task_id`);
       return { task_id: z.string().parse(row?.task_id) };
     } catch (error) {
       throw toSwarmError(error, "fork the task");

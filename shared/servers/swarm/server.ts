@@ -5,6 +5,7 @@ import { createTaskTool } from "./create_task.ts";
 import { getTaskTool } from "./get_task.ts";
 import { listAgentsTool } from "./list_agents.ts";
 import { listTasksTool } from "./list_tasks.ts";
+import { readPromptTool } from "./read_prompt.ts";
 import { readDataTool, readFileTool } from "./read_results.ts";
 import { readStepsTool } from "./read_steps.ts";
 
@@ -26,6 +27,7 @@ export const swarmServer: InternalServer = {
     listTasksTool,
     readDataTool,
     readFileTool,
+    readPromptTool,
     readStepsTool,
     retryTaskTool,
     continueTaskTool,

@@ -1,6 +1,7 @@
 import { definedOnly } from "../../defined_only.ts";
 import { SwarmError } from "../../errors/swarm_error.ts";
 import type { JsonObject } from "../../json.ts";
+import { newestDefinitions } from "../kinds/internal/open_internal_server.ts";
 import { mcpFeatures } from "../kinds/mcp/mcp_server.ts";
 import { insufficientScope, missingScopes, scopesOf } from "../../tool_contracts/tool_scopes.ts";
 import { definitionDifference, definitionHash } from "./definition_pin.ts";
@@ -17,9 +18,11 @@ import type {
   QuarantinedTool,
   ServerTools,
 } from "../../tool_contracts/server_tools.ts";
+import type { InternalServer } from "../../tool_contracts/internal_server.ts";
 import type { ListServerOptions } from "../../tool_contracts/tool_gateway.ts";
 import type { ToolCaller } from "../../tool_contracts/tool_caller.ts";
 import type { ServerListing, UsableServer } from "../../tool_contracts/tool_records.ts";
+import { isOlderVersion } from "../../tool_contracts/tool_versions.ts";
 import { unknownServer } from "../../tool_contracts/unknown_server.ts";
 
 /** How long a caller waits for a first list, or one that it asked for: longer than any takes. */
@@ -64,8 +67,9 @@ export async function listServerTools(
   if (listing.tools_listed_at === null && listingError !== null) throw listingError;
 
   const allowed = listing.tools.filter(({ is_allowed: isAllowed }) => isAllowed);
-  const tools = allowed.filter(({ state }) => state === "approved")
+  const newest = allowed.filter(({ state }) => state === "approved")
     .map((tool) => toListed(tool, scopesOf(server.tool, tool.scopes), granted));
+  const tools = internal === null ? newest : withVersions(newest, internal, granted);
   const callable = tools.filter(({ missingScopes }) => missingScopes.length === 0);
   return {
     server: summaryOf(freshSummary(server, listing), callable.length),
@@ -98,7 +102,7 @@ async function isDue(
   const internal = await loadInternalServer(listing.tool);
   if (internal === null) return listing.is_due;
   const cached = new Set(listing.tools.map(({ hash }) => hash));
-  const hashes = internal.tools.map(({ definition }) => definitionHash(definition));
+  const hashes = newestDefinitions(internal).map(definitionHash);
   return hashes.length !== cached.size || hashes.some((hash) => !cached.has(hash));
 }
 
@@ -139,6 +143,8 @@ function toListed(
   return {
     name: tool.name,
     version: tool.version,
+    isOlderVersion: false,
+    deprecated: null,
     ...definedOnly({ title, description }),
     inputSchema: withModelChoice(inputSchema, tool.models),
     ...definedOnly({ outputSchema, annotations: annotations as JsonObject | undefined }),
@@ -152,6 +158,50 @@ function toListed(
     lastSuccessfulCall: tool.last_successful_call,
     lastUpdated: tool.last_updated,
   };
+}
+
+/** Calls of older versions teach nothing: what is learned is the newest one's. */
+const NOTHING_LEARNED = {
+  successfulParameters: [],
+  isShape: true,
+  successCount: 0,
+  lastSuccessfulCall: null,
+} as const;
+
+/** An internal server's tools with what only its code knows: older versions, and what is deprecated. */
+function withVersions(
+  newest: readonly ListedTool[],
+  { tools }: InternalServer,
+  granted: readonly string[] | null,
+): ListedTool[] {
+  const definitions = tools.map(({ definition }) => definition);
+  const listed = newest.map((tool) => {
+    const code = tools.find(({ definition: { name, version } }) =>
+      name === tool.name && version === tool.version
+    );
+    return code === undefined ? tool : { ...tool, deprecated: code.deprecated };
+  });
+  const older = tools.flatMap(({ definition, scopes, deprecated }): ListedTool[] => {
+    const current = newest.find(({ name }) => name === definition.name);
+    if (current === undefined || !isOlderVersion(definition, definitions)) return [];
+    const { name, version = null, title, description, inputSchema, outputSchema } = definition;
+    const annotations = definition.annotations as JsonObject | undefined;
+    return [{
+      name,
+      version,
+      isOlderVersion: true,
+      deprecated,
+      ...definedOnly({ title, description }),
+      inputSchema: withModelChoice(inputSchema, current.models),
+      ...definedOnly({ outputSchema, annotations }),
+      models: current.models,
+      scopes,
+      missingScopes: missingScopes(scopes, granted),
+      ...NOTHING_LEARNED,
+      lastUpdated: current.lastUpdated,
+    }];
+  });
+  return [...listed, ...older];
 }
 
 /** Instructions wait like a tool's definition, under an empty name. */

@@ -1,6 +1,6 @@
 begin;
 set local search_path = public, extensions;
-select plan(7);
+select plan(8);
 
 -- A job of owner with a row in each of the tables that belong to a user.
 select tests.create_user('stranger'), tests.create_provider('acme', true);
@@ -53,8 +53,17 @@ select is_empty(
   $$select relation.relname, acl.privilege_type
     from pg_class as relation, aclexplode(relation.relacl) as acl
     where relation.relnamespace in ('public'::regnamespace, 'private'::regnamespace)
-      and acl.grantee = 'authenticated'::regrole and acl.privilege_type <> 'SELECT'$$,
+      and acl.grantee = 'authenticated'::regrole and acl.privilege_type <> 'SELECT'
+      and not (relation.relname = 'schedules' and acl.privilege_type = 'DELETE')$$,
   'signed-in users write no table'
+);
+select is_empty(
+  $$select attribute.attrelid::regclass, attribute.attname, acl.privilege_type
+    from pg_attribute as attribute, aclexplode(attribute.attacl) as acl
+    where acl.grantee = 'authenticated'::regrole and acl.privilege_type <> 'SELECT'
+      and not (attribute.attrelid = 'public.schedules'::regclass and attribute.attname in (
+        'created_by', 'name', 'agent', 'input', 'cron', 'time_zone', 'overlap', 'is_active', 'priority', 'budget', 'metadata'))$$,
+  'but what they may say in rows of their own'
 );
 select is_empty(
   $$select attribute.attrelid::regclass, attribute.attname

@@ -32,6 +32,27 @@ gatewayTest(
   },
 );
 
+gatewayTest(
+  "a policy limits the bytes of the arguments, of a user before everyone's",
+  async (fixture) => {
+    const { sql } = fixture;
+    await using external = await registerServer(fixture);
+    const [one, other] = [await fixture.createUser(), await fixture.createUser()];
+    await sql`
+    insert into public.mcp_policies (mcp_name, tool_name, user_id, max_input_bytes)
+    values (${external.slug}, 'search', null, 40), (${external.slug}, null, ${other}, 30)`;
+    const search = async (userId: string, searchValue: string) =>
+      codeOf(await external.call({ ...nobody(), userId }, "search", { searchValue }));
+    const frame = JSON.stringify({ searchValue: "" }).length;
+
+    assert.equal(await search(one, "x".repeat(40 - frame)), undefined);
+    assert.equal(await search(one, "x".repeat(41 - frame)), "TOOL_INPUT_TOO_LARGE");
+    assert.equal(await search(one, "é".repeat(40 - frame)), "TOOL_INPUT_TOO_LARGE");
+    assert.equal(await search(other, "x".repeat(30 - frame)), undefined);
+    assert.equal(await search(other, "x".repeat(31 - frame)), "TOOL_INPUT_TOO_LARGE");
+  },
+);
+
 gatewayTest("a tool that a policy forbids is offered to nobody", async (fixture) => {
   const { sql } = fixture;
   await using external = await registerServer(fixture);

@@ -29,7 +29,9 @@ import {
   type ToolContext,
   ToolReply,
 } from "../../../tool_contracts/internal_server.ts";
+import type { ToolDefinition } from "../../../tool_contracts/tool_definition.ts";
 import { insufficientScope, missingScopes } from "../../../tool_contracts/tool_scopes.ts";
+import { isOlderVersion } from "../../../tool_contracts/tool_versions.ts";
 import { callToolModel } from "./call_tool_model.ts";
 import { relayInternal } from "./relay_internal.ts";
 
@@ -57,8 +59,7 @@ const STATEMENT_GRACE_MS = 250;
 export function openInternalServer(options: InternalServerOptions): ToolServer {
   const { server } = options;
   return {
-    listTools: () =>
-      Promise.resolve({ tools: server.tools.map(({ definition }) => definition), dropped: [] }),
+    listTools: () => Promise.resolve({ tools: newestDefinitions(server), dropped: [] }),
     callTool: (call, signal) => callTool(options, call, signal),
     relay: (request, signal) =>
       relayInternal(server, request, (deadline) =>
@@ -69,6 +70,12 @@ export function openInternalServer(options: InternalServerOptions): ToolServer {
           timeoutMs: request.timeoutMs,
         }), signal),
   };
+}
+
+/** The newest version of each tool, which alone has the plain name. */
+export function newestDefinitions({ tools }: InternalServer): ToolDefinition[] {
+  const definitions = tools.map(({ definition }) => definition);
+  return definitions.filter((definition) => !isOlderVersion(definition, definitions));
 }
 
 /** What an internal server has beside tools. */
@@ -89,8 +96,10 @@ async function callTool(
   call: ServerCall,
   signal: AbortSignal,
 ): Promise<ServerAnswer> {
-  const { name } = call.definition;
-  const tool = options.server.tools.find(({ definition }) => definition.name === name);
+  const { name, version } = call.definition;
+  const tool = options.server.tools.find(({ definition }) =>
+    definition.name === name && definition.version === version
+  );
   if (tool === undefined) {
     throw new SwarmError("TOOL_NOT_FOUND", `There is no tool '${name}'`);
   }

@@ -1,0 +1,18 @@
+import { ListTree } from "@lucide/vue";
+import type { Component } from "vue";
+
+/** An entry of the navigation. */
+export interface NavigationPage {
+  readonly path: string;
+  readonly title: string;
+  readonly icon: Component;
+  /** Second key after `g`. */
+  readonly key: string;
+  /** What must hold for the page to be shown. @default nothing */
+  readonly needs?: "supabase_server" | "operator";
+}
+
+/** The pages that exist, in the order of the navigation. */
+export const PAGES: readonly NavigationPage[] = [
+  { path: "/jobs", title: "Jobs", icon: ListTree, key: "j" },
+];

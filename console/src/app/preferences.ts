@@ -1,0 +1,25 @@
+import { ref, watch } from "vue";
+
+export type Scheme = "system" | "light" | "dark";
+
+const SCHEME_KEY = "supaswarm.scheme";
+const SHORTCUTS_KEY = "supaswarm.single_key_shortcuts";
+
+export const scheme = ref<Scheme>(readScheme());
+/** Single keys get in the way of speech input and screen readers, so they can be switched off. */
+export const hasSingleKeys = ref(localStorage.getItem(SHORTCUTS_KEY) !== "off");
+
+/** Sets the color scheme of the page and keeps both preferences on this device. */
+export function applyScheme(): void {
+  watch(scheme, (value) => {
+    if (value === "system") delete document.documentElement.dataset.scheme;
+    else document.documentElement.dataset.scheme = value;
+    localStorage.setItem(SCHEME_KEY, value);
+  }, { immediate: true });
+  watch(hasSingleKeys, (value) => localStorage.setItem(SHORTCUTS_KEY, value ? "on" : "off"));
+}
+
+function readScheme(): Scheme {
+  const stored = localStorage.getItem(SCHEME_KEY);
+  return stored === "light" || stored === "dark" ? stored : "system";
+}

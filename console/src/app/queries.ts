@@ -1,0 +1,21 @@
+import { QueryClient } from "@tanstack/vue-query";
+import { RequestError } from "../project/request_error.ts";
+
+/** The store of what the project answered. Nothing is asked while the page is hidden. */
+export function createQueries(): QueryClient {
+  return new QueryClient({
+    defaultOptions: {
+      queries: {
+        staleTime: 5_000,
+        refetchIntervalInBackground: false,
+        retry: (failureCount, error) => failureCount < 2 && mayPass(error),
+        retryDelay: (attempt) => Math.min(500 * 2 ** attempt, 5_000),
+      },
+    },
+  });
+}
+
+/** What a second try may mend: nothing that the project refused for a reason. */
+function mayPass(error: Error): boolean {
+  return !(error instanceof RequestError) || error.status === 0 || error.status >= 500;
+}

@@ -1,0 +1,57 @@
+import { createRouter, createWebHashHistory, type Router } from "vue-router";
+import { watch } from "vue";
+import { isSessionRead, isSignedIn } from "../project/session.ts";
+import JobsPage from "../pages/jobs/JobsPage.vue";
+
+declare module "vue-router" {
+  interface RouteMeta {
+    /** The page's name, for the document's title. */
+    title: string;
+    isPublic?: boolean;
+  }
+}
+
+/** Hash routes, so that the built files work in any folder of any static host. */
+export function createConsoleRouter(): Router {
+  const router = createRouter({
+    history: createWebHashHistory(),
+    scrollBehavior: (_to, _from, saved) => saved ?? { top: 0 },
+    routes: [
+      { path: "/", redirect: "/jobs" },
+      {
+        path: "/sign-in",
+        component: () => import("../pages/sign_in/SignInPage.vue"),
+        meta: { title: "Sign in", isPublic: true },
+      },
+      { path: "/jobs", component: JobsPage, meta: { title: "Jobs" } },
+      {
+        path: "/jobs/new",
+        component: () => import("../pages/new_job/NewJobPage.vue"),
+        meta: { title: "New job" },
+      },
+      {
+        path: "/jobs/:id",
+        component: () => import("../pages/job/JobPage.vue"),
+        meta: { title: "Job" },
+        props: true,
+      },
+      {
+        path: "/:path(.*)*",
+        component: () => import("../pages/NotFoundPage.vue"),
+        meta: { title: "Not found", isPublic: true },
+      },
+    ],
+  });
+  router.beforeEach((to) => {
+    if (to.meta.isPublic || isSignedIn.value || !isSessionRead.value) return true;
+    return { path: "/sign-in", query: { next: to.fullPath } };
+  });
+  // A session that ends by itself (signed out elsewhere, refresh refused) leads to the sign-in page.
+  watch(isSignedIn, (signedIn) => {
+    const route = router.currentRoute.value;
+    if (!signedIn && !route.meta.isPublic) {
+      void router.replace({ path: "/sign-in", query: { next: route.fullPath } });
+    }
+  });
+  return router;
+}

@@ -1,0 +1,37 @@
+import { readonly, ref } from "vue";
+import { toRequestError } from "../project/request_error.ts";
+
+/** A short message about something that has happened. */
+export interface Toast {
+  readonly id: number;
+  readonly text: string;
+  readonly tone: "good" | "bad";
+  readonly code?: string;
+}
+
+const SHOWN_MS = 6_000;
+const list = ref<Toast[]>([]);
+let lastId = 0;
+
+export const toasts = readonly(list);
+
+/** Says that something worked. */
+export function tellSuccess(text: string): void {
+  show({ text, tone: "good" });
+}
+
+/** Says what failed; it stays until it is dismissed. */
+export function tellFailure(error: unknown): void {
+  const { message, hint, code } = toRequestError(error);
+  show({ text: hint === null ? message : `${message}. ${hint}`, tone: "bad", code });
+}
+
+export function dismissToast(id: number): void {
+  list.value = list.value.filter((toast) => toast.id !== id);
+}
+
+function show(toast: Omit<Toast, "id">): void {
+  const id = ++lastId;
+  list.value = [...list.value.slice(-3), { ...toast, id }];
+  if (toast.tone === "good") setTimeout(() => dismissToast(id), SHOWN_MS);
+}

@@ -1,0 +1,63 @@
+const COUNT = new Intl.NumberFormat("en");
+const COMPACT = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+const PERCENT = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 1 });
+const MICRO = 1_000_000;
+
+/** A whole number with separators; nothing known is a dash. */
+export function formatCount(count: number | null | undefined): string {
+  return count === null || count === undefined ? "–" : COUNT.format(count);
+}
+
+/** A large number in a narrow column, such as `12.3K`. */
+export function formatCompact(count: number | null | undefined): string {
+  return count === null || count === undefined ? "–" : COMPACT.format(count);
+}
+
+/** A share between 0 and 1. */
+export function formatShare(share: number | null | undefined): string {
+  return share === null || share === undefined ? "–" : PERCENT.format(share);
+}
+
+/** Millionths of a US dollar, with as many digits as small sums need. */
+export function formatCost(microUsd: number | null | undefined): string {
+  if (microUsd === null || microUsd === undefined) return "–";
+  const usd = microUsd / MICRO;
+  const digits = usd === 0 || Math.abs(usd) >= 1 ? 2 : Math.abs(usd) >= 0.01 ? 4 : 6;
+  return new Intl.NumberFormat("en", {
+    style: "currency",
+    currency: "USD",
+    minimumFractionDigits: 2,
+    maximumFractionDigits: digits,
+  }).format(usd);
+}
+
+/** A span of time, in at most two units. */
+export function formatDuration(durationMs: number | null | undefined): string {
+  if (durationMs === null || durationMs === undefined || Number.isNaN(durationMs)) return "–";
+  if (durationMs < 1_000) return `${Math.max(0, Math.round(durationMs))} ms`;
+  const seconds = durationMs / 1_000;
+  if (seconds < 60) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${Math.floor(seconds % 60)} s`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 24) return `${hours} h ${minutes % 60} min`;
+  return `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
+/** A size in bytes, in binary units. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1_024) return `${bytes} B`;
+  const units = ["KiB", "MiB", "GiB"];
+  let value = bytes / 1_024;
+  let unit = 0;
+  while (value >= 1_024 && unit < units.length - 1) {
+    value /= 1_024;
+    unit++;
+  }
+  return `${value.toFixed(value < 10 ? 1 : 0)} ${units[unit]}`;
+}
+
+/** The first part of an id, which tells rows apart. */
+export function shortId(id: string | null | undefined): string {
+  return id?.slice(0, 8) ?? "–";
+}

@@ -1,0 +1,40 @@
+import { readonly, ref } from "vue";
+
+const LOCAL = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "medium" });
+const DAY = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", timeZone: "UTC" });
+const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "narrow" });
+const TICK_MS = 1_000;
+
+const now = ref(Date.now());
+setInterval(() => {
+  if (!document.hidden) now.value = Date.now();
+}, TICK_MS);
+
+/** The present time in milliseconds; it moves once a second while the page is looked at. */
+export const currentTime = readonly(now);
+
+/** Date and time where the reader is. */
+export function formatLocal(at: string | number): string {
+  return LOCAL.format(new Date(at));
+}
+
+/** The same moment in UTC. */
+export function formatUtc(at: string | number): string {
+  return `${new Date(at).toISOString().replace("T", " ").replace(/\.\d+Z$/, "")} UTC`;
+}
+
+/** A day of the usage views, which is one of UTC. */
+export function formatDay(day: string): string {
+  return DAY.format(new Date(`${day.slice(0, 10)}T00:00:00Z`));
+}
+
+/** How long ago, or in how long. */
+export function formatRelative(at: string | number, nowMs: number): string {
+  const seconds = (new Date(at).getTime() - nowMs) / 1_000;
+  const distance = Math.abs(seconds);
+  if (distance < 5) return "just now";
+  if (distance < 60) return RELATIVE.format(Math.round(seconds), "second");
+  if (distance < 3_600) return RELATIVE.format(Math.round(seconds / 60), "minute");
+  if (distance < 86_400) return RELATIVE.format(Math.round(seconds / 3_600), "hour");
+  return RELATIVE.format(Math.round(seconds / 86_400), "day");
+}

@@ -1,0 +1,90 @@
+import type { TraceStep } from "./trace_model.ts";
+
+/** Times on a scale from 0 to 1, in which long idle times take little room. */
+export interface Timeline {
+  readonly startMs: number;
+  readonly endMs: number;
+  /** Where a moment lies; outside of the scale it is at its end. */
+  positionOf(atMs: number): number;
+  /** The idle times that were shortened. */
+  readonly gaps: readonly { readonly position: number; readonly durationMs: number }[];
+}
+
+/** An idle time is shortened when it is at least this long, and this part of all. */
+const MIN_GAP_MS = 2_000;
+const MIN_GAP_SHARE = 0.08;
+/** What is left of it, as a part of the time in which something went on. */
+const LEFT_SHARE = 0.03;
+
+/**
+ * The scale of a job. Time in which no step ran, such as a night until a review was answered,
+ * would leave nothing of the rest to be seen.
+ */
+export function buildTimeline(
+  steps: readonly TraceStep[],
+  { startMs, endMs, collapsesIdle }: {
+    readonly startMs: number;
+    readonly endMs: number;
+    readonly collapsesIdle: boolean;
+  },
+): Timeline {
+  const end = Math.max(endMs, startMs + 1);
+  const gaps = collapsesIdle ? idleTimes(steps, startMs, end) : [];
+  const idleMs = gaps.reduce((sum, gap) => sum + gap.toMs - gap.fromMs, 0);
+  const leftMs = Math.max(1, (end - startMs - idleMs) * LEFT_SHARE);
+  const shownMs = end - startMs - idleMs + gaps.length * leftMs;
+  // How much time was taken out before the end of each gap, to find a moment by bisection.
+  let removedMs = 0;
+  const cuts = gaps.map((gap) => {
+    const before = removedMs;
+    removedMs += gap.toMs - gap.fromMs - leftMs;
+    return { ...gap, removedBeforeMs: before, removedAfterMs: removedMs };
+  });
+
+  function positionOf(atMs: number): number {
+    const at = Math.min(Math.max(atMs, startMs), end);
+    let low = 0;
+    let high = cuts.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((cuts[middle]?.fromMs ?? Infinity) < at) low = middle + 1;
+      else high = middle;
+    }
+    const cut = cuts[low - 1];
+    if (cut === undefined) return (at - startMs) / shownMs;
+    if (at >= cut.toMs) return (at - startMs - cut.removedAfterMs) / shownMs;
+    const inside = (at - cut.fromMs) / (cut.toMs - cut.fromMs) * leftMs;
+    return (cut.fromMs - startMs - cut.removedBeforeMs + inside) / shownMs;
+  }
+
+  return {
+    startMs,
+    endMs: end,
+    positionOf,
+    gaps: cuts.map(({ fromMs, toMs }) => ({
+      position: positionOf((fromMs + toMs) / 2),
+      durationMs: toMs - fromMs,
+    })),
+  };
+}
+
+/** Steps that only wait do not make a time a busy one. */
+const IDLE_STEPS = new Set(["request_human_review", "create_subtask"]);
+
+function idleTimes(steps: readonly TraceStep[], startMs: number, endMs: number) {
+  const busy = steps
+    .filter(({ name }) => !IDLE_STEPS.has(name ?? ""))
+    .map(({ started_at: from, ended_at: to }) => ({
+      fromMs: Date.parse(from),
+      toMs: to === null ? endMs : Date.parse(to),
+    }))
+    .sort((a, b) => a.fromMs - b.fromMs);
+  const longest = Math.max(MIN_GAP_MS, (endMs - startMs) * MIN_GAP_SHARE);
+  const gaps: { fromMs: number; toMs: number }[] = [];
+  let reachedMs = startMs;
+  for (const { fromMs, toMs } of [...busy, { fromMs: endMs, toMs: endMs }]) {
+    if (fromMs - reachedMs >= longest) gaps.push({ fromMs: reachedMs, toMs: fromMs });
+    reachedMs = Math.max(reachedMs, toMs);
+  }
+  return gaps;
+}

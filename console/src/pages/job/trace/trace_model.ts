@@ -1,0 +1,214 @@
+/** A task of a job, without its input and output. */
+export interface TraceTask {
+  readonly id: string;
+  readonly parent_id: string | null;
+  readonly parent_step_seq: number | null;
+  readonly agent_slug: string | null;
+  readonly status: string;
+  readonly created_at: string;
+  readonly started_at: string | null;
+  readonly finished_at: string | null;
+}
+
+/** A step of a task, without its input and output. */
+export interface TraceStep {
+  readonly task_id: string;
+  readonly seq: number;
+  readonly kind: string;
+  readonly name: string | null;
+  readonly server: string | null;
+  readonly state: string;
+  readonly error_code: string | null;
+  readonly usage: StepUsage | null;
+  readonly cost_micro_usd: number | null;
+  readonly interruptions: number;
+  readonly started_at: string;
+  readonly ended_at: string | null;
+}
+
+/** What a model call used. */
+export interface StepUsage {
+  readonly model?: string;
+  readonly input_tokens?: number;
+  readonly output_tokens?: number;
+}
+
+/** A line of the trace. */
+export interface TraceRow {
+  /** The task's id, for a step followed by its number. */
+  readonly key: string;
+  readonly kind: "task" | "step";
+  readonly task: TraceTask;
+  readonly step: TraceStep | null;
+  /** 1 for the job itself. */
+  readonly level: number;
+  readonly childCount: number;
+  readonly isExpanded: boolean;
+  readonly isFailed: boolean;
+  /** It waits for a person or for subtasks, and works on nothing meanwhile. */
+  readonly isWaiting: boolean;
+  readonly startMs: number;
+  /** Null while it goes on. */
+  readonly endMs: number | null;
+}
+
+/** What of a trace is shown. */
+export interface TraceView {
+  /** Keys of rows whose children are hidden. */
+  readonly collapsed: ReadonlySet<string>;
+  readonly isFailedOnly: boolean;
+  readonly search: string;
+}
+
+/** Steps during which a task only waits. */
+const WAITING_STEPS = new Set(["request_human_review", "create_subtask"]);
+
+export function stepKey({ task_id: taskId, seq }: { task_id: string; seq: number }): string {
+  return `${taskId}:${seq}`;
+}
+
+/** The job's tasks and steps as lines, from top to bottom. Linear in what it is given. */
+export function traceRows(
+  tasks: readonly TraceTask[],
+  steps: readonly TraceStep[],
+  view: TraceView,
+): TraceRow[] {
+  const stepsOf = Map.groupBy(steps, ({ task_id: taskId }) => taskId);
+  for (const list of stepsOf.values()) list.sort((a, b) => a.seq - b.seq);
+  const known = new Set(tasks.map(({ id }) => id));
+  const childrenOf = Map.groupBy(
+    tasks.filter(({ parent_id: parentId }) => parentId !== null && known.has(parentId)),
+    ({ parent_id: parentId, parent_step_seq: seq }) => `${parentId}:${seq ?? ""}`,
+  );
+  const roots = tasks.filter(({ parent_id: id }) => id === null || !known.has(id));
+  const isLimited = view.isFailedOnly || view.search.trim() !== "";
+  const isWanted = isLimited ? wantedRows(tasks, steps, view) : null;
+  const rows: TraceRow[] = [];
+
+  // A stack instead of recursion: subtasks may nest deeper than calls can.
+  type Pending = { readonly task: TraceTask; readonly level: number } | TraceRow;
+  const pending: Pending[] = roots.map((task) => ({ task, level: 1 })).reverse();
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    if ("key" in next) {
+      rows.push(next);
+      continue;
+    }
+    const { task, level } = next;
+    if (isWanted !== null && !isWanted.has(task.id)) continue;
+    const own = (stepsOf.get(task.id) ?? []).filter((step) =>
+      isWanted === null || isWanted.has(stepKey(step))
+    );
+    const unplaced = childrenOf.get(`${task.id}:`) ?? [];
+    // What is searched for is shown, whatever was closed before.
+    const isExpanded = isLimited || !view.collapsed.has(task.id);
+    rows.push(taskRow(task, { level, childCount: own.length + unplaced.length, isExpanded }));
+    if (!isExpanded) continue;
+    const children: Pending[] = [];
+    for (const step of own) {
+      const subtasks = childrenOf.get(stepKey(step)) ?? [];
+      const key = stepKey(step);
+      const isOpen = isLimited || !view.collapsed.has(key);
+      children.push(stepRow(step, { task, level: level + 1, childCount: subtasks.length, isOpen }));
+      if (isOpen) {
+        children.push(...subtasks.map((subtask) => ({ task: subtask, level: level + 2 })));
+      }
+    }
+    children.push(...unplaced.map((subtask) => ({ task: subtask, level: level + 1 })));
+    for (let index = children.length - 1; index >= 0; index--) {
+      const child = children[index];
+      if (child !== undefined) pending.push(child);
+    }
+  }
+  return rows;
+}
+
+/** Keys of what the view asks for, and of all that stands above it. */
+function wantedRows(
+  tasks: readonly TraceTask[],
+  steps: readonly TraceStep[],
+  { isFailedOnly, search }: TraceView,
+): ReadonlySet<string> {
+  const byId = new Map(tasks.map((task) => [task.id, task]));
+  const text = search.trim().toLowerCase();
+  const wanted = new Set<string>();
+
+  function keepAbove(task: TraceTask | undefined): void {
+    for (let above = task; above !== undefined && !wanted.has(above.id);) {
+      wanted.add(above.id);
+      if (above.parent_id === null) return;
+      if (above.parent_step_seq !== null) wanted.add(`${above.parent_id}:${above.parent_step_seq}`);
+      above = byId.get(above.parent_id);
+    }
+  }
+
+  for (const step of steps) {
+    if (isFailedOnly && step.state !== "failed") continue;
+    if (text !== "" && !stepLabel(step).toLowerCase().includes(text)) continue;
+    wanted.add(stepKey(step));
+    keepAbove(byId.get(step.task_id));
+  }
+  for (const task of tasks) {
+    if (isFailedOnly && task.status !== "failed") continue;
+    const label = `${task.agent_slug ?? ""} ${task.id}`;
+    if (text === "" || label.toLowerCase().includes(text)) keepAbove(task);
+  }
+  return wanted;
+}
+
+/** What a step is called. */
+export function stepLabel({ kind, name, usage, server, error_code: code }: TraceStep): string {
+  const what = kind === "model"
+    ? usage?.model ?? "Model"
+    : kind === "user"
+    ? "Message"
+    : name ?? kind;
+  const label = server === null || server === "" ? what : `${server} · ${what}`;
+  return code === null ? label : `${label} ${code}`;
+}
+
+function taskRow(
+  task: TraceTask,
+  { level, childCount, isExpanded }: {
+    readonly level: number;
+    readonly childCount: number;
+    readonly isExpanded: boolean;
+  },
+): TraceRow {
+  return {
+    key: task.id,
+    kind: "task",
+    task,
+    step: null,
+    level,
+    childCount,
+    isExpanded,
+    isFailed: task.status === "failed",
+    isWaiting: false,
+    startMs: Date.parse(task.started_at ?? task.created_at),
+    endMs: task.finished_at === null ? null : Date.parse(task.finished_at),
+  };
+}
+
+function stepRow(
+  step: TraceStep,
+  { task, level, childCount, isOpen }: {
+    readonly task: TraceTask;
+    readonly level: number;
+    readonly childCount: number;
+    readonly isOpen: boolean;
+  },
+): TraceRow {
+  return {
+    key: stepKey(step),
+    kind: "step",
+    task,
+    step,
+    level,
+    childCount,
+    isExpanded: isOpen,
+    isFailed: step.state === "failed",
+    isWaiting: WAITING_STEPS.has(step.name ?? ""),
+    startMs: Date.parse(step.started_at),
+    endMs: step.ended_at === null ? null : Date.parse(step.ended_at),
+  };
+}

@@ -1,0 +1,146 @@
+import type { Json } from "../../../../shared/db/database.types.ts";
+import { readJsonText } from "../../format/json_text.ts";
+import type { NewJob } from "../../queries/job_actions.ts";
+
+/** A pair of the form: a name, and its value as text. */
+export interface Pair {
+  name: string;
+  value: string;
+}
+
+/** What the page of a new job holds. */
+export interface JobDraft {
+  agent: string;
+  mode: string;
+  text: string;
+  pairs: Pair[];
+  json: string;
+  priority: string;
+  /** Local date and time, or empty for now. */
+  runAfter: string;
+  metadata: Pair[];
+  /** In US dollars. */
+  maxCostUsd: string;
+  maxSteps: string;
+  maxMinutes: string;
+}
+
+/** A draft that became a request, or what has to change before it can. */
+export type DraftReading =
+  | { readonly kind: "job"; readonly job: NewJob }
+  | { readonly kind: "problem"; readonly message: string };
+
+export function emptyDraft(): JobDraft {
+  return {
+    agent: "",
+    mode: "text",
+    text: "",
+    pairs: [{ name: "", value: "" }],
+    json: "{}",
+    priority: "normal",
+    runAfter: "",
+    metadata: [],
+    maxCostUsd: "",
+    maxSteps: "",
+    maxMinutes: "",
+  };
+}
+
+/** Puts an input that a job had into the draft, in the form that shows all of it. */
+export function fillInput(draft: JobDraft, input: Json): void {
+  draft.json = JSON.stringify(input, null, 2);
+  if (typeof input === "string") {
+    draft.mode = "text";
+    draft.text = input;
+    return;
+  }
+  const entries = typeof input === "object" && input !== null && !Array.isArray(input)
+    ? Object.entries(input)
+    : null;
+  if (entries === null || entries.some(([, value]) => typeof value !== "string")) {
+    draft.mode = "json";
+    return;
+  }
+  draft.mode = "form";
+  draft.pairs = entries.map(([name, value]) => ({ name, value: String(value) }));
+}
+
+/** The request that the draft stands for. */
+export function readDraft(draft: JobDraft, idempotencyKey: string): DraftReading {
+  if (draft.agent === "") return problem("Choose an agent");
+  const input = readInput(draft);
+  if (input.kind === "problem") return input;
+  const budget = readBudget(draft);
+  if (budget.kind === "problem") return budget;
+  const metadata = Object.fromEntries(
+    draft.metadata.filter(({ name }) => name.trim() !== "")
+      .map(({ name, value }) => [name.trim(), value]),
+  );
+  return {
+    kind: "job",
+    job: {
+      agent: draft.agent,
+      input: input.value,
+      idempotency_key: idempotencyKey,
+      priority: draft.priority,
+      watch: true,
+      ...(draft.runAfter === "" ? {} : { run_after: new Date(draft.runAfter).toISOString() }),
+      ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
+      ...(Object.keys(budget.caps).length === 0 ? {} : { budget: budget.caps }),
+    },
+  };
+}
+
+type InputReading =
+  | { readonly kind: "value"; readonly value: Json }
+  | { readonly kind: "problem"; readonly message: string };
+
+function readInput(draft: JobDraft): InputReading {
+  if (draft.mode === "text") {
+    const text = draft.text.trim();
+    return text === "" ? problem("Write what the agent is to do") : { kind: "value", value: text };
+  }
+  if (draft.mode === "form") {
+    const named = draft.pairs.filter(({ name }) => name.trim() !== "");
+    const value = Object.fromEntries(named.map(({ name, value }) => [name.trim(), value]));
+    return named.length === 0 ? problem("Give the input at least one field") : {
+      kind: "value",
+      value,
+    };
+  }
+  const reading = readJsonText(draft.json);
+  if (reading.kind === "problem") return reading;
+  const { value } = reading;
+  const isUsable = typeof value === "string" ? value.trim() !== "" : isObject(value);
+  return isUsable ? reading : problem("The input must be an object, or text that is not empty");
+}
+
+const CAPS = [
+  { field: "maxCostUsd", cap: "max_cost_micro_usd", factor: 1_000_000, label: "cost" },
+  { field: "maxSteps", cap: "max_steps", factor: 1, label: "number of steps" },
+  { field: "maxMinutes", cap: "max_wall_seconds", factor: 60, label: "number of minutes" },
+] as const;
+
+type BudgetReading =
+  | { readonly kind: "caps"; readonly caps: Record<string, number> }
+  | { readonly kind: "problem"; readonly message: string };
+
+function readBudget(draft: JobDraft): BudgetReading {
+  const caps: Record<string, number> = {};
+  for (const { field, cap, factor, label } of CAPS) {
+    const text = String(draft[field]).trim();
+    if (text === "") continue;
+    const amount = Math.round(Number(text) * factor);
+    if (!Number.isFinite(amount) || amount < 1) return problem(`The ${label} must be above 0`);
+    caps[cap] = amount;
+  }
+  return { kind: "caps", caps };
+}
+
+function isObject(value: Json): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function problem(message: string) {
+  return { kind: "problem", message } as const;
+}

@@ -1,0 +1,35 @@
+import { createClient, type SupabaseClient } from "@supabase/supabase-js";
+import type { Database } from "../../../shared/db/database.types.ts";
+import { watchedFetch } from "./connection.ts";
+import type { ProjectConfig } from "./project_config.ts";
+
+/** The client of the project, typed by its database. */
+export type ProjectClient = SupabaseClient<Database>;
+
+let opened: { readonly client: ProjectClient; readonly config: ProjectConfig } | undefined;
+
+/** Opens the project once, before the page is shown. */
+export function openProject(config: ProjectConfig): ProjectClient {
+  const client = createClient<Database>(config.apiUrl, config.publishableKey, {
+    // The code of a magic link arrives in the query; the fragment belongs to the router.
+    auth: { flowType: "pkce", detectSessionInUrl: true, persistSession: true },
+    global: { fetch: watchedFetch },
+  });
+  opened = { client, config };
+  return client;
+}
+
+/** The client of the open project. */
+export function projectClient(): ProjectClient {
+  return open().client;
+}
+
+/** What the open project's `config.json` says. */
+export function projectConfig(): ProjectConfig {
+  return open().config;
+}
+
+function open() {
+  if (opened === undefined) throw new Error("The project has not been opened");
+  return opened;
+}

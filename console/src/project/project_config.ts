@@ -1,0 +1,53 @@
+/** The project that the console shows, as `config.json` beside the page names it. */
+export interface ProjectConfig {
+  /** Such as `https://abc.supabase.co`, without a slash at the end. */
+  readonly apiUrl: string;
+  readonly publishableKey: string;
+}
+
+/**
+ * Reads `config.json`.
+ *
+ * @throws Error when the file is missing or malformed, or when it holds a secret key.
+ */
+export async function readProjectConfig(): Promise<ProjectConfig> {
+  const answer = await fetch("./config.json", { cache: "no-store" });
+  if (!answer.ok) {
+    throw new Error(
+      `Cannot read config.json beside this page: the server answered ${answer.status}`,
+    );
+  }
+  return parseProjectConfig(await answer.json());
+}
+
+/** @throws Error that says what is wrong with the configuration. */
+export function parseProjectConfig(value: unknown): ProjectConfig {
+  const config = value as { api_url?: unknown; publishable_key?: unknown } | null;
+  const { api_url: apiUrl, publishable_key: publishableKey } = config ?? {};
+  if (typeof apiUrl !== "string" || !/^https?:\/\/[^/]+/.test(apiUrl)) {
+    throw new Error("Cannot use config.json: api_url must be the URL of the Supabase project");
+  }
+  if (typeof publishableKey !== "string" || publishableKey === "") {
+    throw new Error("Cannot use config.json: publishable_key is missing");
+  }
+  if (isSecretKey(publishableKey)) {
+    throw new Error(
+      "Cannot use config.json: it holds a secret key. Everybody who opens this page can read it. " +
+        "Put the publishable key there, and replace the secret key in the project's settings",
+    );
+  }
+  return { apiUrl: apiUrl.replace(/\/+$/, ""), publishableKey };
+}
+
+/** True for a secret key of the new kind and for a legacy service role token. */
+export function isSecretKey(key: string): boolean {
+  if (key.startsWith("sb_secret_")) return true;
+  const claims = key.split(".")[1];
+  if (claims === undefined) return false;
+  try {
+    const { role } = JSON.parse(atob(claims.replaceAll("-", "+").replaceAll("_", "/")));
+    return role !== undefined && role !== "anon";
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,82 @@
+/** A request that the project refused or did not answer, in the form in which pages show it. */
+export class RequestError extends Error {
+  override name = "RequestError";
+  readonly code: string;
+  readonly hint: string | null;
+  readonly status: number;
+  readonly requestId: string | null;
+  readonly details: unknown;
+
+  constructor(problem: {
+    readonly code: string;
+    readonly message: string;
+    readonly hint?: string | null;
+    readonly status?: number;
+    readonly requestId?: string | null;
+    readonly details?: unknown;
+    readonly cause?: unknown;
+  }) {
+    super(problem.message, { cause: problem.cause });
+    this.code = problem.code;
+    this.hint = problem.hint ?? null;
+    this.status = problem.status ?? 0;
+    this.requestId = problem.requestId ?? null;
+    this.details = problem.details ?? null;
+  }
+}
+
+/** What PostgREST says of a failure, with the id that {@linkcode watchedFetch} adds. */
+interface RestFailure {
+  readonly message: string;
+  readonly code?: string;
+  readonly details?: string | null;
+  readonly hint?: string | null;
+}
+
+/** A stable code as the project's SQL functions raise it in `details`. */
+const STABLE_CODE = /^[A-Z][A-Z0-9_]{2,}$/;
+
+/** The answer's data. @throws RequestError */
+export function dataOf<Data>(
+  { data, error, status }: { data: Data; error: RestFailure | null; status?: number },
+): NonNullable<Data> {
+  if (error !== null) throw restError(error, status ?? 0);
+  return data as NonNullable<Data>;
+}
+
+function restError(failure: RestFailure, status: number): RequestError {
+  const { message, code, details, hint } = failure;
+  if (status === 0) return unreachable(failure);
+  const stable = details !== null && details !== undefined && STABLE_CODE.test(details);
+  const requestId = (failure as { request_id?: unknown }).request_id;
+  return new RequestError({
+    code: stable ? details : code || `HTTP_${status}`,
+    message,
+    hint: hint ?? null,
+    status,
+    requestId: typeof requestId === "string" ? requestId : null,
+    cause: failure,
+  });
+}
+
+/** Any thrown value as an error that a page can show. */
+export function toRequestError(error: unknown): RequestError {
+  if (error instanceof RequestError) return error;
+  if (error instanceof TypeError && /fetch|network/i.test(error.message)) return unreachable(error);
+  const { message, code, status } = error as { message?: string; code?: string; status?: number };
+  return new RequestError({
+    code: code || "UNEXPECTED",
+    message: message || "Something unexpected happened",
+    status: status ?? 0,
+    cause: error,
+  });
+}
+
+function unreachable(cause: unknown): RequestError {
+  return new RequestError({
+    code: "UNREACHABLE",
+    message: "Cannot reach the project",
+    hint: "Check that it runs and that this machine is online. The page tries again by itself.",
+    cause,
+  });
+}

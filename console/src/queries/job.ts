@@ -1,0 +1,190 @@
+// deno-lint-ignore-file explicit-module-boundary-types -- a query has the type of its answer
+import { useQuery } from "@tanstack/vue-query";
+import { computed, type Ref } from "vue";
+import { projectClient } from "../project/project_client.ts";
+import { dataOf } from "../project/request_error.ts";
+
+/** Steps of one request when their inputs and outputs are read as well. */
+const CONVERSATION_PAGE = 200;
+const EVENT_PAGE = 200;
+/** Earlier versions of what changes all the time are soon forgotten. */
+const KEPT_MS = 10_000;
+
+/** While a new version is read the one before stays; that of another task or step does not. */
+function earlierVersion(key: Ref<readonly unknown[]>) {
+  return <Data>(
+    before: Data | undefined,
+    query: { readonly queryKey: readonly unknown[] } | undefined,
+  ): Data | undefined => {
+    const subject = key.value.slice(0, -1);
+    return subject.every((part, index) => part === query?.queryKey[index]) ? before : undefined;
+  };
+}
+
+/** A job's own row and sums, without input and output; `version` changes when it is to be read again. */
+export function useJobHead(jobId: Ref<string>, version: Ref<unknown>) {
+  const queryKey = computed(() => ["job", jobId.value, "head", version.value]);
+  return useQuery({
+    queryKey,
+    queryFn: async () => {
+      const client = projectClient();
+      const [task, usage, origin, forks] = await Promise.all([
+        client.from("tasks").select(
+          "id,master_task_id,agent_slug,status,budget,metadata,priority,error,run_after,created_at," +
+            "started_at,finished_at,cancel_requested_at",
+        ).eq("id", jobId.value).maybeSingle(),
+        client.from("job_usage").select("task_count,input_tokens,output_tokens,cost_micro_usd")
+          .eq("master_task_id", jobId.value).maybeSingle(),
+        client.from("task_events").select("payload").eq("task_id", jobId.value)
+          .eq("type", "task.created").limit(1).maybeSingle(),
+        client.from("task_events").select("task_id").eq("type", "task.created")
+          .eq("payload->>forked_from", jobId.value).limit(20),
+      ]);
+      return {
+        task: dataOf(task) as unknown as JobHead,
+        usage: usage.data,
+        forkedFrom: forkedFrom(origin.data?.payload),
+        forks: (forks.data ?? []).map(({ task_id: id }) => id),
+      };
+    },
+    placeholderData: earlierVersion(queryKey),
+    gcTime: KEPT_MS,
+  });
+}
+
+/** The columns of a job's header. */
+export interface JobHead {
+  readonly id: string;
+  readonly master_task_id: string;
+  readonly agent_slug: string | null;
+  readonly status: string;
+  readonly budget: Readonly<Record<string, number | null>> | null;
+  readonly metadata: unknown;
+  readonly priority: string;
+  readonly error:
+    | { readonly code?: string; readonly message?: string; readonly hint?: string }
+    | null;
+  readonly run_after: string | null;
+  readonly created_at: string;
+  readonly started_at: string | null;
+  readonly finished_at: string | null;
+  readonly cancel_requested_at: string | null;
+}
+
+function forkedFrom(payload: unknown): string | null {
+  const { forked_from: id } = (payload ?? {}) as { forked_from?: unknown };
+  return typeof id === "string" ? id : null;
+}
+
+/** What a task was given and what it answered. */
+export function useTaskPayload(
+  taskId: Ref<string>,
+  version: Ref<unknown>,
+  isWanted: Ref<boolean>,
+) {
+  const queryKey = computed(() => ["job", taskId.value, "payload", version.value]);
+  return useQuery({
+    queryKey,
+    queryFn: async () =>
+      dataOf(
+        await projectClient().from("tasks")
+          .select("input,output,error,agent_slug,status,storage_paths,intermediate_data,logs")
+          .eq("id", taskId.value).single(),
+      ),
+    enabled: isWanted,
+    placeholderData: earlierVersion(queryKey),
+    gcTime: KEPT_MS,
+  });
+}
+
+/** One step with its input and output, read when it is opened. */
+export function useStepPayload(
+  taskId: Ref<string>,
+  seq: Ref<number>,
+  version: Ref<unknown>,
+  isWanted: Ref<boolean>,
+) {
+  const queryKey = computed(() => ["job", taskId.value, "step", seq.value, version.value]);
+  return useQuery({
+    queryKey,
+    queryFn: async () =>
+      dataOf(
+        await projectClient().from("task_steps")
+          .select(
+            "seq,kind,name,state,input,output,usage,started_at,ended_at,interruptions,call_id",
+          )
+          .eq("task_id", taskId.value).eq("seq", seq.value).single(),
+      ),
+    enabled: isWanted,
+    placeholderData: earlierVersion(queryKey),
+    gcTime: KEPT_MS,
+  });
+}
+
+/** The call of the ledger that a step made, with its grade. */
+export function useStepCall(taskId: Ref<string>, seq: Ref<number>, isWanted: Ref<boolean>) {
+  return useQuery({
+    queryKey: computed(() => ["job", taskId.value, "call", seq.value]),
+    queryFn: async () => {
+      const { data } = await projectClient().from("mcp_executions")
+        .select("id,mcp_name,tool_name,feedback_token,execution_time_ms,created_at")
+        .eq("task_id", taskId.value).eq("step_seq", seq.value)
+        .order("created_at", { ascending: false }).limit(1);
+      return data?.[0] ?? null;
+    },
+    enabled: isWanted,
+  });
+}
+
+/** The transcript of a task, whole, for reading. */
+export function useConversation(taskId: Ref<string>, version: Ref<unknown>) {
+  const queryKey = computed(() => ["job", taskId.value, "conversation", version.value]);
+  return useQuery({
+    queryKey,
+    queryFn: async () => {
+      const steps = [];
+      for (let after = 0;;) {
+        const page = dataOf(
+          await projectClient().from("task_steps")
+            .select("seq,kind,name,state,input,output,started_at,ended_at,usage")
+            .eq("task_id", taskId.value).gt("seq", after).order("seq").limit(CONVERSATION_PAGE),
+        );
+        steps.push(...page);
+        if (page.length < CONVERSATION_PAGE) return steps;
+        after = page.at(-1)?.seq ?? after;
+      }
+    },
+    placeholderData: earlierVersion(queryKey),
+    gcTime: KEPT_MS,
+  });
+}
+
+/** The newest events of a job as they are stored. */
+export function useJobEvents(jobId: Ref<string>, version: Ref<unknown>) {
+  const queryKey = computed(() => ["job", jobId.value, "events", version.value]);
+  return useQuery({
+    queryKey,
+    queryFn: async () =>
+      dataOf(
+        await projectClient().from("task_events").select("id,task_id,type,at,payload")
+          .eq("master_task_id", jobId.value).order("id", { ascending: false }).limit(EVENT_PAGE),
+      ),
+    placeholderData: earlierVersion(queryKey),
+    gcTime: KEPT_MS,
+  });
+}
+
+/** What the tasks of a job saved. */
+export function useJobData(jobId: Ref<string>, version: Ref<unknown>) {
+  const queryKey = computed(() => ["job", jobId.value, "data", version.value]);
+  return useQuery({
+    queryKey,
+    queryFn: async () =>
+      dataOf(
+        await projectClient().from("tasks").select("id,agent_slug,storage_paths,intermediate_data")
+          .eq("master_task_id", jobId.value).order("id").limit(EVENT_PAGE),
+      ),
+    placeholderData: earlierVersion(queryKey),
+    gcTime: KEPT_MS,
+  });
+}

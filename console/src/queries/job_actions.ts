@@ -1,0 +1,70 @@
+// deno-lint-ignore-file explicit-module-boundary-types -- a query has the type of its answer
+import { useMutation, useQueryClient } from "@tanstack/vue-query";
+import type { Json } from "../../../shared/db/database.types.ts";
+import { callFunction } from "../project/call_function.ts";
+import { projectClient } from "../project/project_client.ts";
+import { dataOf } from "../project/request_error.ts";
+
+/** What `supaswarm-create-task` takes. */
+export interface NewJob {
+  readonly agent: string;
+  readonly input: Json;
+  readonly idempotency_key: string;
+  readonly priority?: string;
+  readonly run_after?: string;
+  readonly metadata?: Json;
+  readonly budget?: Json;
+  readonly watch: boolean;
+}
+
+/** What `supaswarm-create-task` answers. */
+export interface CreatedJob {
+  readonly task_id: string;
+  readonly master_task_id: string;
+}
+
+/** Creates a job. The same key again names the same job, so a repeated click makes no second one. */
+export function useCreateJob() {
+  return useJobMutation((job: NewJob) =>
+    callFunction<CreatedJob>("supaswarm-create-task", { body: job })
+  );
+}
+
+/** Ends a job with everything under it. */
+export function useCancelJob() {
+  return useJobMutation(async (jobId: string) =>
+    dataOf(await projectClient().rpc("cancel_task", { p_master_task_id: jobId }))
+  );
+}
+
+/** Lets a task that failed or was cancelled go on. */
+export function useRetryTask() {
+  return useJobMutation(async (taskId: string) =>
+    dataOf(await projectClient().rpc("retry_task", { p_task_id: taskId }))
+  );
+}
+
+/** Makes a new job of the steps before one; answers its id. */
+export function useForkTask() {
+  return useJobMutation(async ({ taskId, seq }: { taskId: string; seq: number }) =>
+    dataOf(await projectClient().rpc("fork_task", { p_task_id: taskId, p_from_seq: seq }))
+  );
+}
+
+/** Adds a message of the user to a job that has ended. */
+export function useContinueTask() {
+  return useJobMutation(async ({ taskId, input }: { taskId: string; input: Json }) =>
+    dataOf(await projectClient().rpc("continue_task", { p_task_id: taskId, p_input: input }))
+  );
+}
+
+function useJobMutation<Variables, Answer>(mutationFn: (given: Variables) => Promise<Answer>) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn,
+    onSettled: () => {
+      void queries.invalidateQueries({ queryKey: ["jobs"] });
+      void queries.invalidateQueries({ queryKey: ["job"] });
+    },
+  });
+}

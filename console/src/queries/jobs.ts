@@ -1,0 +1,91 @@
+// deno-lint-ignore-file explicit-module-boundary-types -- a query has the type of its answer
+import { useInfiniteQuery, useQuery } from "@tanstack/vue-query";
+import { computed, type Ref } from "vue";
+import type { Json } from "../../../shared/db/database.types.ts";
+import { projectClient } from "../project/project_client.ts";
+import { dataOf } from "../project/request_error.ts";
+import { type JobFilters, localDayStart, metadataPair } from "./job_filters.ts";
+import { listPollMs } from "./user_events.ts";
+
+/** Jobs of one request. */
+const PAGE_SIZE = 50;
+
+/** A line of the list of jobs. */
+export interface JobSummary {
+  readonly id: string;
+  readonly agent_slug: string | null;
+  readonly status: string;
+  readonly input_head: string | null;
+  readonly metadata: unknown;
+  readonly priority: string;
+  readonly error: unknown;
+  readonly task_count: number;
+  readonly open_review_count: number;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cost_micro_usd: number | null;
+  readonly created_at: string;
+  readonly started_at: string | null;
+  readonly finished_at: string | null;
+}
+
+/** Where a page ended. */
+interface Cursor {
+  readonly created_at: string;
+  readonly id: string;
+}
+
+/** The jobs that fit, newest first, page by page. */
+export function useJobs(filters: Ref<JobFilters>) {
+  return useInfiniteQuery({
+    queryKey: computed(() => ["jobs", "list", filters.value]),
+    queryFn: ({ pageParam }) => readJobs(filters.value, pageParam),
+    initialPageParam: null as Cursor | null,
+    getNextPageParam: (page): Cursor | undefined => {
+      const last = page.at(-1);
+      if (last === undefined || page.length < PAGE_SIZE) return undefined;
+      return { created_at: last.created_at, id: last.id };
+    },
+    refetchInterval: listPollMs,
+  });
+}
+
+/** How many jobs there are of each status, whatever status is filtered for. */
+export function useJobCounts(filters: Ref<JobFilters>) {
+  const others = computed<JobFilters>(() => ({ ...filters.value, status: [] }));
+  return useQuery({
+    queryKey: computed(() => ["jobs", "counts", others.value]),
+    queryFn: () => countJobs(others.value),
+    refetchInterval: listPollMs,
+  });
+}
+
+async function countJobs(filters: JobFilters): Promise<Record<string, number>> {
+  const rows = dataOf(
+    await projectClient().rpc("job_counts", { p_filters: requestOf(filters) }),
+  );
+  return Object.fromEntries(rows.map(({ status, job_count: count }) => [status, count]));
+}
+
+async function readJobs(filters: JobFilters, before: Cursor | null): Promise<JobSummary[]> {
+  return dataOf(
+    await projectClient().rpc("list_jobs", {
+      p_filters: requestOf(filters),
+      p_limit: PAGE_SIZE,
+      ...(before === null ? {} : { p_before: { ...before } }),
+    }),
+  );
+}
+
+/** The filters as `list_jobs` and `job_counts` take them. */
+export function requestOf(filters: JobFilters): Record<string, Json> {
+  const pair = metadataPair(filters.metadata);
+  return {
+    ...(filters.status.length === 0 ? {} : { status: [...filters.status] }),
+    ...(filters.agent === "" ? {} : { agent: filters.agent }),
+    ...(pair === null ? {} : { metadata: { [pair.key]: pair.value } }),
+    ...(filters.id === "" ? {} : { id_prefix: filters.id }),
+    ...(filters.from === "" ? {} : { created_from: localDayStart(filters.from) }),
+    ...(filters.to === "" ? {} : { created_to: localDayStart(filters.to, 1) }),
+  };
+}

@@ -1,0 +1,107 @@
+// deno-lint-ignore-file explicit-module-boundary-types -- a query has the type of its answer
+import { useMutation, useQuery, useQueryClient } from "@tanstack/vue-query";
+import { computed } from "vue";
+import type { Json } from "../../../shared/db/database.types.ts";
+import { projectClient } from "../project/project_client.ts";
+import { dataOf } from "../project/request_error.ts";
+import { isSignedIn } from "../project/session.ts";
+import { listPollMs } from "./user_events.ts";
+
+const REVIEW_COLUMNS =
+  "id,task_id,seq,question,context,options,created_at,answered_at,approved,response,comments," +
+  "task:tasks!inner(id,master_task_id,agent_slug,status,parent_id)";
+
+/** A question that a job asks a person. */
+export interface Review {
+  readonly id: string;
+  readonly task_id: string;
+  readonly seq: number;
+  readonly question: string;
+  readonly context: Json;
+  readonly options: Json;
+  readonly created_at: string;
+  readonly answered_at: string | null;
+  readonly approved: boolean | null;
+  readonly response: Json;
+  readonly comments: string | null;
+  readonly task: {
+    readonly id: string;
+    readonly master_task_id: string;
+    readonly agent_slug: string | null;
+    readonly status: string;
+    readonly parent_id: string | null;
+  };
+}
+
+/** How a person answers. */
+export interface ReviewAnswer {
+  readonly taskId: string;
+  readonly isApproved: boolean;
+  readonly response: Json;
+  readonly comments: string | null;
+}
+
+/** At most this many open questions are listed at once. */
+export const REVIEW_LIMIT = 200;
+const ANSWERED_LIMIT = 20;
+
+/** The open questions, oldest first. */
+export function useOpenReviews() {
+  return useQuery({
+    queryKey: ["reviews", "open"],
+    queryFn: async () =>
+      dataOf(
+        await projectClient().from("human_reviews").select(REVIEW_COLUMNS)
+          .is("answered_at", null).order("created_at").limit(REVIEW_LIMIT),
+      ) as unknown as Review[],
+    refetchInterval: listPollMs,
+  });
+}
+
+/** The newest answers. */
+export function useAnsweredReviews() {
+  return useQuery({
+    queryKey: ["reviews", "answered"],
+    queryFn: async () =>
+      dataOf(
+        await projectClient().from("human_reviews").select(REVIEW_COLUMNS)
+          .not("answered_at", "is", null).order("answered_at", { ascending: false })
+          .limit(ANSWERED_LIMIT),
+      ) as unknown as Review[],
+  });
+}
+
+/** How many questions wait, for the navigation. */
+export function useOpenReviewCount() {
+  return useQuery({
+    queryKey: ["reviews", "open_count"],
+    queryFn: async () => {
+      const answer = await projectClient().from("human_reviews")
+        .select("id", { count: "exact", head: true }).is("answered_at", null);
+      dataOf({ ...answer, data: true });
+      return answer.count ?? 0;
+    },
+    enabled: computed(() => isSignedIn.value),
+    refetchInterval: listPollMs,
+  });
+}
+
+/** Sends an answer. */
+export function useAnswerReview() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: async ({ taskId, isApproved, response, comments }: ReviewAnswer) =>
+      dataOf(
+        await projectClient().rpc("respond_to_review", {
+          p_task_id: taskId,
+          p_approved: isApproved,
+          p_response: response,
+          ...(comments === null ? {} : { p_comments: comments }),
+        }),
+      ),
+    onSettled: () => {
+      void queries.invalidateQueries({ queryKey: ["reviews"] });
+      void queries.invalidateQueries({ queryKey: ["jobs"] });
+    },
+  });
+}

@@ -1,0 +1,262 @@
+// deno-lint-ignore-file explicit-module-boundary-types -- a query has the type of its answer
+import {
+  computed,
+  onScopeDispose,
+  readonly,
+  type Ref,
+  ref,
+  shallowRef,
+  triggerRef,
+  watch,
+} from "vue";
+import { projectClient } from "../project/project_client.ts";
+import { isOnline } from "../project/connection.ts";
+import { dataOf, RequestError } from "../project/request_error.ts";
+import { applyEvent, type JobEvent, type LiveTrace } from "../pages/job/trace/apply_event.ts";
+import { stepKey, type TraceStep, type TraceTask } from "../pages/job/trace/trace_model.ts";
+
+const PAGE_SIZE = 1_000;
+/** After events the rows that changed are read again, at most this often. */
+const RECONCILE_MS = 500;
+const WATCH_RENEWAL_MS = 30_000;
+/** Beyond this many changed tasks everything is read at once. */
+const MAX_SINGLE_TASKS = 6;
+const POLL_MS = 3_000;
+
+const TASK_COLUMNS =
+  "id,parent_id,parent_step_seq,agent_slug,status,created_at,started_at,finished_at";
+
+/**
+ * A job's tasks and steps, read once and then kept up to date by its channel: events change the
+ * next frame, and the rows that they are about are read shortly after.
+ */
+export function useTrace(jobId: Ref<string>) {
+  const trace = shallowRef<LiveTrace>(emptyTrace());
+  const isPending = ref(true);
+  const error = shallowRef<unknown>(null);
+  const updatedAtMs = ref(0);
+  const isJoined = ref(false);
+  const eventCount = ref(0);
+  /** Lowest step number that changed, by task. */
+  let changed = new Map<string, number>();
+  let queued: JobEvent[] = [];
+  let frame = 0;
+  let reconciling: ReturnType<typeof setTimeout> | undefined;
+  let reading: AbortController | undefined;
+
+  const isActive = computed(() =>
+    [...trace.value.tasks.values()].some(({ finished_at: at }) => at === null)
+  );
+
+  async function readAll(): Promise<void> {
+    reading?.abort();
+    const mine = reading = new AbortController();
+    const id = jobId.value;
+    try {
+      const tasks = await readTasks(id, mine.signal, (page) => show(page, []));
+      const steps = await readSteps(id, mine.signal, (page) => show(tasks, page));
+      if (mine.signal.aborted) return;
+      // Texts that are being written are in no row.
+      trace.value = {
+        tasks: new Map(tasks.map((task) => [task.id, task])),
+        steps: new Map(steps.map((step) => [stepKey(step), step])),
+        texts: trace.value.texts,
+      };
+      error.value = null;
+      updatedAtMs.value = Date.now();
+    } catch (failure) {
+      if (!mine.signal.aborted) error.value = failure;
+    } finally {
+      if (!mine.signal.aborted) isPending.value = false;
+    }
+  }
+
+  /** The first pages are shown while the next ones are on their way. */
+  function show(tasks: readonly TraceTask[], steps: readonly TraceStep[]): void {
+    for (const task of tasks) trace.value.tasks.set(task.id, task);
+    for (const step of steps) trace.value.steps.set(stepKey(step), step);
+    triggerRef(trace);
+    isPending.value = false;
+  }
+
+  function receive(event: JobEvent): void {
+    queued.push(event);
+    if (frame === 0) frame = requestAnimationFrame(flush);
+  }
+
+  /** However many events came since the last frame, they are drawn together. */
+  function flush(): void {
+    frame = 0;
+    const events = queued;
+    queued = [];
+    for (const event of events) {
+      applyEvent(trace.value, event);
+      if (event.type !== "model.delta") noteChange(event);
+    }
+    eventCount.value += events.length;
+    triggerRef(trace);
+  }
+
+  function noteChange({ task_id: taskId, data }: JobEvent): void {
+    const seq = typeof data.step_seq === "number" ? data.step_seq : Infinity;
+    changed.set(taskId, Math.min(changed.get(taskId) ?? Infinity, seq));
+    reconciling ??= setTimeout(() => void reconcile(), RECONCILE_MS);
+  }
+
+  async function reconcile(): Promise<void> {
+    reconciling = undefined;
+    const tasks = changed;
+    changed = new Map();
+    if (tasks.size > MAX_SINGLE_TASKS) return await readAll();
+    try {
+      show(await readTasksById([...tasks.keys()]), []);
+      const pages = await Promise.all(
+        [...tasks].filter(([, from]) => Number.isFinite(from)).map(([id, from]) =>
+          readStepsFrom(id, from)
+        ),
+      );
+      show([], pages.flat());
+      updatedAtMs.value = Date.now();
+    } catch (failure) {
+      error.value = failure;
+    }
+  }
+
+  watch(jobId, (id, _before, onCleanup) => {
+    trace.value = emptyTrace();
+    isPending.value = true;
+    error.value = null;
+    void readAll();
+    const client = projectClient();
+    const channel = client
+      .channel(`supaswarm:master:${id}`, { config: { private: true } })
+      .on("broadcast", { event: "*" }, ({ event, payload }) => {
+        receive({ type: event, ...payload } as JobEvent);
+      })
+      .subscribe((status) => {
+        const joins = status === "SUBSCRIBED";
+        // Whatever happened before the channel was joined, or while it was away, is read.
+        if (joins && !isJoined.value) void readAll();
+        isJoined.value = joins;
+      });
+    onCleanup(() => {
+      isJoined.value = false;
+      cancelAnimationFrame(frame);
+      frame = 0;
+      queued = [];
+      changed = new Map();
+      clearTimeout(reconciling);
+      reconciling = undefined;
+      reading?.abort();
+      void client.removeChannel(channel);
+    });
+  }, { immediate: true });
+
+  // Models stream only while somebody looks.
+  const watching = setInterval(() => void renewWatch(), WATCH_RENEWAL_MS);
+  const polling = setInterval(() => {
+    if (!isJoined.value && isActive.value && isOnline.value && !document.hidden) void readAll();
+  }, POLL_MS);
+  async function renewWatch(): Promise<void> {
+    if (document.hidden || !isActive.value || !isOnline.value) return;
+    await projectClient().rpc("watch_task", { p_task_id: jobId.value });
+  }
+  watch([isActive, isJoined], () => void renewWatch());
+  watch(isOnline, (online) => {
+    if (online) void readAll();
+  });
+  onScopeDispose(() => {
+    clearInterval(watching);
+    clearInterval(polling);
+  });
+
+  return {
+    trace: trace as Readonly<Ref<LiveTrace>>,
+    isPending: readonly(isPending),
+    error: readonly(error),
+    updatedAtMs: readonly(updatedAtMs),
+    isActive,
+    isLive: readonly(isJoined),
+    eventCount: readonly(eventCount),
+    refetch: readAll,
+  };
+}
+
+function emptyTrace(): LiveTrace {
+  return { tasks: new Map(), steps: new Map(), texts: new Map() };
+}
+
+async function readTasks(
+  jobId: string,
+  signal: AbortSignal,
+  onPage: (page: readonly TraceTask[]) => void,
+): Promise<TraceTask[]> {
+  const all: TraceTask[] = [];
+  for (;;) {
+    let request = projectClient().from("tasks").select(TASK_COLUMNS)
+      .eq("master_task_id", jobId).order("id").limit(PAGE_SIZE).abortSignal(signal);
+    const last = all.at(-1);
+    if (last !== undefined) request = request.gt("id", last.id);
+    const page = dataOf(await request) as TraceTask[];
+    all.push(...page);
+    if (all.length === 0) throw notFound(jobId);
+    onPage(page);
+    if (page.length < PAGE_SIZE) return all;
+  }
+}
+
+function notFound(jobId: string): RequestError {
+  return new RequestError({
+    code: "TASK_NOT_FOUND",
+    message: `There is no job ${jobId}`,
+    hint: "It may be another user's, or it was deleted.",
+    status: 404,
+  });
+}
+
+async function readTasksById(ids: readonly string[]): Promise<TraceTask[]> {
+  return dataOf(
+    await projectClient().from("tasks").select(TASK_COLUMNS).in("id", ids),
+  ) as TraceTask[];
+}
+
+const STEP_COLUMNS =
+  "task_id,seq,kind,name,state,usage,interruptions,started_at,ended_at,error_code:output->>error_code";
+
+async function readSteps(
+  jobId: string,
+  signal: AbortSignal,
+  onPage: (page: readonly TraceStep[]) => void,
+): Promise<TraceStep[]> {
+  const all: TraceStep[] = [];
+  for (;;) {
+    const last = all.at(-1);
+    let request = projectClient().from("task_steps")
+      .select(`${STEP_COLUMNS},task:tasks!inner(id)`)
+      .eq("task.master_task_id", jobId).order("task_id").order("seq").limit(PAGE_SIZE)
+      .abortSignal(signal);
+    if (last !== undefined) {
+      const { task_id: id, seq } = last;
+      request = request.or(`task_id.gt.${id},and(task_id.eq.${id},seq.gt.${seq})`);
+    }
+    const page = dataOf(await request).map(toStep);
+    all.push(...page);
+    onPage(page);
+    if (page.length < PAGE_SIZE) return all;
+  }
+}
+
+async function readStepsFrom(taskId: string, seq: number): Promise<TraceStep[]> {
+  const rows = dataOf(
+    await projectClient().from("task_steps").select(STEP_COLUMNS)
+      .eq("task_id", taskId).gte("seq", seq).order("seq").limit(PAGE_SIZE),
+  );
+  return rows.map(toStep);
+}
+
+function toStep(row: unknown): TraceStep {
+  const { task: _task, ...step } = row as Omit<TraceStep, "server" | "cost_micro_usd"> & {
+    readonly task?: unknown;
+  };
+  return { ...step, server: null, cost_micro_usd: null };
+}

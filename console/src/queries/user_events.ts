@@ -1,0 +1,67 @@
+import { useQueryClient } from "@tanstack/vue-query";
+import { computed, onScopeDispose, readonly, ref, watch } from "vue";
+import { projectClient } from "../project/project_client.ts";
+import { userId } from "../project/session.ts";
+
+/** Changes within this time cause one request. */
+const GATHER_MS = 250;
+const POLL_MS = 5_000;
+/** With a channel, polling only mends what a lost message left out. */
+const SLOW_POLL_MS = 60_000;
+
+const joined = ref(false);
+
+/** True while the user's channel says what changes. */
+export const isFollowingUser = readonly(joined);
+
+/** How often lists ask by themselves; they do not while the page is hidden. */
+export const listPollMs = computed(() => (joined.value ? SLOW_POLL_MS : POLL_MS));
+
+/** Follows the user's channel, and has lists read again when jobs or reviews change. */
+export function useUserEvents(): void {
+  const queries = useQueryClient();
+  let gathering: ReturnType<typeof setTimeout> | undefined;
+  let isStale = false;
+
+  function refresh(): void {
+    isStale = false;
+    void queries.invalidateQueries({ queryKey: ["jobs"] });
+    void queries.invalidateQueries({ queryKey: ["reviews"] });
+  }
+
+  function noteChange(): void {
+    isStale = true;
+    if (document.hidden || gathering !== undefined) return;
+    gathering = setTimeout(() => {
+      gathering = undefined;
+      refresh();
+    }, GATHER_MS);
+  }
+
+  function showAgain(): void {
+    if (!document.hidden && isStale) refresh();
+  }
+
+  document.addEventListener("visibilitychange", showAgain);
+  onScopeDispose(() => document.removeEventListener("visibilitychange", showAgain));
+
+  watch(userId, (id, _before, onCleanup) => {
+    if (id === "") return;
+    const client = projectClient();
+    const channel = client
+      .channel(`supaswarm:user:${id}`, { config: { private: true } })
+      .on("broadcast", { event: "*" }, noteChange)
+      .subscribe((status) => {
+        const isJoined = status === "SUBSCRIBED";
+        // What happened while nobody listened is read once.
+        if (isJoined && !joined.value) noteChange();
+        joined.value = isJoined;
+      });
+    onCleanup(() => {
+      joined.value = false;
+      clearTimeout(gathering);
+      gathering = undefined;
+      void client.removeChannel(channel);
+    });
+  }, { immediate: true });
+}

@@ -1,0 +1,19 @@
+import vue from "@vitejs/plugin-vue";
+import { defineConfig } from "vitest/config";
+
+/** Where `deno task start` serves the console, and with it `config.json`. */
+const LOCAL_CONSOLE_URL = "http://127.0.0.1:54323";
+
+export default defineConfig({
+  plugins: [vue()],
+  // Relative, so that one build works in any folder of any host.
+  base: "./",
+  build: {
+    // No `data:` scripts or styles: the policy allows files of this origin alone.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    target: "es2023",
+  },
+  server: { host: "127.0.0.1", proxy: { "/config.json": LOCAL_CONSOLE_URL } },
+  test: { environment: "happy-dom", include: ["src/**/*_test.ts"] },
+});

@@ -1,0 +1,45 @@
+import { parseEnv } from "node:util";
+import { join } from "node:path";
+import type { Environment } from "../../stack/stack_environment.ts";
+import { connectionFilePath } from "../platform/connection_file.ts";
+import { PROJECT_ROOT } from "../project_root.ts";
+import { CommandError } from "./run_command.ts";
+
+/** What `--help` says about {@linkcode findDatabaseUrl}. */
+export const DATABASE_OPTION = {
+  type: "string",
+  placeholder: "URL",
+  help: "The database. Default SUPABASE_DB_URL of the environment or .env, else the running stack.",
+} as const;
+
+/**
+ * The database that a command works on: its `--db`, `SUPABASE_DB_URL`, or that of the stack that
+ * `deno task start` serves from this checkout.
+ *
+ * @throws CommandError when there is none.
+ */
+export async function findDatabaseUrl(
+  given: string | undefined,
+  environment: Environment,
+): Promise<string> {
+  const url = given ?? environment["SUPABASE_DB_URL"] ?? await urlOfRunningStack(environment);
+  if (url !== undefined) return url;
+  throw new CommandError(
+    "Cannot find a database: no stack runs from this checkout. Run deno task start in another " +
+      "terminal, set SUPABASE_DB_URL or give --db",
+  );
+}
+
+async function urlOfRunningStack(environment: Environment): Promise<string | undefined> {
+  const path = connectionFilePath(dataFolder(environment));
+  const text = await Deno.readTextFile(path).catch((error) => {
+    if (error instanceof Deno.errors.NotFound) return "";
+    throw error;
+  });
+  return parseEnv(text)["SUPABASE_DB_URL"];
+}
+
+/** Where `deno task start` keeps data, keys and files. */
+export function dataFolder(environment: Environment): string {
+  return environment["SUPASWARM_DATA_DIR"] || join(PROJECT_ROOT, ".supaswarm");
+}

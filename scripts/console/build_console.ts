@@ -1,0 +1,51 @@
+import { join } from "node:path";
+import { PROJECT_ROOT } from "../project_root.ts";
+
+const CONSOLE_FOLDER = join(PROJECT_ROOT, "console");
+/** Where the built files lie. */
+export const CONSOLE_DIST = join(CONSOLE_FOLDER, "dist");
+
+const SOURCES = ["src", "public", "index.html", "vite.config.ts", "deno.json", "deno.lock"];
+const SHARED_SOURCES = ["shared/db/database.types.ts"];
+
+/** Builds the console, installing its packages the first time. @throws Error with the output */
+export async function buildConsole(): Promise<void> {
+  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["task", "--cwd", CONSOLE_FOLDER, "build"],
+    env: { NO_COLOR: "1" },
+    stdin: "null",
+  }).output();
+  if (success) return;
+  const output = new TextDecoder().decode(stderr) + new TextDecoder().decode(stdout);
+  throw new Error(`Cannot build the console:\n${output.trim()}`);
+}
+
+/** True when nothing is built, or when a source is newer than what is. */
+export async function isConsoleStale(): Promise<boolean> {
+  const builtAt = await modifiedAt(join(CONSOLE_DIST, "index.html"));
+  if (builtAt === null) return true;
+  const sources = [
+    ...SOURCES.map((path) => join(CONSOLE_FOLDER, path)),
+    ...SHARED_SOURCES.map((path) => join(PROJECT_ROOT, path)),
+  ];
+  for (const source of sources) {
+    if (await newestIn(source) > builtAt) return true;
+  }
+  return false;
+}
+
+async function newestIn(path: string): Promise<number> {
+  const stat = await Deno.stat(path).catch(() => null);
+  if (stat === null) return 0;
+  let newest = stat.mtime?.getTime() ?? 0;
+  if (!stat.isDirectory) return newest;
+  for await (const { name } of Deno.readDir(path)) {
+    newest = Math.max(newest, await newestIn(join(path, name)));
+  }
+  return newest;
+}
+
+async function modifiedAt(path: string): Promise<number | null> {
+  const stat = await Deno.stat(path).catch(() => null);
+  return stat?.mtime?.getTime() ?? null;
+}

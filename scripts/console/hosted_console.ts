@@ -1,0 +1,64 @@
+import { join } from "node:path";
+import { parseProjectConfig } from "../../console/src/project/project_config.ts";
+import { CONSOLE_DIST } from "./build_console.ts";
+import { CONSOLE_HEADERS, contentSecurityPolicy } from "./content_security_policy.ts";
+
+/** What a hosted console is made of. */
+export interface HostedConsole {
+  readonly apiUrl: string;
+  readonly publishableKey: string;
+  /** Takes the files; what lies there under other names stays. */
+  readonly folder: string;
+}
+
+/**
+ * Writes the built console with the project's `config.json`, the policy as a `<meta>` element and,
+ * for hosts that read it, `_headers`.
+ *
+ * @throws Error when the key is a secret key or the URL is none.
+ */
+export async function writeHostedConsole(hosted: HostedConsole): Promise<void> {
+  const { apiUrl, publishableKey } = parseProjectConfig({
+    api_url: hosted.apiUrl,
+    publishable_key: hosted.publishableKey,
+  });
+  const { folder } = hosted;
+  await copyFolder(CONSOLE_DIST, folder);
+  const config = { api_url: apiUrl, publishable_key: publishableKey };
+  await Deno.writeTextFile(join(folder, "config.json"), `${JSON.stringify(config, null, 2)}\n`);
+  await Deno.writeTextFile(join(folder, "_headers"), headersFile(apiUrl));
+  const page = join(folder, "index.html");
+  await Deno.writeTextFile(page, withPolicy(await Deno.readTextFile(page), apiUrl));
+}
+
+/** The page with the policy, before anything that it is to govern. */
+export function withPolicy(html: string, apiUrl: string): string {
+  const policy = contentSecurityPolicy(apiUrl, { as: "meta" }).replaceAll('"', "&quot;");
+  return html.replace(
+    '<meta charset="utf-8" />',
+    `<meta charset="utf-8" />\n    <meta http-equiv="Content-Security-Policy" content="${policy}" />`,
+  );
+}
+
+/** `_headers` as Netlify and Cloudflare Pages read it. */
+export function headersFile(apiUrl: string): string {
+  const headers = {
+    "content-security-policy": contentSecurityPolicy(apiUrl, { as: "header" }),
+    ...CONSOLE_HEADERS,
+  };
+  return [
+    "/*",
+    ...Object.entries(headers).map(([name, value]) => `  ${name}: ${value}`),
+    "/assets/*",
+    "  cache-control: public, max-age=31536000, immutable",
+    "",
+  ].join("\n");
+}
+
+async function copyFolder(from: string, to: string): Promise<void> {
+  await Deno.mkdir(to, { recursive: true });
+  for await (const { name, isDirectory } of Deno.readDir(from)) {
+    if (isDirectory) await copyFolder(join(from, name), join(to, name));
+    else await Deno.copyFile(join(from, name), join(to, name));
+  }
+}

@@ -1,0 +1,156 @@
+import { extname, join, normalize } from "node:path";
+import { buildConsole, CONSOLE_DIST, isConsoleStale } from "./build_console.ts";
+import { CONSOLE_HEADERS, contentSecurityPolicy } from "./content_security_policy.ts";
+
+/** Where the console connects to, and how it is served. */
+export interface ConsoleOptions {
+  /** Port on 127.0.0.1; 0 takes any free one. */
+  readonly port: number;
+  readonly apiUrl: string;
+  readonly publishableKey: string;
+  /** Builds what is stale at once; else with the first request, so that programs pay nothing. */
+  readonly buildsAtOnce: boolean;
+  readonly onBuildFailure: (error: Error) => void;
+}
+
+/** A console that is served. */
+export interface ServedConsole {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".json": "application/json",
+  ".woff2": "font/woff2",
+};
+
+/**
+ * Serves the built console on loopback, on an origin of its own: files of agents come from the
+ * API's origin, and a script among them would run in the console's.
+ *
+ * @throws Deno.errors.AddrInUse when the port is taken.
+ */
+export function serveConsole(options: ConsoleOptions): ServedConsole {
+  const policy = contentSecurityPolicy(options.apiUrl, { as: "header" });
+  const config = JSON.stringify({
+    api_url: options.apiUrl,
+    publishable_key: options.publishableKey,
+  });
+  const build = buildOnce(options.onBuildFailure);
+  if (options.buildsAtOnce) void build.ensure();
+
+  const server = Deno.serve({
+    hostname: "127.0.0.1",
+    port: options.port,
+    onListen: () => {},
+  }, async (request) => {
+    const answer = await answerTo(request);
+    answer.headers.set("content-security-policy", policy);
+    for (const [name, value] of Object.entries(CONSOLE_HEADERS)) answer.headers.set(name, value);
+    return answer;
+  });
+
+  async function answerTo(request: Request): Promise<Response> {
+    if (request.method !== "GET" && request.method !== "HEAD") {
+      return new Response("Only GET is answered here", { status: 405 });
+    }
+    const path = new URL(request.url).pathname;
+    if (path === "/config.json") {
+      return new Response(config, {
+        headers: { "content-type": "application/json", "cache-control": "no-store" },
+      });
+    }
+    if (path === "/wait.js") {
+      return new Response(WAIT_SCRIPT, { headers: { "content-type": "text/javascript" } });
+    }
+    const state = await build.state();
+    if (state.kind === "building") return waitPage("The console is being built …");
+    if (state.kind === "failed") return waitPage(state.message, 500);
+    return await fileAnswer(path === "/" ? "/index.html" : path);
+  }
+
+  return {
+    url: `http://127.0.0.1:${server.addr.port}`,
+    stop: () => server.shutdown(),
+  };
+}
+
+type BuildState =
+  | { readonly kind: "built" | "building" }
+  | { readonly kind: "failed"; readonly message: string };
+
+/** Builds once, if a source has changed since the last time. */
+function buildOnce(onFailure: (error: Error) => void) {
+  let state: BuildState = { kind: "built" };
+  let checked: Promise<void> | undefined;
+
+  async function build(): Promise<void> {
+    state = { kind: "building" };
+    try {
+      await buildConsole();
+      state = { kind: "built" };
+    } catch (error) {
+      const failure = error instanceof Error ? error : new Error(String(error));
+      state = { kind: "failed", message: failure.message };
+      onFailure(failure);
+    }
+  }
+
+  /** Resolves as soon as it is known whether there is something to build. */
+  const ensure = () =>
+    checked ??= isConsoleStale().then((isStale) => {
+      if (isStale) void build();
+    });
+  return {
+    ensure,
+    async state(): Promise<BuildState> {
+      await ensure();
+      return state;
+    },
+  };
+}
+
+/** Loads the page again, with the fragment that names what was to be shown. */
+const WAIT_SCRIPT = "setTimeout(() => location.reload(), 2_000);";
+
+/** Loads itself again until the console is there. */
+function waitPage(message: string, status = 503): Response {
+  const text = message.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+  const page = `<!doctype html><html lang="en"><meta charset="utf-8">` +
+    `<meta name="color-scheme" content="light dark"><script src="/wait.js"></script>` +
+    `<title>SupaSwarm</title><pre>${text}</pre>`;
+  return new Response(page, {
+    status,
+    headers: { "content-type": "text/html; charset=utf-8", "retry-after": "2" },
+  });
+}
+
+async function fileAnswer(path: string): Promise<Response> {
+  const file = normalize(decodeURIComponent(path));
+  if (!file.startsWith("/") || file.includes("\0")) return notFound();
+  try {
+    const body = await Deno.readFile(join(CONSOLE_DIST, file));
+    return new Response(body, {
+      headers: {
+        "content-type": CONTENT_TYPES[extname(file)] ?? "application/octet-stream",
+        // Names of assets change with their content.
+        "cache-control": file.startsWith("/assets/")
+          ? "public, max-age=31536000, immutable"
+          : "no-cache",
+      },
+    });
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.IsADirectory) {
+      return notFound();
+    }
+    throw error;
+  }
+}
+
+function notFound(): Response {
+  return new Response("There is no such file", { status: 404 });
+}

@@ -1,0 +1,43 @@
+/** `deno task console:build`: the console as files for any static host. */
+import { resolve } from "node:path";
+import { buildConsole, CONSOLE_DIST } from "./console/build_console.ts";
+import { writeHostedConsole } from "./console/hosted_console.ts";
+import { CommandError, runCommand } from "./cli/run_command.ts";
+import { writeLine, writeProgress } from "./terminal.ts";
+
+await runCommand(
+  {
+    name: "deno task console:build",
+    summary: "Builds the console; with a project, as a folder for any static host.",
+    options: {
+      project: {
+        type: "string",
+        placeholder: "URL",
+        help: "The project's URL, such as https://abc.supabase.co.",
+      },
+      key: { type: "string", placeholder: "KEY", help: "The project's publishable key." },
+      out: {
+        type: "string",
+        placeholder: "FOLDER",
+        help: "Where the files go. Default: console/dist, without a project.",
+      },
+    },
+  },
+  async ({ values: { project, key, out } }) => {
+    if (project === undefined && key === undefined && out === undefined) {
+      await build();
+      return writeLine(`Built ${CONSOLE_DIST}`);
+    }
+    if (project === undefined || key === undefined || out === undefined) {
+      throw new CommandError("Give --project, --key and --out together, or none of them");
+    }
+    await build();
+    await writeHostedConsole({ apiUrl: project, publishableKey: key, folder: out });
+    writeLine(`Wrote the console of ${project} to ${resolve(out)}`);
+  },
+);
+
+async function build(): Promise<void> {
+  writeProgress("Building the console …");
+  await buildConsole();
+}

@@ -1,0 +1,84 @@
+/** `deno task sql`: statements, or a prompt, on the database of the running stack. */
+import { createSql, type Sql } from "../shared/db/sql_client.ts";
+import { CommandError, runCommand } from "./cli/run_command.ts";
+import { DATABASE_OPTION, findDatabaseUrl } from "./cli/find_database.ts";
+import { PROJECT_ROOT } from "./project_root.ts";
+import { readEnvironment } from "../stack/stack_environment.ts";
+import { readLines } from "../stack/functions/read_lines.ts";
+import { formatTable } from "./sql/format_table.ts";
+import { red, writeError, writeLine, writeText } from "./terminal.ts";
+
+await runCommand({
+  name: "deno task sql",
+  summary: "Runs SQL as role postgres: the given statements, or those that are typed at a prompt.",
+  positionals: '["select …"]',
+  options: {
+    db: DATABASE_OPTION,
+    json: { type: "boolean", help: "Prints each result as one line of JSON." },
+  },
+}, async ({ values, positionals }) => {
+  const url = await findDatabaseUrl(values.db, await readEnvironment(PROJECT_ROOT));
+  const print = values.json ? printJson : printTable;
+  const isInteractive = positionals.length === 0 && Deno.stdin.isTerminal();
+  if (isInteractive && !values.json && await runPsql(url)) return;
+  const sql = createSql(url, { maxConnections: 1, applicationName: "supaswarm sql" });
+  try {
+    if (positionals.length > 0) return await run(sql, positionals.join(" "), print);
+    if (isInteractive) return await prompt(sql, print);
+    await run(sql, await new Response(Deno.stdin.readable).text(), print);
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+});
+
+type Result =
+  & Readonly<{ command: string; count: number; columns?: unknown }>
+  & readonly Readonly<Record<string, unknown>>[];
+
+async function run(sql: Sql, text: string, print: (result: Result) => void): Promise<void> {
+  const answer = await sql.unsafe(text) as unknown as Result | readonly Result[];
+  const isOne = "command" in answer && answer.command !== undefined;
+  for (const result of isOne ? [answer as Result] : answer as readonly Result[]) print(result);
+}
+
+function printTable(result: Result): void {
+  const rows = [...result];
+  if (rows.length > 0) writeLine(formatTable(rows));
+  writeLine(`${result.command} ${result.count ?? 0}`);
+}
+
+function printJson(result: Result): void {
+  writeLine(JSON.stringify({ command: result.command, count: result.count, rows: [...result] }));
+}
+
+/** @returns false when there is no psql on this machine. */
+async function runPsql(url: string): Promise<boolean> {
+  try {
+    const { success } = await new Deno.Command("psql", { args: [url] }).spawn().status;
+    if (!success) throw new CommandError("psql ended with an error");
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}
+
+/** A line that ends with a semicolon runs what was typed; `\q` or the end of input ends the prompt. */
+async function prompt(sql: Sql, print: (result: Result) => void): Promise<void> {
+  writeLine('End a statement with ";". Type \\q to leave.');
+  let text = "";
+  writeText("postgres> ");
+  for await (const line of readLines(Deno.stdin.readable)) {
+    if (line.trim() === "\\q") return;
+    text += `${line}\n`;
+    if (text.trimEnd().endsWith(";")) {
+      await run(sql, text, print).catch((error) => {
+        writeError(
+          `${red("error", Deno.stderr)}: ${error instanceof Error ? error.message : error}`,
+        );
+      });
+      text = "";
+    }
+    writeText(text.trim() === "" ? "postgres> " : "       -> ");
+  }
+}

@@ -1,0 +1,112 @@
+import { definedOnly } from "../defined_only.ts";
+import type { JsonObject, JsonValue } from "../json.ts";
+import { jsonObject } from "../json_schema.ts";
+import { toOpenAiFunction } from "../tool_schemas/wire_function.ts";
+import type { OpenAI } from "../vendor/openai.js";
+import { z } from "../vendor/zod.js";
+import type { ModelMessage, ModelRequest, ReasoningEffort } from "./model_port.ts";
+import { type ChatRequestParts, isOpenAiItself } from "./openai_messages.ts";
+import type { OfferedFunctions } from "./offered_functions.ts";
+
+type Item = OpenAI.Responses.ResponseInputItem;
+type ResponsesRequest = Omit<OpenAI.Responses.ResponseCreateParamsNonStreaming, "stream">;
+
+const providerDataSchema = z.object({
+  api: z.literal("openai_responses"),
+  items: z.array(jsonObject),
+});
+
+/**
+ * Keeps an answer's items for the next request when it contains what the API wants back unchanged
+ * and in its place: encrypted reasoning, and the use of its own tools; undefined otherwise.
+ */
+export function toProviderData(items: readonly JsonObject[]): JsonValue | undefined {
+  const isPlain = ({ type }: JsonObject) => type === "message" || type === "function_call";
+  return items.every(isPlain) ? undefined : { api: "openai_responses", items };
+}
+
+/** Writes a request in the Responses format. The API keeps nothing of it: the transcript is ours. */
+export function toResponsesRequest(
+  request: ModelRequest,
+  { functions, output, endpoint }: ChatRequestParts,
+): ResponsesRequest {
+  const { model, system, messages, temperature, maxOutputTokens, reasoningEffort } = request;
+  const tools = [
+    ...functions.definitions.map((definition) => {
+      const { function: { strict, parameters, ...named } } = toOpenAiFunction(definition);
+      const mode = request.hasBasicTools === true ? false : strict;
+      return { type: "function" as const, ...named, parameters: { ...parameters }, strict: mode };
+    }),
+    ...(request.providerTools ?? []).map((tool) => PROVIDER_TOOLS[tool]),
+  ];
+  const cacheKey = isOpenAiItself(endpoint) ? request.cacheKey : undefined;
+  return {
+    model,
+    input: messages.flatMap((message) => toItems(message, functions)),
+    store: false,
+    ...(system === "" ? {} : { instructions: system }),
+    ...(tools.length === 0 ? {} : { tools }),
+    ...(reasoningEffort === undefined ? {} : { reasoning: toReasoning(reasoningEffort) }),
+    include: includedOf(request),
+    ...(output === null ? {} : {
+      text: {
+        format: {
+          type: "json_schema",
+          name: output.name,
+          schema: { ...output.parameters },
+          strict: true,
+        },
+      },
+    }),
+    ...definedOnly({
+      temperature,
+      max_output_tokens: maxOutputTokens,
+      prompt_cache_key: cacheKey,
+    }),
+  };
+}
+
+function toReasoning(effort: ReasoningEffort): OpenAI.Reasoning {
+  return effort === "none" ? { effort } : { effort, summary: "auto" };
+}
+
+/** What the API leaves out of its answers unless it is asked for it. */
+function includedOf(
+  { providerTools = [], keepsNoReasoning = false }: ModelRequest,
+): OpenAI.Responses.ResponseIncludable[] {
+  return [
+    ...(keepsNoReasoning ? [] : ["reasoning.encrypted_content" as const]),
+    ...(providerTools.includes("code_execution") ? ["code_interpreter_call.outputs" as const] : []),
+  ];
+}
+
+const PROVIDER_TOOLS = {
+  web_search: { type: "web_search" },
+  code_execution: { type: "code_interpreter", container: { type: "auto" } },
+} as const;
+
+function toItems(message: ModelMessage, functions: OfferedFunctions): Item[] {
+  switch (message.role) {
+    case "user":
+      return [{ role: "user", content: message.text }];
+    case "tool":
+      return [{ type: "function_call_output", call_id: message.call_id, output: message.text }];
+    case "assistant": {
+      const kept = providerDataSchema.safeParse(message.provider_data);
+      // The items are the API's own, which it takes back as they are.
+      if (kept.success) return kept.data.items as unknown as Item[];
+      const text: Item[] = message.text === ""
+        ? []
+        : [{ role: "assistant", content: message.text }];
+      return [
+        ...text,
+        ...message.tool_calls.map((made) => functions.toProvided(made)).map((call): Item => ({
+          type: "function_call",
+          call_id: call.call_id,
+          name: call.name,
+          arguments: JSON.stringify(call.arguments ?? {}),
+        })),
+      ];
+    }
+  }
+}

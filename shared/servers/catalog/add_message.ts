@@ -1,0 +1,41 @@
+import { defineTool } from "../../tool_contracts/internal_server.ts";
+import { z } from "../../vendor/zod.js";
+import { CATALOG_SCOPES } from "./catalog_scopes.ts";
+import { queryAsUser } from "./query_as_user.ts";
+
+const MAX_CONTENT_CHARACTERS = 200_000;
+const MAX_CLIENT_ID_CHARACTERS = 200;
+const addedSchema = z.object({ id: z.guid() });
+
+/** Who wrote a message. */
+export const messageRole = z.enum(["user", "assistant"]);
+
+/** What is stored of a message, as a client sends it. */
+export const messageFields = {
+  role: messageRole,
+  content: z.string().min(1).max(MAX_CONTENT_CHARACTERS),
+  clientMessageId: z.string().min(1).max(MAX_CLIENT_ID_CHARACTERS).optional().describe(
+    "A key of your choice: sent again in the same conversation, it returns the message it made",
+  ),
+};
+
+/** Adds a message to a conversation. */
+export const addMessageTool = defineTool({
+  name: "add_message",
+  title: "Add a message",
+  description: "Adds a message to a conversation of yours. Send a clientMessageId, and the call " +
+    "can be repeated: it adds one message.",
+  version: "1",
+  scopes: CATALOG_SCOPES.writeConversations,
+  annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
+  input: z.strictObject({ conversationId: z.guid(), ...messageFields }),
+  output: z.object({ id: z.string() }),
+  run: ({ conversationId, role, content, clientMessageId = null }, context) =>
+    queryAsUser(context, { access: "write", action: "add the message" }, async (sql) => {
+      const [row] = await sql`
+        select private.add_message(
+          ${conversationId}, ${role}, ${content}, ${clientMessageId}
+        ) as id`;
+      return addedSchema.parse(row);
+    }),
+});

@@ -1,0 +1,66 @@
+import { z } from "../../vendor/zod.js";
+import { messageFields } from "./add_message.ts";
+import type { StoredConversation, StoredMessage } from "./read_messages.ts";
+
+const FORMAT = "supaswarm.conversation@1";
+const MIN_FENCE_CHARACTERS = 3;
+
+/**
+ * An exported conversation: `title` is what create_conversation takes, each message what add_message
+ * takes, oldest first. Each message has a key, so that an import that was cut off can be repeated.
+ */
+export const conversationExport = z.object({
+  format: z.literal(FORMAT),
+  id: z.string(),
+  title: z.string(),
+  created_at: z.string(),
+  messages: z.array(z.object({
+    ...messageFields,
+    content: z.string(),
+    clientMessageId: z.string(),
+    created_at: z.string(),
+  })),
+});
+
+/** The conversation as JSON that can be imported again. */
+export function toJsonDocument(conversation: StoredConversation): string {
+  const { id, title, created_at, messages } = conversation;
+  const exported: z.infer<typeof conversationExport> = {
+    format: FORMAT,
+    id,
+    title,
+    created_at,
+    messages: messages.toReversed().map(({ id, role, content, client_message_id, created_at }) => ({
+      role,
+      content,
+      clientMessageId: client_message_id ?? id,
+      created_at,
+    })),
+  };
+  return JSON.stringify(exported, null, 2);
+}
+
+/**
+ * The conversation as Markdown. Each message is a fenced block, whose fence is longer than any run of
+ * backticks in it: whatever a message holds, it cannot end its block and become part of the document.
+ */
+export function toMarkdownDocument({ title, created_at, messages }: StoredConversation): string {
+  const sections = messages.toReversed().map(toSection);
+  return [`# ${toInlineText(title)}`, `Created ${created_at}`, ...sections].join("\n\n") + "\n";
+}
+
+function toSection({ role, content, created_at }: StoredMessage): string {
+  const fence = "`".repeat(longestRun(content) + 1);
+  const author = role === "user" ? "User" : "Assistant";
+  return `## ${author}, ${created_at}\n\n${fence}text\n${content}\n${fence}`;
+}
+
+function longestRun(content: string): number {
+  const runs = content.match(/`+/g) ?? [];
+  return runs.reduce((longest, run) => Math.max(longest, run.length), MIN_FENCE_CHARACTERS - 1);
+}
+
+/** On one line, and with every character that could be markup escaped. */
+function toInlineText(text: string): string {
+  return text.replace(/[\s\p{Cc}]+/gu, " ").trim().replace(/[!-/:-@[-`{-~]/g, "\\$&");
+}

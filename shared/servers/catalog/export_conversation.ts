@@ -1,0 +1,48 @@
+import { SwarmError } from "../../errors/swarm_error.ts";
+import { defineTool } from "../../tool_contracts/internal_server.ts";
+import { z } from "../../vendor/zod.js";
+import { CATALOG_SCOPES } from "./catalog_scopes.ts";
+import { toJsonDocument, toMarkdownDocument } from "./conversation_document.ts";
+import { queryAsUser } from "./query_as_user.ts";
+import { readMessages } from "./read_messages.ts";
+
+const MAX_MESSAGES = 10_000;
+/** What still fits into the answer of an edge function beside the text of its blocks. */
+const MAX_CHARACTERS = 5_000_000;
+
+/** Exports a conversation as a document. */
+export const exportConversationTool = defineTool({
+  name: "export_conversation",
+  title: "Export a conversation",
+  description: "Exports a conversation of yours with all of its messages, oldest first: as JSON, " +
+    "whose messages add_message takes again, or as Markdown.",
+  version: "1",
+  scopes: CATALOG_SCOPES.readConversations,
+  annotations: { readOnlyHint: true, openWorldHint: false },
+  input: z.strictObject({
+    conversationId: z.guid(),
+    format: z.enum(["json", "markdown"]).default("json"),
+  }),
+  output: z.object({ content: z.string(), mime: z.string() }),
+  run: ({ conversationId, format }, context) =>
+    queryAsUser(context, { access: "read", action: "export the conversation" }, async (sql) => {
+      const range = { conversationId, limit: MAX_MESSAGES + 1, before: null };
+      const conversation = await readMessages(sql, range);
+      const exported = format === "json"
+        ? { content: toJsonDocument(conversation), mime: "application/json" }
+        : { content: toMarkdownDocument(conversation), mime: "text/markdown; charset=utf-8" };
+      const isTooLarge = conversation.messages.length > MAX_MESSAGES ||
+        exported.content.length > MAX_CHARACTERS;
+      if (isTooLarge) throw tooLarge();
+      return exported;
+    }),
+});
+
+function tooLarge(): SwarmError {
+  return new SwarmError(
+    "OUTPUT_TOO_LARGE",
+    `Cannot export the conversation: it has more than ${MAX_MESSAGES} messages or ` +
+      `${MAX_CHARACTERS} characters`,
+    { hint: "Read it page by page with list_messages." },
+  );
+}

@@ -1,0 +1,33 @@
+import { CLOSED_SETS } from "../../db/database.types.ts";
+import { asJsonObject } from "../../json.ts";
+import { jsonObject } from "../../json_schema.ts";
+import { defineTool } from "../../tool_contracts/internal_server.ts";
+import { z } from "../../vendor/zod.js";
+import { AUTH_EVENT_FIELDS, storableMetadata } from "./auth_event_fields.ts";
+import { queryAsUser } from "./query_as_user.ts";
+
+/** Stores what a client reports of its user's session. */
+export const logAuthEventTool = defineTool({
+  name: "log_auth_event",
+  title: "Log an auth event",
+  description: "Stores that you have signed in or out, or that your session or account changed. " +
+    `Of metadata only ${AUTH_EVENT_FIELDS.join(", ")} are kept, with values that are known to be ` +
+    "harmless; anything else is left out.",
+  version: "1",
+  scopes: [],
+  annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
+  input: z.strictObject({
+    event: z.enum(CLOSED_SETS.auth_events.event),
+    metadata: jsonObject.default({}),
+  }),
+  output: z.object({ ok: z.literal(true) }),
+  recordedArguments: ({ event, metadata }) => ({
+    ...(typeof event === "string" ? { event: event.slice(0, 50) } : {}),
+    metadata: storableMetadata(asJsonObject(metadata)),
+  }),
+  run: ({ event, metadata }, context) =>
+    queryAsUser(context, { access: "write", action: "log the event" }, async (sql) => {
+      await sql`select private.log_auth_event(${event}, ${sql.json(storableMetadata(metadata))})`;
+      return { ok: true as const };
+    }),
+});

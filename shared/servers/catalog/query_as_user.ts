@@ -1,0 +1,33 @@
+import { toSwarmError } from "../../db/to_swarm_error.ts";
+import type { ToolContext } from "../../tool_contracts/internal_server.ts";
+import type { TransactionSql } from "../../vendor/postgres.js";
+import { asOwner } from "../as_owner.ts";
+
+/** How {@linkcode queryAsUser} asks the database. */
+export interface UserQuery {
+  readonly access: "read" | "write";
+  /** What is attempted, as in "add the message". */
+  readonly action: string;
+  /** The service may ask as well, without a user. @default false */
+  readonly servesService?: boolean;
+}
+
+/**
+ * Asks the database with the caller's own rights.
+ *
+ * @throws SwarmError `CALLER_REQUIRED` without a user; what the database raises.
+ */
+export async function queryAsUser<T>(
+  context: ToolContext,
+  { access, action, servesService = false }: UserQuery,
+  work: (sql: TransactionSql) => Promise<T>,
+): Promise<T> {
+  try {
+    return servesService
+      ? await asOwner(context, access, work)
+      : await context.runAsCaller(work, { isReadOnly: access === "read" });
+  } catch (error) {
+    context.signal.throwIfAborted();
+    throw toSwarmError(error, action);
+  }
+}

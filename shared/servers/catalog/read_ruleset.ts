@@ -1,0 +1,40 @@
+import { SwarmError } from "../../errors/swarm_error.ts";
+import { jsonObject } from "../../json_schema.ts";
+import type { TransactionSql } from "../../vendor/postgres.js";
+import { z } from "../../vendor/zod.js";
+
+/** A ruleset with the content of its newest version. */
+export const storedRuleset = z.object({
+  id: z.string(),
+  name: z.string(),
+  version: z.int(),
+  content: jsonObject,
+});
+
+/** See {@linkcode storedRuleset}. */
+export type StoredRuleset = z.infer<typeof storedRuleset>;
+
+/**
+ * Reads a ruleset.
+ *
+ * @param sql With the rights of who reads.
+ * @throws SwarmError `RULESET_NOT_FOUND`, also for one of another user.
+ */
+export async function readRuleset(sql: TransactionSql, id: string): Promise<StoredRuleset> {
+  const [row] = await sql`
+    select ruleset.id, current.name, current.version, current.content
+    from public.rulesets as ruleset
+    join public.ruleset_versions as current
+      on current.ruleset_id = ruleset.id and current.version = ruleset.version
+    where ruleset.id = ${id}`;
+  if (row === undefined) throw rulesetNotFound(id);
+  return storedRuleset.parse(row);
+}
+
+/** The error for a ruleset that does not exist, or is another user's. */
+export function rulesetNotFound(id: string): SwarmError {
+  return new SwarmError(
+    "RULESET_NOT_FOUND",
+    `Cannot find the ruleset ${id}: neither you have it, nor is there such a shared one`,
+  );
+}

@@ -1,0 +1,32 @@
+import type { InternalServer } from "../../tool_contracts/internal_server.ts";
+import { addMessageTool } from "./add_message.ts";
+import { createConversationTool } from "./create_conversation.ts";
+import { deleteConversationTool } from "./delete_conversation.ts";
+import { exportConversationTool } from "./export_conversation.ts";
+import { getRulesetTool } from "./get_ruleset.ts";
+import { listMessagesTool } from "./list_messages.ts";
+import { listProvidersTool } from "./list_providers.ts";
+import { listRulesetsTool } from "./list_rulesets.ts";
+import { logAuthEventTool } from "./log_auth_event.ts";
+import { saveRulesetTool } from "./save_ruleset.ts";
+
+/** Prompts, conversations and rulesets: what a chat page needs, as versioned tools. */
+export const catalogServer: InternalServer = {
+  name: "catalog",
+  title: "Tool catalog",
+  description: "Improves and checks prompts, and keeps conversations and rulesets.",
+  instructions: "Conversations and rulesets are the signed-in user's own. Send a clientMessageId " +
+    "with add_message and the version that you have read with save_ruleset.",
+  tools: [
+    createConversationTool,
+    addMessageTool,
+    listMessagesTool,
+    deleteConversationTool,
+    exportConversationTool,
+    listRulesetsTool,
+    getRulesetTool,
+    saveRulesetTool,
+    listProvidersTool,
+    logAuthEventTool,
+  ],
+};

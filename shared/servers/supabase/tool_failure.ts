@@ -1,0 +1,31 @@
+import { z } from "../../vendor/zod.js";
+import { textBlock } from "../../content_block.ts";
+import { definedOnly } from "../../defined_only.ts";
+import type { SwarmError } from "../../errors/swarm_error.ts";
+import { jsonValue } from "../../json_schema.ts";
+import type { JsonObject } from "../../json.ts";
+import { reply, type ToolReply } from "../../tool_contracts/internal_server.ts";
+
+/** An error in the structured content of an answer. */
+export const toolError = z.object({
+  code: z.string(),
+  message: z.string(),
+  hint: z.string().optional(),
+  details: jsonValue.optional(),
+});
+
+/** An error with the members that the tool's answers have anyway, and its `_meta`. */
+export function toolFailure(
+  { code, message, hint, details }: SwarmError,
+  answer: JsonObject,
+  meta: JsonObject,
+): ToolReply {
+  const extras = definedOnly({ hint, details });
+  return reply([textBlock(hint === undefined ? message : `${message}. ${hint}`)], {
+    isError: true,
+    errorCode: code,
+    ...extras,
+    structured: { ...answer, error: { code, message, ...extras } },
+    meta,
+  });
+}

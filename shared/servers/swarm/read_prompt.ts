@@ -1,0 +1,171 @@
+import { z } from "../../vendor/zod.js";
+import type { TransactionSql } from "../../vendor/postgres.js";
+import { buildMessages } from "../../agent/build_messages.ts";
+import { completionTerms } from "../../agent/completion.ts";
+import { systemModelTools } from "../../agent/system_tools.ts";
+import { taskContext } from "../../agent/task_context.ts";
+import { SwarmError } from "../../errors/swarm_error.ts";
+import { jsonObject, jsonValue } from "../../json_schema.ts";
+import type { ModelMessage } from "../../llm/model_port.ts";
+import { defineTool } from "../../tool_contracts/internal_server.ts";
+import { asOwner } from "../as_owner.ts";
+import { taskNotFound } from "./read_job.ts";
+import { SWARM_SCOPES } from "./swarm_scopes.ts";
+
+/** What the text of a skill is replaced with, which is for those who write it. */
+const HIDDEN_SKILL = "[The text of this skill is not shown.]";
+
+const messageSchema = z.object({
+  role: z.enum(["user", "assistant", "tool"]),
+  text: z.string(),
+  characters: z.number().describe("Of the whole text"),
+  name: z.string().optional().describe("Of the tool that a result is from"),
+  call_id: z.string().optional(),
+  is_error: z.boolean().optional(),
+  tool_calls: z.array(z.object({
+    call_id: z.string(),
+    name: z.string(),
+    arguments: jsonObject.nullable(),
+  })).optional(),
+});
+
+const rowSchema = z.object({
+  task: z.object({
+    input: jsonValue,
+    output_schema: jsonObject.nullable(),
+    agent_slug: z.string(),
+  }),
+  agent: z.object({ output_schema: jsonObject.nullable(), must_complete: z.boolean() }).nullable(),
+  system: z.string().nullable(),
+  servers: z.array(z.string()),
+  is_model_step: z.boolean(),
+  steps: taskContext.shape.steps,
+});
+
+/** Shows what a model was asked at one step, rebuilt as the worker builds it. */
+export const readPromptTool = defineTool({
+  name: "read_prompt",
+  title: "Read what the model saw",
+  description:
+    "Shows the conversation that the model was sent at one model step of a task, rebuilt from the " +
+    "transcript, with the tools that it could call. Long texts are cut; the agent's own system " +
+    "prompt and the texts of skills are shown to nobody but the project's operators.",
+  version: "1",
+  scopes: SWARM_SCOPES,
+  annotations: { readOnlyHint: true, openWorldHint: false },
+  input: z.strictObject({
+    task_id: z.guid(),
+    seq: z.int().min(1).describe("Number of the model step; read_steps lists them"),
+    after_message: z.int().min(0).default(0).describe("Only messages after the first so many"),
+    limit: z.int().min(1).max(200).default(50),
+    max_characters: z.int().min(1).max(100_000).default(8_192).describe("Of each text"),
+  }),
+  output: z.object({
+    agent: z.string(),
+    system: z.string().nullable().describe("The agent's own system prompt as it is today"),
+    message_count: z.number(),
+    messages: z.array(messageSchema),
+    system_tools: z.array(z.string()),
+    servers: z.array(z.string()).describe("Registered tools of the agent, as they are today"),
+  }),
+  async run({ task_id, seq, after_message, limit, max_characters }, context) {
+    const row = await asOwner(context, "read", (sql) => readRow(sql, task_id, seq));
+    if (row === undefined) throw taskNotFound(task_id);
+    const { task, agent, system, servers, is_model_step, steps } = rowSchema.parse(row);
+    if (!is_model_step) throw notAModelStep(seq);
+    const terms = completionTerms({
+      task: { output_schema: task.output_schema },
+      agent,
+    });
+    const messages = buildMessages(task.input, steps, terms);
+    return {
+      agent: task.agent_slug,
+      system,
+      message_count: messages.length,
+      messages: messages.slice(after_message, after_message + limit)
+        .map((message) => toShown(message, max_characters)),
+      system_tools: systemModelTools(terms.outputSchema).map(({ name }) => name),
+      servers,
+    };
+  },
+});
+
+/** All that the prompt is rebuilt from, as far as the caller may read it; undefined for no task. */
+async function readRow(sql: TransactionSql, taskId: string, seq: number): Promise<unknown> {
+  const [row] = await sql`
+    select
+      jsonb_build_object(
+        'input', task.input, 'output_schema', task.output_schema, 'agent_slug', task.agent_slug
+      ) as task,
+      (
+        select jsonb_build_object('output_schema', agent.output_schema, 'must_complete', agent.must_complete)
+        from public.agents as agent where agent.id = task.agent_id
+      ) as agent,
+      to_jsonb(array(
+        select tool.slug from public.agent_tools as own
+        join public.tools as tool on tool.id = own.tool_id
+        where own.agent_id = task.agent_id order by tool.slug
+      )) as servers,
+      exists (
+        select from public.task_steps as step
+        where step.task_id = task.id and step.seq = ${seq}::int and step.kind = 'model'
+      ) as is_model_step,
+      coalesce((
+        select jsonb_agg(
+          jsonb_build_object(
+            'seq', step.seq, 'kind', step.kind, 'state', step.state, 'name', step.name,
+            'call_id', step.call_id, 'input', step.input, 'output', case
+              when step.name = 'load_skill' and step.state = 'done'
+                then step.output || jsonb_build_object('text', ${HIDDEN_SKILL}::text)
+              else step.output
+            end
+          ) order by step.seq
+        )
+        from public.task_steps as step
+        where step.task_id = task.id and step.seq < ${seq}::int
+      ), '[]') as steps
+    from public.tasks as task
+    where task.id = ${taskId}::uuid`;
+  if (row === undefined) return undefined;
+  return { ...row, system: await readSystemPrompt(sql, taskId) };
+}
+
+/** The agent's prompt, for the service; users have no right to the column. */
+async function readSystemPrompt(sql: TransactionSql, taskId: string): Promise<string | null> {
+  const [right] = await sql`
+    select has_column_privilege('public.agents', 'system_prompt', 'select') as is_held`;
+  if (right?.is_held !== true) return null;
+  const [row] = await sql`
+    select agent.system_prompt from public.tasks as task
+    join public.agents as agent on agent.id = task.agent_id
+    where task.id = ${taskId}::uuid`;
+  return z.string().nullable().parse(row?.system_prompt ?? null);
+}
+
+function toShown(message: ModelMessage, maxCharacters: number): z.input<typeof messageSchema> {
+  const { role, text } = message;
+  const shown = { role, text: text.slice(0, maxCharacters), characters: text.length };
+  switch (message.role) {
+    case "user":
+      return shown;
+    case "tool": {
+      const { name, call_id, is_error } = message;
+      return { ...shown, name, call_id, is_error };
+    }
+    case "assistant":
+      return {
+        ...shown,
+        tool_calls: message.tool_calls.map(({ call_id, name, arguments: given }) => (
+          { call_id, name, arguments: given }
+        )),
+      };
+  }
+}
+
+function notAModelStep(seq: number): SwarmError {
+  return new SwarmError(
+    "STEP_NOT_FOUND",
+    `Cannot read what the model saw: step ${seq} of the task is not a model step`,
+    { hint: "Read the steps of the task with read_steps; those of the kind model can be shown." },
+  );
+}

@@ -1,0 +1,199 @@
+import {
+  isTable,
+  primaryKeyOf,
+  qualifiedName,
+  type SchemaColumn,
+  type SchemaConstraint,
+  type SchemaEnum,
+  type SchemaFunction,
+  type SchemaIndex,
+  type SchemaPolicy,
+  type SchemaRelation,
+} from "./database_schema.ts";
+import { erDiagram } from "./er_diagram.ts";
+import type { SchemaAdvisory } from "./schema_advisories.ts";
+import type { SchemaDocument } from "./schema_document.ts";
+
+/**
+ * A page of a schema as Markdown. Names, comments and expressions are people's own text: they stand
+ * in code spans or on one line with their markup escaped, so that none of them can pass for a
+ * heading, a fence or an instruction of the document.
+ */
+export function schemaMarkdown(document: SchemaDocument): string {
+  const { relations, relationships } = document;
+  return [
+    "# Database schema",
+    summaryOf(document),
+    ...(relationships === null || relations.length === 0 ? [] : [
+      "## Relationships",
+      "```mermaid\n" + erDiagram(relations, relationships) + "\n```",
+    ]),
+    ...section("## Tables", relations.filter(isTable), (table) => relationText(table, document)),
+    ...section(
+      "## Views",
+      relations.filter((relation) => !isTable(relation)),
+      (view) => relationText(view, document),
+    ),
+    ...section("## Enums", document.enums, enumText, "\n"),
+    ...section("## Functions", document.functions, functionText, "\n"),
+    ...section("## Advisories", document.advisories, advisoryText, "\n"),
+    "## Analysis",
+    document.analysis,
+  ].join("\n\n") + "\n";
+}
+
+function section<Item>(
+  title: string,
+  items: readonly Item[],
+  write: (item: Item) => string,
+  separator = "\n\n",
+): string[] {
+  return items.length === 0 ? [] : [title, items.map(write).join(separator)];
+}
+
+function summaryOf({ relations, offset, total, nextCursor, schemaHash }: SchemaDocument): string {
+  const shown = relations.length === total
+    ? `${total} tables and views.`
+    : `Tables and views ${Math.min(offset + 1, total)} to ${
+      offset + relations.length
+    } of ${total}.`;
+  const more = nextCursor === null ? "" : ` The next page: cursor ${code(nextCursor)}.`;
+  return `${shown}${more} Schema hash ${code(schemaHash.slice(0, 16))}.`;
+}
+
+function relationText(relation: SchemaRelation, { relationships }: SchemaDocument): string {
+  const keys = relation.constraints.filter(({ kind }) =>
+    kind !== "foreign_key" || relationships !== null
+  );
+  const lists = [
+    ...keys.map(constraintText),
+    ...relation.indexes.filter(({ is_constraint }) => !is_constraint).map(indexText),
+    ...relation.policies.map(policyText),
+  ].map((line) => `- ${line}`);
+  return [
+    `### ${code(qualifiedName(relation))}`,
+    ...(relation.comment === null ? [] : [`> ${plain(relation.comment)}`]),
+    factsOf(relation),
+    columnTable(relation),
+    ...(lists.length === 0 ? [] : [lists.join("\n")]),
+  ].join("\n\n");
+}
+
+function factsOf(relation: SchemaRelation): string {
+  const { kind, row_estimate: rows, has_row_security, privileges } = relation;
+  const size = !isTable(relation)
+    ? kind.replace("_", " ")
+    : rows === null
+    ? "never analyzed"
+    : `about ${rows} rows`;
+  const security = isTable(relation)
+    ? `; row level security ${has_row_security ? "on" : "off"}`
+    : "";
+  const rights = privileges.length === 0 ? "single columns" : privileges.join(", ");
+  return `${size}${security}; you may use: ${rights}`;
+}
+
+function columnTable(relation: SchemaRelation): string {
+  const primary = primaryKeyOf(relation);
+  return [
+    "| column | type | null | default | comment |",
+    "| --- | --- | --- | --- | --- |",
+    ...relation.columns.map((column) => columnRow(column, primary.includes(column.name))),
+  ].join("\n");
+}
+
+function columnRow(column: SchemaColumn, isKey: boolean): string {
+  const { name, type, is_nullable, comment } = column;
+  const cells = [
+    `${code(name)}${isKey ? " (key)" : ""}`,
+    code(type),
+    is_nullable ? "yes" : "no",
+    defaultOf(column),
+    comment === null ? "" : plain(comment),
+  ];
+  return `| ${cells.join(" | ")} |`;
+}
+
+function defaultOf({ default: expression, identity, is_generated }: SchemaColumn): string {
+  if (identity !== null) return `identity (${identity})`;
+  if (expression === null) return "";
+  return is_generated ? `generated: ${code(expression)}` : code(expression);
+}
+
+function constraintText(constraint: SchemaConstraint): string {
+  const { kind, name, columns, definition } = constraint;
+  const on = columns.map(code).join(", ");
+  switch (kind) {
+    case "primary_key":
+      return `primary key ${on}`;
+    case "unique":
+      return `unique ${on}`;
+    case "foreign_key":
+      return `foreign key ${on} → ${targetOf(constraint)}`;
+    case "check":
+    case "exclusion":
+      return `${kind} ${code(name)}: ${code(definition ?? "")}`;
+  }
+}
+
+function targetOf(constraint: SchemaConstraint): string {
+  const { target_schema: schema, target_table: name, target_columns, on_delete } = constraint;
+  if (schema === null || name === null) return "a table that you may not use";
+  const columns = (target_columns ?? []).map(code).join(", ");
+  return `${code(qualifiedName({ schema, name }))} (${columns}), on delete ${on_delete}`;
+}
+
+function indexText({ name, method, columns, is_unique, predicate }: SchemaIndex): string {
+  const where = predicate === null ? "" : ` where ${code(predicate)}`;
+  return `${is_unique ? "unique " : ""}index ${code(name)} (${method}) on ${
+    columns.map(code).join(", ")
+  }${where}`;
+}
+
+function policyText({ name, command, is_permissive, using, check }: SchemaPolicy): string {
+  const rules = [
+    ...(using === null ? [] : [`using ${code(using)}`]),
+    ...(check === null ? [] : [`check ${code(check)}`]),
+  ];
+  const kind = is_permissive ? "policy" : "restrictive policy";
+  return `${kind} ${code(name)} for ${command}${rules.length === 0 ? "" : `: ${rules.join(", ")}`}`;
+}
+
+function enumText({ comment, values, ...named }: SchemaEnum): string {
+  const remark = comment === null ? "" : ` (${plain(comment)})`;
+  return `- ${code(qualifiedName(named))}: ${values.map(code).join(", ")}${remark}`;
+}
+
+function functionText(fn: SchemaFunction): string {
+  const { arguments: parameters, returns, volatility, is_security_definer, comment } = fn;
+  const result = returns === null ? "" : ` → ${code(returns)}`;
+  const rights = is_security_definer ? ", with its owner's rights" : "";
+  const remark = comment === null ? "" : `: ${plain(comment)}`;
+  return `- ${
+    code(`${qualifiedName(fn)}(${parameters})`)
+  }${result} (${volatility}${rights})${remark}`;
+}
+
+function advisoryText({ kind, table, object, message, fix }: SchemaAdvisory): string {
+  const about = object === null ? code(table) : `${code(table)}, ${code(object)}`;
+  return `- **${kind.replaceAll("_", " ")}** ${about}: ${message}${
+    fix === null ? "" : ` ${code(fix)}`
+  }`;
+}
+
+/** A code span, which ends only with as many backticks as it begins with; in tables a bar ends it. */
+function code(text: string): string {
+  const line = oneLine(text).replaceAll("|", "\\|");
+  const longest = Math.max(0, ...(line.match(/`+/g) ?? []).map(({ length }) => length));
+  const fence = "`".repeat(longest + 1);
+  return longest === 0 ? `${fence}${line}${fence}` : `${fence} ${line} ${fence}`;
+}
+
+/** A text of people on one line, with nothing left that Markdown or a fence of data reads. */
+function plain(text: string): string {
+  return oneLine(text).replace(/[\\`*_[\]#|~]/g, "\\$&").replaceAll("<", "&lt;");
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, " ").trim();
+}

@@ -1,0 +1,58 @@
+import { type DatabaseSchema, qualifiedName, type SchemaRelation } from "./database_schema.ts";
+
+/** Which relations are asked for. */
+export interface SchemaSelection {
+  /** Names with or without a schema; null: all. */
+  readonly names: readonly string[] | null;
+  /** The last relation of the page before; null: the first page. */
+  readonly cursor: string | null;
+  readonly limit: number;
+}
+
+/** A part of a schema's relations. */
+export interface SchemaPage {
+  readonly relations: readonly SchemaRelation[];
+  /** Relations on the pages before. */
+  readonly offset: number;
+  /** Relations on all pages. */
+  readonly total: number;
+  /** Of the next page; null: this is the last. */
+  readonly nextCursor: string | null;
+  /** Of the selection's names, those that no relation has. */
+  readonly unknownNames: readonly string[];
+}
+
+/** The relations of one page. A cursor whose relation was dropped goes on where it would stand. */
+export function pageOf(
+  { relations }: DatabaseSchema,
+  { names, cursor, limit }: SchemaSelection,
+): SchemaPage {
+  const selected = names === null
+    ? relations
+    : relations.filter((relation) => names.some((name) => isNamed(relation, name)));
+  const offset = cursor === null ? 0 : offsetAfter(selected, cursor);
+  const page = selected.slice(offset, offset + limit);
+  const last = page.at(-1);
+  return {
+    relations: page,
+    offset,
+    total: selected.length,
+    nextCursor: last !== undefined && offset + page.length < selected.length
+      ? qualifiedName(last)
+      : null,
+    unknownNames: (names ?? []).filter((name) =>
+      !relations.some((relation) => isNamed(relation, name))
+    ),
+  };
+}
+
+function offsetAfter(relations: readonly SchemaRelation[], cursor: string): number {
+  const index = relations.findIndex((relation) => qualifiedName(relation) === cursor);
+  return index >= 0
+    ? index + 1
+    : relations.filter((relation) => qualifiedName(relation) < cursor).length;
+}
+
+function isNamed(relation: SchemaRelation, name: string): boolean {
+  return relation.name === name || qualifiedName(relation) === name;
+}

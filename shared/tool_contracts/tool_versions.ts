@@ -1,0 +1,65 @@
+/** What a tool is called by, as far as its server versions tools. */
+export interface VersionedName {
+  readonly name: string;
+  readonly version?: string | null | undefined;
+}
+
+/** The key of a version in the catalogue: `name@version`. */
+export function catalogueKeyOf({ name, version }: VersionedName): string {
+  return `${name}@${version}`;
+}
+
+/** The same in characters that every protocol and model provider takes: `name_vVersion`. */
+export function versionedNameOf({ name, version }: VersionedName): string {
+  return `${name}_v${version}`;
+}
+
+/** The name under which a tool is offered: the plain one is the newest version's. */
+export function offeredNameOf(
+  tool: VersionedName & { readonly isOlderVersion?: boolean },
+): string {
+  return tool.isOlderVersion === true ? versionedNameOf(tool) : tool.name;
+}
+
+/**
+ * The tool that a name means: as its server calls it (of several versions the newest), else by the
+ * catalogue key or the versioned name. `private.begin_tool_call()` has the same rule.
+ */
+export function findByName<T extends VersionedName>(
+  name: string,
+  tools: readonly T[],
+): T | undefined {
+  return newestOf(tools.filter((tool) => tool.name === name)) ??
+    tools.find((tool) =>
+      tool.version !== undefined && tool.version !== null &&
+      [catalogueKeyOf(tool), versionedNameOf(tool)].includes(name)
+    );
+}
+
+/** Whether a newer version of the tool is among the tools. */
+export function isOlderVersion<T extends VersionedName>(tool: T, tools: readonly T[]): boolean {
+  return tools.some(({ name, version }) =>
+    name === tool.name && compareVersions(version, tool.version) > 0
+  );
+}
+
+function newestOf<T extends VersionedName>(tools: readonly T[]): T | undefined {
+  return tools.find((tool) => !isOlderVersion(tool, tools));
+}
+
+/** By their numbers, `10` after `9` and `1.10` after `1.9`; no version is the oldest. */
+function compareVersions(
+  some: VersionedName["version"],
+  other: VersionedName["version"],
+): number {
+  const [left, right] = [numbersOf(some), numbersOf(other)];
+  for (let at = 0; at < Math.max(left.length, right.length); at++) {
+    const difference = (left[at] ?? -1) - (right[at] ?? -1);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+function numbersOf(version: VersionedName["version"]): readonly number[] {
+  return (version ?? "").split(".").map(Number).filter(Number.isFinite);
+}

@@ -1,0 +1,48 @@
+-- What clients report of sign-ins. Nothing sensitive is stored.
+
+create table public.auth_events (
+  id bigint generated always as identity primary key,
+  user_id uuid not null references auth.users (id) on delete cascade,
+  event text not null check (event in (
+    'SIGNED_IN', 'SIGNED_OUT', 'TOKEN_REFRESHED', 'SESSION_RESTORED', 'USER_UPDATED'
+  )),
+  metadata jsonb not null default '{}' check (jsonb_typeof(metadata) = 'object'),
+  created_at timestamptz not null default now(),
+  -- The tool keeps only fields that it knows; whoever else writes has to keep to them as well.
+  constraint auth_events_metadata_is_whitelisted check (
+    metadata - array['provider', 'method', 'platform', 'app_version', 'locale', 'time_zone'] = '{}'
+    and length(metadata::text) <= 1000
+  )
+);
+create index auth_events_user_id_idx on public.auth_events (user_id, created_at desc);
+comment on table public.auth_events is
+  'Changes of sessions, as users'' clients report them with log_auth_event. A hint for support, no audit: auth.audit_log_entries is that.';
+comment on column public.auth_events.metadata is 'Any of provider, method, platform, app_version, locale and time_zone.';
+
+alter table public.auth_events enable row level security;
+create policy "users read their own auth events" on public.auth_events
+  for select to authenticated using (
+    user_id = (select auth.uid()) and (select private.has_scope('credentials:write'))
+  );
+comment on policy "users read their own auth events" on public.auth_events is
+  'An OAuth client needs credentials:write: how a user signs in is no business of other clients.';
+grant select on public.auth_events to authenticated;
+grant select, insert, update, delete on public.auth_events to service_role;
+
+create function private.log_auth_event(p_event text, p_metadata jsonb)
+returns void
+language plpgsql
+security definer
+set search_path = ''
+as $$
+begin
+  insert into public.auth_events (user_id, event, metadata) values (auth.uid(), p_event, p_metadata);
+end;
+$$;
+comment on function private.log_auth_event(text, jsonb) is
+  'Stores an event of the caller''s. Definer: users write no table; the row is auth.uid()''s. Called by the server catalog.';
+grant execute on function private.log_auth_event(text, jsonb) to authenticated;
+
+-- An endless loop in a page must not fill the table.
+insert into public.mcp_policies (mcp_name, tool_name, calls_per_minute, burst_calls)
+values ('catalog', 'log_auth_event', 30, 10);

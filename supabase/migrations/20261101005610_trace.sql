@@ -1,0 +1,124 @@
+-- The trace of a job: its steps without what went in and came out, for whoever draws them.
+
+create type private.trace_step as (
+  task_id uuid,
+  seq int,
+  kind text,
+  state text,
+  name text,
+  server text,
+  call_id text,
+  error_code text,
+  usage jsonb,
+  cost_micro_usd bigint,
+  interruptions int,
+  started_at timestamptz,
+  ended_at timestamptz
+);
+comment on type private.trace_step is 'A row of a trace.';
+
+create function private.trace_steps(p_master_task_id uuid, p_after jsonb, p_limit int)
+returns setof private.trace_step
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_after_task_id uuid := '00000000-0000-0000-0000-000000000000';
+  v_after_seq int := 0;
+begin
+  if p_limit is null or p_limit not between 1 and 1000 then
+    perform private.raise_query_invalid('read the trace', 'p_limit is not from 1 to 1000', 'Send a limit from 1 to 1000.');
+  end if;
+  if nullif(p_after, 'null') is not null then
+    begin
+      v_after_task_id := p_after ->> 'task_id';
+      v_after_seq := p_after ->> 'seq';
+    exception when data_exception then
+      v_after_seq := null;
+    end;
+    if v_after_task_id is null or v_after_seq is null then
+      perform private.raise_query_invalid('read the trace', 'p_after is not a step of an earlier page',
+        'Send the last row of the page before, or its task_id and seq.');
+    end if;
+  end if;
+  return query
+    with page as materialized (
+      select step.*
+      from (
+        select task.id
+        from public.tasks as task
+        where task.master_task_id = p_master_task_id and task.id >= v_after_task_id
+        order by task.id
+      ) as task
+      cross join lateral (
+        select *
+        from public.task_steps as own
+        where own.task_id = task.id
+          and own.seq > case task.id when v_after_task_id then v_after_seq else 0 end
+        order by own.seq
+        limit p_limit
+      ) as step
+      -- By the task's own id, in whose order the tasks come: so reading ends with the page.
+      order by task.id, step.seq
+      limit p_limit
+    )
+    select step.task_id, step.seq, step.kind, step.state, step.name, step.input ->> 'server', step.call_id,
+      case when step.state = 'failed' then step.output ->> 'error_code' end,
+      step.usage, spent.cost_micro_usd, step.interruptions, step.started_at, step.ended_at
+    from page as step
+    left join lateral (
+      select sum(usage.cost_micro_usd)::bigint as cost_micro_usd
+      from public.usage_events as usage
+      where usage.task_id = step.task_id and usage.step_seq = step.seq
+    ) as spent on true
+    order by step.task_id, step.seq;
+end;
+$$;
+comment on function private.trace_steps(uuid, jsonb, int) is
+  'A page of the steps of a job, by task and number, after the step p_after {task_id, seq}. The caller has asked who reads. Raises QUERY_INVALID.';
+
+create function private.read_trace(p_master_task_id uuid, p_after jsonb, p_limit int)
+returns setof private.trace_step
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  v_task constant public.tasks := private.own_task(p_master_task_id);
+begin
+  return query select * from private.trace_steps(v_task.master_task_id, p_after, p_limit);
+end;
+$$;
+comment on function private.read_trace(uuid, jsonb, int) is
+  'A page of the trace of a job of the caller''s. Definer: own_task() asks once who reads, where policies would ask for each step.';
+grant execute on function private.read_trace(uuid, jsonb, int) to authenticated;
+grant execute on function private.read_trace(uuid, jsonb, int) to service_role;
+
+create function public.read_trace(p_master_task_id uuid, p_after jsonb default null, p_limit int default 1000)
+returns table (
+  task_id uuid,
+  seq int,
+  kind text,
+  state text,
+  name text,
+  server text,
+  call_id text,
+  error_code text,
+  usage jsonb,
+  cost_micro_usd bigint,
+  interruptions int,
+  started_at timestamptz,
+  ended_at timestamptz
+)
+language sql
+stable
+set search_path = ''
+as $$
+  select * from private.read_trace(p_master_task_id, p_after, p_limit);
+$$;
+comment on function public.read_trace(uuid, jsonb, int) is
+  'The steps of a whole job by task and number, with times, tokens and cost, without inputs and outputs, which the table task_steps has. p_after is the last row of the page before. For the owner, the owner''s OAuth clients with the scope swarm:run and the service. Raises TASK_NOT_FOUND, QUERY_INVALID, INSUFFICIENT_SCOPE.';
+grant execute on function public.read_trace(uuid, jsonb, int) to authenticated;
+grant execute on function public.read_trace(uuid, jsonb, int) to service_role;

@@ -1,0 +1,187 @@
+import { dirname, join } from "node:path";
+import { readMcpsFile } from "../../scripts/mcps/read_mcps_file.ts";
+import { loadYaml } from "../../scripts/deps.ts";
+import type { CodeBlock } from "./code_blocks.ts";
+import { type DocsStack, USER } from "./docs_stack.ts";
+
+const BLOCK_LIMIT_MS = 120_000;
+/** Where the pages say that `deno task start` serves. */
+const WRITTEN_URL = "http://127.0.0.1:54321";
+const SUPABASE_JS = "npm:@supabase/supabase-js@2.119.1";
+
+/** What the blocks of one page share: a folder, and the variables that they set. */
+export interface PageRun {
+  readonly stack: DocsStack;
+  /** Holds the shell's variables and the scripts of this page. */
+  readonly folder: string;
+  /** Searched before the rest of `PATH`. */
+  readonly shims: string;
+}
+
+/**
+ * Runs a block as a reader would.
+ *
+ * @throws Error when it fails, or when SQL finds and changes nothing.
+ */
+export async function runBlock(run: PageRun, block: CodeBlock): Promise<void> {
+  const { directive, language } = block;
+  if (directive.kind === "not run" || language === "" || language === "text") return;
+  const text = block.text.replaceAll(WRITTEN_URL, run.stack.ready.api_url);
+  if (directive.kind === "save") {
+    return await save(join(run.stack.clone.root, directive.path), text);
+  }
+  switch (language) {
+    case "sh":
+      return await runShell(run, text);
+    case "sql":
+      return await runSql(run.stack, text, directive);
+    case "js":
+    case "ts":
+      return await runScript(run, text, language);
+    case "md":
+      return;
+    case "json":
+      return void JSON.parse(text);
+    case "yaml":
+      return void readMcpsFile(text, block.page, await loadYaml());
+    default:
+      throw new Error(
+        `Nothing here runs "${language}"; the languages are sh, sql, js, ts, json, yaml, md`,
+      );
+  }
+}
+
+async function save(path: string, text: string): Promise<void> {
+  await Deno.mkdir(dirname(path), { recursive: true });
+  await Deno.writeTextFile(path, `${text}\n`);
+}
+
+/** Variables that a block sets are there for the next one, as in a reader's terminal. */
+async function runShell({ stack, folder, shims }: PageRun, text: string): Promise<void> {
+  const state = join(folder, "shell-state");
+  const script = `set -a -eu -o pipefail\n[ ! -f '${state}' ] || . '${state}'\n` +
+    `${text}\n{ declare -p | grep -vE '^declare -[a-zA-Z]*r'; declare -f; } > '${state}'\n`;
+  await runProgram("bash", ["-c", script], {
+    cwd: stack.clone.root,
+    env: { PATH: `${shims}:${dirname(Deno.execPath())}:${Deno.env.get("PATH") ?? ""}` },
+  });
+}
+
+async function runSql(
+  { sql, userId }: DocsStack,
+  text: string,
+  { asUser, mayFindNothing }: { readonly asUser: boolean; readonly mayFindNothing: boolean },
+): Promise<void> {
+  await sql.begin(async (transaction) => {
+    if (asUser) {
+      const claims = JSON.stringify({ sub: userId, role: "authenticated" });
+      await transaction`select set_config('request.jwt.claims', ${claims}, true)`;
+      await transaction.unsafe("set local role authenticated");
+    }
+    const answer = await transaction.unsafe(text).simple() as unknown as Answer | readonly Answer[];
+    const answers = "command" in answer && answer.command ? [answer] : answer as readonly Answer[];
+    const empty = answers.find(({ command, count }) =>
+      /^(SELECT|INSERT|UPDATE|DELETE)$/.test(command) && !count
+    );
+    if (empty === undefined || mayFindNothing) return;
+    throw new Error(
+      `This ${empty.command} found no row (statement ${
+        answers.indexOf(empty) + 1
+      } of ${answers.length})`,
+    );
+  });
+}
+
+interface Answer {
+  readonly command: string;
+  readonly count: number | null;
+}
+
+/**
+ * The names that a script declares at its top level: the next script of the page knows them, as a
+ * reader who goes on in the same file does.
+ */
+function declaredNames(text: string): string[] {
+  const single = [...text.matchAll(/^(?:const|let) (\w+)/gm)].map(([, name = ""]) => name);
+  const parts = [...text.matchAll(/^const \{([^}]*)\}/gm)].flatMap(([, list = ""]) =>
+    list.split(",").map((part) => part.split(":").at(-1)?.trim() ?? "")
+  );
+  return [...single, ...parts].filter((name) => /^\w+$/.test(name));
+}
+
+/** A script has the client of the quickstart as `supabase`, signed in, and the names below. */
+async function runScript(
+  { stack, folder }: PageRun,
+  text: string,
+  extension: string,
+): Promise<void> {
+  const { ready, taskId } = stack;
+  const prelude = `
+import { createClient } from "@supabase/supabase-js";
+const url = ${JSON.stringify(ready.api_url)};
+const supabase = createClient(url, ${JSON.stringify(ready.publishable_key)}, {
+  auth: { autoRefreshToken: false },
+});
+await supabase.auth.signInWithPassword(${JSON.stringify(USER)});
+// A sample that does not look at error fails here all the same.
+const watched = supabase.functions.invoke.bind(supabase.functions);
+supabase.functions.invoke = async (...given) => {
+  const answer = await watched(...given);
+  if (answer.error) throw new Error(await answer.error.context?.text?.() ?? answer.error.message);
+  return answer;
+};
+const rpc = supabase.rpc.bind(supabase);
+supabase.rpc = (...given) => rpc(...given).throwOnError();
+const fetched = globalThis.fetch;
+globalThis.fetch = async (...given) => {
+  const answer = await fetched(...given);
+  if (answer.status >= 400) throw new Error(answer.status + " " + await answer.text());
+  return answer;
+};
+const knownNames = JSON.parse(await Deno.readTextFile("names.json").catch(() => "{}"));
+Object.assign(globalThis, knownNames, { knownNames, supabase, url, taskId: ${
+    JSON.stringify(taskId)
+  },
+  secretKey: ${JSON.stringify(ready.secret_key)} });
+`;
+  const names = declaredNames(text).join(", ");
+  const keepNames =
+    `Deno.writeTextFileSync("names.json", JSON.stringify({ ...knownNames, ${names} }));\n`;
+  const name = `block-${crypto.randomUUID()}`;
+  await Deno.writeTextFile(join(folder, "prelude.js"), prelude);
+  await Deno.writeTextFile(
+    join(folder, "deno.json"),
+    JSON.stringify({ imports: { "@supabase/supabase-js": SUPABASE_JS } }),
+  );
+  await Deno.writeTextFile(
+    join(folder, `${name}.${extension}`),
+    `import "./prelude.js";\n${text}\n${keepNames}`,
+  );
+  await runProgram(Deno.execPath(), [
+    "run",
+    "-A",
+    "--no-lock",
+    "--no-check",
+    `${name}.${extension}`,
+  ], {
+    cwd: folder,
+    env: {},
+  });
+}
+
+async function runProgram(
+  program: string,
+  args: readonly string[],
+  { cwd, env }: { readonly cwd: string; readonly env: Record<string, string> },
+): Promise<void> {
+  const { success, stdout, stderr } = await new Deno.Command(program, {
+    args: [...args],
+    cwd,
+    env: { NO_COLOR: "1", ...env },
+    stdin: "null",
+    signal: AbortSignal.timeout(BLOCK_LIMIT_MS),
+  }).output();
+  if (success) return;
+  const decoder = new TextDecoder();
+  throw new Error(`It failed:\n${decoder.decode(stdout)}${decoder.decode(stderr)}`.slice(-2_000));
+}

@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import type { Sql } from "../../shared/db/sql_client.ts";
+import { AGENT, assertNoDeadlock, openRaceTrack } from "./race_fixture.ts";
+
+Deno.test("schedules that are due", async (t) => {
+  await using track = await openRaceTrack();
+  const { sql } = track;
+
+  await t.step("run once each, however many look for them at once", async () => {
+    await addDueSchedules(sql, 400);
+
+    await Promise.all(Array.from({ length: 12 }, () => runUntilIdle(sql)));
+
+    assert.deepEqual(await jobsBySchedule(sql), { schedules: 400, jobs: 400 });
+  });
+
+  await t.step("run once although their runner is killed in the middle", async () => {
+    await sql`delete from public.schedules`;
+    await addDueSchedules(sql, 300);
+    // The schedule in the middle is held, so that the runner below waits there with half its work.
+    const held = sql.begin(async (holder) => {
+      await holder`lock table private.job_totals in exclusive mode`;
+      await untilSomeWaits(sql);
+      await sql`
+        select pg_terminate_backend(pid) from pg_stat_activity
+        where query like '%run_due_schedules%' and wait_event_type = 'Lock'`;
+    });
+    await assert.rejects(async () => await sql`select private.run_due_schedules()`);
+    await held;
+
+    assert.deepEqual(
+      await jobsBySchedule(sql),
+      { schedules: 300, jobs: 0 },
+      "nothing is left of it",
+    );
+    await runUntilIdle(sql);
+    assert.deepEqual(await jobsBySchedule(sql), { schedules: 300, jobs: 300 });
+  });
+
+  await t.step("come in batches that end in time", async () => {
+    await sql`delete from public.schedules`;
+    await addDueSchedules(sql, 50);
+
+    const [first] = await sql`select private.run_due_schedules(p_limit => 20) as count`;
+    const [second] = await sql`
+      select private.run_due_schedules(p_max_duration => interval '0') as count`;
+
+    assert.deepEqual([first?.count, second?.count], [20, 1]);
+  });
+
+  await assertNoDeadlock(track);
+});
+
+async function addDueSchedules(sql: Sql, count: number): Promise<void> {
+  await sql`
+    insert into public.schedules (agent, input, cron)
+    select ${AGENT}, to_jsonb('n' || n), '@daily' from generate_series(1, ${count}::int) as n`;
+  await sql`update public.schedules set next_run_at = now() - interval '1 minute'`;
+}
+
+async function runUntilIdle(sql: Sql): Promise<void> {
+  while (true) {
+    const [row] = await sql`select private.run_due_schedules(p_limit => 25) as count`;
+    if (row?.count === 0) return;
+  }
+}
+
+async function untilSomeWaits(sql: Sql): Promise<void> {
+  while (true) {
+    const [row] = await sql`
+      select count(*)::int as count from pg_stat_activity
+      where query like '%run_due_schedules%' and wait_event_type = 'Lock'`;
+    if (row?.count > 0) return;
+  }
+}
+
+/** How many schedules there are, and how many jobs the present ones have created. */
+async function jobsBySchedule(sql: Sql) {
+  const [row] = await sql`
+    select count(distinct schedule.id)::int as schedules, count(task.id)::int as jobs
+    from public.schedules as schedule
+    left join public.tasks as task on task.metadata #>> '{schedule,id}' = schedule.id::text`;
+  return { ...row };
+}
