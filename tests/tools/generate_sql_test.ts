@@ -241,10 +241,12 @@ Deno.test("generate_sql gives what PostgreSQL plans for the caller", async (t) =
   await t.step("what the context leaves out is counted", async () => {
     const answer = await ask([RIGHT]);
 
-    const { left_out, is_whole_schema, prompt_tokens } = asJsonObject(answer.meta?.context);
-    assert.equal(asJsonObject(left_out).tables, 0);
-    assert.equal(is_whole_schema, true);
-    assert.ok(Number(prompt_tokens) > 100);
+    const { left_out, tables, prompt_tokens } = asJsonObject(answer.meta?.context);
+    const shown = tables as string[];
+    // The platform's own tables stand in the same schema.
+    assert.ok(Number(asJsonObject(left_out).tables) > 0);
+    assert.ok(shown.includes("members") && shown.includes("loans"), String(shown));
+    assert.ok(Number(prompt_tokens) > 100 && Number(prompt_tokens) < 12_000);
   });
 
   await models.stop();

@@ -6,8 +6,9 @@ import type { SqlContext } from "./sql_context.ts";
 
 /** A schema that fits is shown whole: models choose tables better than words do. */
 const FULL_SCHEMA_CHARACTERS = 30_000;
-/** Tables chosen by rank where the schema is larger. */
+/** Tables chosen by rank where the schema is larger, and what they take with their neighbours. */
 const RANKED_TABLES = 20;
+const LINKED_SCHEMA_CHARACTERS = 16_000;
 /** For everything that a prompt adds to the question. */
 const MAX_TOKENS = 12_000;
 const MAX_PATTERNS = 5;
@@ -106,8 +107,10 @@ function chooseTables(question: string, index: TableIndex, maxCharacters: number
     return table === undefined ? [] : [{ name: nameOf(table), line: describeTable(table, tables) }];
   };
   const all = tables.flatMap((_, place) => describe(place));
-  const limit = Math.min(FULL_SCHEMA_CHARACTERS, maxCharacters);
-  if (charactersOf(all) <= limit) return { shown: all, isWhole: true };
+  if (charactersOf(all) <= Math.min(FULL_SCHEMA_CHARACTERS, maxCharacters)) {
+    return { shown: all, isWhole: true };
+  }
+  const limit = Math.min(LINKED_SCHEMA_CHARACTERS, maxCharacters);
   const { chosen } = linkTables(question, index, RANKED_TABLES);
   const shown: ShownTable[] = [];
   let characters = 0;

@@ -66,7 +66,7 @@ function textsOf({ name, comment, columns }: LinkableTable): (readonly [string, 
 
 /** All tables, those first that share the most telling words with the question (BM25). */
 export function rankTables(question: string, index: TableIndex): RankedTable[] {
-  const { tables, postings, lengths, meanLength } = index;
+  const { tables, lengths, meanLength } = index;
   const scores = tables.map(() => 0);
   const words = new Set(wordsOf(question));
   for (const word of words) {
