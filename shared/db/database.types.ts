@@ -867,14 +867,14 @@ isOneToOne: false
                   ]
                 },"usage_events": {
                   Row: {
-                    "agent_slug": string | null,"cache_write_input_tokens": number,"cached_input_tokens": number,"code_execution_calls": number,"cost_micro_usd": number | null,"created_at": string,"execution_id": string | null,"id": number,"input_tokens": number,"is_estimate": boolean,"key_source": string,"model": string,"output_tokens": number,"provider_id": string | null,"step_seq": number | null,"task_id": string | null,"user_id": string | null,"web_search_calls": number
+                    "agent_slug": string | null,"cache_write_input_tokens": number,"cached_input_tokens": number,"code_execution_calls": number,"cost_micro_usd": number | null,"created_at": string,"execution_id": string | null,"id": number,"input_tokens": number,"is_estimate": boolean,"key_source": string,"mcp_name": string | null,"model": string,"output_tokens": number,"provider_id": string | null,"step_seq": number | null,"task_id": string | null,"tool_name": string | null,"tool_version": string | null,"user_id": string | null,"web_search_calls": number
                   }
                   ComputedFields: never
                   Insert: {
-                    "agent_slug"?: string | null,"cache_write_input_tokens"?: number,"cached_input_tokens"?: number,"code_execution_calls"?: number,"cost_micro_usd"?: number | null,"created_at"?: string,"execution_id"?: string | null,"id"?: never,"input_tokens": number,"is_estimate"?: boolean,"key_source": string,"model": string,"output_tokens": number,"provider_id"?: string | null,"step_seq"?: number | null,"task_id"?: string | null,"user_id"?: string | null,"web_search_calls"?: number
+                    "agent_slug"?: string | null,"cache_write_input_tokens"?: number,"cached_input_tokens"?: number,"code_execution_calls"?: number,"cost_micro_usd"?: number | null,"created_at"?: string,"execution_id"?: string | null,"id"?: never,"input_tokens": number,"is_estimate"?: boolean,"key_source": string,"mcp_name"?: string | null,"model": string,"output_tokens": number,"provider_id"?: string | null,"step_seq"?: number | null,"task_id"?: string | null,"tool_name"?: string | null,"tool_version"?: string | null,"user_id"?: string | null,"web_search_calls"?: number
                   }
                   Update: {
-                    "agent_slug"?: string | null,"cache_write_input_tokens"?: number,"cached_input_tokens"?: number,"code_execution_calls"?: number,"cost_micro_usd"?: number | null,"created_at"?: string,"execution_id"?: string | null,"id"?: never,"input_tokens"?: number,"is_estimate"?: boolean,"key_source"?: string,"model"?: string,"output_tokens"?: number,"provider_id"?: string | null,"step_seq"?: number | null,"task_id"?: string | null,"user_id"?: string | null,"web_search_calls"?: number
+                    "agent_slug"?: string | null,"cache_write_input_tokens"?: number,"cached_input_tokens"?: number,"code_execution_calls"?: number,"cost_micro_usd"?: number | null,"created_at"?: string,"execution_id"?: string | null,"id"?: never,"input_tokens"?: number,"is_estimate"?: boolean,"key_source"?: string,"mcp_name"?: string | null,"model"?: string,"output_tokens"?: number,"provider_id"?: string | null,"step_seq"?: number | null,"task_id"?: string | null,"tool_name"?: string | null,"tool_version"?: string | null,"user_id"?: string | null,"web_search_calls"?: number
                   }
                   Relationships: [
                     {

@@ -412,7 +412,6 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "describe_relations(jsonb)",
   "describe_row_policies(jsonb)",
   "describe_schema(jsonb)",
-  "fork_task(uuid, integer)",
   "fork_task(uuid, integer, jsonb)",
   "has_scope(text)",
   "is_own_channel(text)",
