@@ -541,6 +541,26 @@ isOneToOne: false
       referencedColumns: ["id"]
     }
                   ]
+                },"model_windows": {
+                  Row: {
+                    "model_prefix": string,"provider_id": string | null,"window_tokens": number
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "model_prefix": string,"provider_id"?: string | null,"window_tokens": number
+                  }
+                  Update: {
+                    "model_prefix"?: string,"provider_id"?: string | null,"window_tokens"?: number
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "model_windows_provider_id_fkey"
+      columns: ["provider_id"]
+isOneToOne: false
+      referencedRelation: "llm_providers"
+      referencedColumns: ["id"]
+    }
+                  ]
                 },"project_members": {
                   Row: {
                     "created_at": string,"project_id": string,"role": string,"user_id": string
