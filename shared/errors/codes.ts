@@ -210,6 +210,11 @@ export const ERROR_CODES = {
   MODEL_KEY_MISSING: error(422, "tool_error", "Store the provider's key in Vault."),
   MODEL_AUTH_FAILED: error(422, "tool_error", "Check the provider's key and the account's credit."),
   MODEL_REQUEST_INVALID: error(422, "tool_error", "Check the agent's model and its settings."),
+  MODEL_CONTEXT_EXCEEDED: error(
+    422,
+    "tool_error",
+    "Shorten the input, or use a model with a larger window.",
+  ),
   MODEL_RATE_LIMITED: error(429, "rate_limited", "Wait; the task is tried again."),
   MODEL_UNAVAILABLE: error(502, "transport_error", "Try again in a moment."),
   MODEL_TIMEOUT: error(504, "llm_timeout", "Try again, with a smaller request if it fails again."),

@@ -106,6 +106,7 @@ export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
   embedders: { ...REGISTRY, hidden: ["api_key_secret_name", "base_url"] },
   llm_providers: { ...REGISTRY, hidden: ["api_key_secret_name", "base_url"] },
   model_prices: REGISTRY,
+  model_windows: REGISTRY,
   mcp_tool_models: REGISTRY,
   skills: {
     usersRead:
