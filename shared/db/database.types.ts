@@ -1082,6 +1082,62 @@ isOneToOne: false
                   Relationships: [
                     
                   ]
+                },"operator_acts": {
+                  Row: {
+                    "act": string | null,"at": string | null,"client_id": string | null,"details": Json | null,"id": number | null,"master_task_id": string | null,"operator_email": string | null,"operator_id": string | null,"owner_email": string | null,"owner_id": string | null,"reason": string | null,"task_id": string | null,"tool_name": string | null,"tool_slug": string | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
+                },"operator_dead_letters": {
+                  Row: {
+                    "agent_slug": string | null,"created_at": string | null,"created_by": string | null,"error": Json | null,"id": number | null,"master_task_id": string | null,"owner_email": string | null,"reason": string | null,"retried_at": string | null,"task_id": string | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
+                },"operator_queue_health": {
+                  Row: {
+                    "delayed_count": number | null,"expired_lease_count": number | null,"live_worker_count": number | null,"oldest_wait_seconds": number | null,"priority": string | null,"running_count": number | null,"waiting_count": number | null,"waiting_for_review_count": number | null,"waiting_for_subtasks_count": number | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
+                },"operator_servers": {
+                  Row: {
+                    "connection_count": number | null,"failing_count": number | null,"is_active": boolean | null,"last_success_at": string | null,"listing_error_code": string | null,"listing_failed_at": string | null,"retry_at": string | null,"slug": string | null,"tool_id": string | null,"type": string | null,"waiting_definition_count": number | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
+                },"operator_stuck_tasks": {
+                  Row: {
+                    "agent_slug": string | null,"attempts": number | null,"created_by": string | null,"deliveries": number | null,"master_task_id": string | null,"owner_email": string | null,"reason": string | null,"since": string | null,"status": string | null,"task_id": string | null,"worker_id": string | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
+                },"operator_tool_definitions": {
+                  Row: {
+                    "approved_definition": Json | null,"connection_id": string | null,"definition_hash": string | null,"owner_email": string | null,"server": string | null,"state": string | null,"tool_name": string | null,"user_id": string | null,"waiting_definition": Json | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
+                },"operator_workers": {
+                  Row: {
+                    "id": string | null,"is_live": boolean | null,"running_task_count": number | null,"seen_at": string | null,"started_at": string | null,"stopped_at": string | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
                 },"queue_health": {
                   Row: {
                     "delayed_count": number | null,"expired_lease_count": number | null,"live_worker_count": number | null,"oldest_wait_seconds": number | null,"priority": string | null,"running_count": number | null,"waiting_count": number | null,"waiting_for_review_count": number | null,"waiting_for_subtasks_count": number | null
@@ -1190,6 +1246,30 @@ isOneToOne: false
                            },
 "next_schedule_times":
 { Args: { "p_after"?: string,"p_count"?: number,"p_cron": string,"p_time_zone"?: string }; Returns: string[]
+                           },
+"operator_cancel_job":
+{ Args: { "p_master_task_id": string,"p_reason"?: string }; Returns: number
+                           },
+"operator_job_counts":
+{ Args: { "p_filters"?: Json }; Returns: {
+              "job_count": number,"status": string
+            }[]
+                           },
+"operator_list_jobs":
+{ Args: { "p_before"?: Json,"p_filters"?: Json,"p_limit"?: number }; Returns: {
+              "agent_slug": string,"budget": Json,"cancel_requested_at": string,"cost_micro_usd": number,"created_at": string,"created_by": string,"error": Json,"finished_at": string,"id": string,"input_head": string,"input_tokens": number,"metadata": Json,"open_review_count": number,"output_tokens": number,"owner_email": string,"priority": string,"run_after": string,"started_at": string,"status": string,"task_count": number
+            }[]
+                           },
+"operator_read_trace":
+{ Args: { "p_after"?: Json,"p_limit"?: number,"p_master_task_id": string }; Returns: {
+              "call_id": string,"cost_micro_usd": number,"ended_at": string,"error_code": string,"interruptions": number,"kind": string,"name": string,"seq": number,"server": string,"started_at": string,"state": string,"task_id": string,"usage": Json
+            }[]
+                           },
+"operator_redrive":
+{ Args: { "p_dead_letter_id": number,"p_reason"?: string }; Returns: string
+                           },
+"operator_retry_task":
+{ Args: { "p_reason"?: string,"p_task_id": string }; Returns: string
                            },
 "project_freshness":
 { Args: { "p_project_id": string }; Returns: {

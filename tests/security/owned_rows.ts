@@ -29,6 +29,8 @@ export async function fillEveryTable(sql: Sql, ownerId: string): Promise<CallWor
   await addSyncRows(sql, ownerId);
   await addCatalogRows(sql, ownerId);
   await tasks.waitingStatement();
+  await tasks.deadLetter();
+  await addOperatorRows(sql, { ownerId, connectionId, taskId: await tasks.waitingTask() });
   const agentId = await idOf(sql, AGENT);
   return { agentId, connectionId, toolSlug: TOOL, providerName: PROVIDER, webhook, ...tasks };
 }
@@ -221,6 +223,33 @@ async function addToolRows(
     select id, feedback_token, user_id, 'down' from execution`;
   if (connection === undefined) throw new Error("No connection was made");
   return connection.id;
+}
+
+/** A worker, a task without progress, a definition that waits, and an operator's act. */
+async function addOperatorRows(
+  sql: Sql,
+  { ownerId, connectionId, taskId }: {
+    readonly ownerId: string;
+    readonly connectionId: string;
+    readonly taskId: string;
+  },
+): Promise<void> {
+  await sql`insert into private.workers (id) values ('matrix-worker')`;
+  await sql`
+    with silent as (
+      update public.task_events set at = now() - interval '1 hour' where task_id = ${taskId}
+    )
+    update public.tasks
+    set status = 'running', message_id = null, worker_id = 'matrix-worker',
+      lease_expires_at = now() + interval '1 day', started_at = now() - interval '1 hour'
+    where id = ${taskId}`;
+  await sql`
+    insert into public.mcp_tools_cache
+      (connection_id, tool_name, tool_schema, openai_schema, state, held_definition)
+    values (${connectionId}, 'waiting', '{}', '{}', 'pending', '{"hash": "hash", "schema": {}}')`;
+  await sql`
+    insert into private.operator_acts (act, owner_id, master_task_id)
+    values ('job.cancelled', ${ownerId}, ${taskId})`;
 }
 
 /** The rules that name a user are there twice: the owner's, and everybody's. */
