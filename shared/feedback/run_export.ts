@@ -1,4 +1,4 @@
-import { csvLine } from "./csv_line.ts";
+import { csvLine } from "../csv_line.ts";
 import { EXPORT_COLUMNS } from "./export_columns.ts";
 import type { ExportDay, ExportRow, ExportStore } from "./export_store.ts";
 

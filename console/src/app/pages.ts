@@ -1,4 +1,4 @@
-import { ListTree } from "@lucide/vue";
+import { Inbox, ListTree, ReceiptText, Settings, Wrench } from "@lucide/vue";
 import type { Component } from "vue";
 
 /** An entry of the navigation. */
@@ -15,4 +15,8 @@ export interface NavigationPage {
 /** The pages that exist, in the order of the navigation. */
 export const PAGES: readonly NavigationPage[] = [
   { path: "/jobs", title: "Jobs", icon: ListTree, key: "j" },
+  { path: "/reviews", title: "Reviews", icon: Inbox, key: "r" },
+  { path: "/tools", title: "Tools", icon: Wrench, key: "t" },
+  { path: "/calls", title: "Calls", icon: ReceiptText, key: "c" },
+  { path: "/settings", title: "Settings", icon: Settings, key: "s" },
 ];

@@ -36,6 +36,26 @@ export function createConsoleRouter(): Router {
         props: true,
       },
       {
+        path: "/reviews",
+        component: () => import("../pages/reviews/ReviewsPage.vue"),
+        meta: { title: "Reviews" },
+      },
+      {
+        path: "/tools",
+        component: () => import("../pages/tools/ToolsPage.vue"),
+        meta: { title: "Tools" },
+      },
+      {
+        path: "/calls",
+        component: () => import("../pages/calls/CallsPage.vue"),
+        meta: { title: "Calls" },
+      },
+      {
+        path: "/settings",
+        component: () => import("../pages/settings/SettingsPage.vue"),
+        meta: { title: "Settings" },
+      },
+      {
         path: "/:path(.*)*",
         component: () => import("../pages/NotFoundPage.vue"),
         meta: { title: "Not found", isPublic: true },

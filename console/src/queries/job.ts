@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/vue-query";
 import { computed, type Ref } from "vue";
 import { projectClient } from "../project/project_client.ts";
 import { dataOf } from "../project/request_error.ts";
+import { withoutFences } from "../format/untrusted_text.ts";
 
 /** Steps of one request when their inputs and outputs are read as well. */
 const CONVERSATION_PAGE = 200;
@@ -186,5 +187,26 @@ export function useJobData(jobId: Ref<string>, version: Ref<unknown>) {
       ),
     placeholderData: earlierVersion(queryKey),
     gcTime: KEPT_MS,
+  });
+}
+
+const LAST_STEPS = 5;
+const STEP_TEXT_CHARACTERS = 600;
+
+/** What a task did just before a step, with the beginning of each text. */
+export function useLastSteps(taskId: Ref<string>, beforeSeq: Ref<number>) {
+  return useQuery({
+    queryKey: computed(() => ["job", taskId.value, "before", beforeSeq.value]),
+    queryFn: async () => {
+      const rows = dataOf(
+        await projectClient().from("task_steps").select("seq,kind,name,text:output->>text")
+          .eq("task_id", taskId.value).lt("seq", beforeSeq.value)
+          .order("seq", { ascending: false }).limit(LAST_STEPS),
+      ) as unknown as { seq: number; kind: string; name: string | null; text: string | null }[];
+      return rows.map((row) => ({
+        ...row,
+        text: withoutFences(row.text ?? "").slice(0, STEP_TEXT_CHARACTERS),
+      }));
+    },
   });
 }

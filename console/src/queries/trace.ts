@@ -74,7 +74,14 @@ export function useTrace(jobId: Ref<string>) {
   /** The first pages are shown while the next ones are on their way. */
   function show(tasks: readonly TraceTask[], steps: readonly TraceStep[]): void {
     for (const task of tasks) trace.value.tasks.set(task.id, task);
-    for (const step of steps) trace.value.steps.set(stepKey(step), step);
+    for (const step of steps) {
+      const key = stepKey(step);
+      const before = trace.value.steps.get(key);
+      // A step that is read by itself comes without what the whole trace has of it.
+      const server = step.server ?? before?.server ?? null;
+      const cost = step.cost_micro_usd ?? before?.cost_micro_usd ?? null;
+      trace.value.steps.set(key, { ...step, server, cost_micro_usd: cost });
+    }
     triggerRef(trace);
     isPending.value = false;
   }
@@ -231,15 +238,13 @@ async function readSteps(
   const all: TraceStep[] = [];
   for (;;) {
     const last = all.at(-1);
-    let request = projectClient().from("task_steps")
-      .select(`${STEP_COLUMNS},task:tasks!inner(id)`)
-      .eq("task.master_task_id", jobId).order("task_id").order("seq").limit(PAGE_SIZE)
-      .abortSignal(signal);
-    if (last !== undefined) {
-      const { task_id: id, seq } = last;
-      request = request.or(`task_id.gt.${id},and(task_id.eq.${id},seq.gt.${seq})`);
-    }
-    const page = dataOf(await request).map(toStep);
+    const page = dataOf(
+      await projectClient().rpc("read_trace", {
+        p_master_task_id: jobId,
+        p_limit: PAGE_SIZE,
+        ...(last === undefined ? {} : { p_after: { task_id: last.task_id, seq: last.seq } }),
+      }).abortSignal(signal),
+    ) as unknown as TraceStep[];
     all.push(...page);
     onPage(page);
     if (page.length < PAGE_SIZE) return all;
@@ -255,8 +260,6 @@ async function readStepsFrom(taskId: string, seq: number): Promise<TraceStep[]> 
 }
 
 function toStep(row: unknown): TraceStep {
-  const { task: _task, ...step } = row as Omit<TraceStep, "server" | "cost_micro_usd"> & {
-    readonly task?: unknown;
-  };
+  const step = row as Omit<TraceStep, "server" | "cost_micro_usd">;
   return { ...step, server: null, cost_micro_usd: null };
 }

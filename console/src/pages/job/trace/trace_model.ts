@@ -185,8 +185,12 @@ function taskRow(
     isFailed: task.status === "failed",
     isWaiting: false,
     startMs: Date.parse(task.started_at ?? task.created_at),
-    endMs: task.finished_at === null ? null : Date.parse(task.finished_at),
+    endMs: endOf(task.finished_at),
   };
+}
+
+function endOf(at: string | null): number | null {
+  return at === null ? null : Date.parse(at);
 }
 
 function stepRow(
@@ -209,6 +213,7 @@ function stepRow(
     isFailed: step.state === "failed",
     isWaiting: WAITING_STEPS.has(step.name ?? ""),
     startMs: Date.parse(step.started_at),
-    endMs: step.ended_at === null ? null : Date.parse(step.ended_at),
+    // A step that its task left behind did not go on after it.
+    endMs: endOf(step.ended_at ?? task.finished_at),
   };
 }

@@ -1,7 +1,9 @@
-import type { JsonValue } from "../json.ts";
+import type { JsonValue } from "./json.ts";
 
 /** What a spreadsheet takes for the beginning of a formula, also behind blanks and in full width. */
 const FORMULA = /^\s*[=+\-@＝＋－＠]|^[\t\r\n]/;
+/** A number, which a spreadsheet reads as what it is: exact ones come as text. */
+const NUMBER = /^-?\d+(\.\d+)?$/;
 
 /**
  * One line of a CSV file by RFC 4180, with its line end. Texts are always quoted; one that a
@@ -15,5 +17,6 @@ function toCell(value: JsonValue): string {
   if (value === null) return "";
   if (typeof value === "number" || typeof value === "boolean") return String(value);
   const text = typeof value === "string" ? value : JSON.stringify(value);
-  return `"${(FORMULA.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
+  const isFormula = FORMULA.test(text) && !NUMBER.test(text);
+  return `"${(isFormula ? `'${text}` : text).replaceAll('"', '""')}"`;
 }

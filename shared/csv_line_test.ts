@@ -13,8 +13,8 @@ Deno.test("csvLine() writes what is no text as JSON", () => {
 });
 
 Deno.test("csvLine() defuses what a spreadsheet would run", () => {
-  for (const text of ["=1+1", "+1", "-1", "@SUM(A1)", " =1", "\t=1", "\rx", "＝1", "\n=1"]) {
+  for (const text of ["=1+1", "+1", "-1+1", "@SUM(A1)", " =1", "\t=1", "\rx", "＝1", "\n=1"]) {
     assert.equal(csvLine([text]), `"'${text}"\r\n`);
   }
-  assert.equal(csvLine(["a=1", -1, ""]), '"a=1",-1,""\r\n');
+  assert.equal(csvLine(["a=1", -1, "-1.50", ""]), '"a=1",-1,"-1.50",""\r\n');
 });

@@ -1,0 +1,33 @@
+import type { Json } from "../../../../shared/db/database.types.ts";
+import type { Review, ReviewAnswer } from "../../queries/reviews.ts";
+
+/** The answers that a question offers, as texts. */
+export function optionsOf({ options }: Pick<Review, "options">): string[] {
+  return Array.isArray(options) ? options.map(optionText).filter((text) => text !== "") : [];
+}
+
+/** An answer as the agent reads it: the chosen option as `choice`. */
+export function reviewAnswer(
+  review: Pick<Review, "task_id">,
+  { isApproved, choice, comment }: {
+    readonly isApproved: boolean;
+    readonly choice: string;
+    readonly comment: string;
+  },
+): ReviewAnswer {
+  const trimmed = comment.trim();
+  return {
+    taskId: review.task_id,
+    isApproved,
+    response: choice === "" ? {} : { choice },
+    comments: trimmed === "" ? null : trimmed,
+  };
+}
+
+function optionText(option: Json | undefined): string {
+  if (typeof option === "string") return option;
+  if (typeof option === "number" || typeof option === "boolean") return String(option);
+  const { label, title, value } = (option ?? {}) as Record<string, unknown>;
+  const text = label ?? title ?? value;
+  return typeof text === "string" ? text : JSON.stringify(option);
+}

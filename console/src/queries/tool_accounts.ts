@@ -1,0 +1,63 @@
+// deno-lint-ignore-file explicit-module-boundary-types -- a query has the type of its answer
+import { useMutation, useQuery, useQueryClient } from "@tanstack/vue-query";
+import { computed } from "vue";
+import { callFunction } from "../project/call_function.ts";
+import { projectClient } from "../project/project_client.ts";
+import { dataOf } from "../project/request_error.ts";
+import { isSignedIn } from "../project/session.ts";
+
+/** The registered servers with the kind of credential that they take, and what the user has. */
+export function useToolAccounts() {
+  return useQuery({
+    queryKey: ["tool_accounts"],
+    queryFn: async () => {
+      const client = projectClient();
+      const [tools, credentials] = await Promise.all([
+        client.from("tools").select("id,slug,name,type,credential_type,credential_description")
+          .eq("is_active", true).order("name"),
+        client.from("user_tool_credentials").select("tool_id,type,needs_authorization"),
+      ]);
+      const own = new Map(dataOf(credentials).map((row) => [row.tool_id, row]));
+      return dataOf(tools).map((tool) => ({ ...tool, own: own.get(tool.id) ?? null }));
+    },
+    enabled: computed(() => isSignedIn.value),
+  });
+}
+
+/** Keeps the user's own credential of a server in Vault; null deletes it. */
+export function useSetToolCredential() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: async ({ slug, secret }: { slug: string; secret: string | null }) => {
+      const answer = await projectClient().rpc("set_tool_credential", {
+        p_tool_slug: slug,
+        p_secret: secret as string,
+      });
+      dataOf({ ...answer, data: true });
+    },
+    onSettled: () => queries.invalidateQueries({ queryKey: ["tool_accounts"] }),
+  });
+}
+
+/** Leads to where the user allows the connection; the answer comes back to this page. */
+export async function connectAccount(slug: string): Promise<void> {
+  const { authorization_url: url } = await callFunction<{ authorization_url: string }>(
+    "mcp-oauth",
+    { body: { server: slug, return_to: `${location.origin}${location.pathname}` } },
+  );
+  if (!/^https?:\/\//.test(url)) throw new Error("The server named no page to sign in at");
+  location.assign(url);
+}
+
+/** Completes a connection with what the authorization server sent back. */
+export async function confirmAccount(confirmation: string): Promise<string> {
+  const { server } = await callFunction<{ server: string }>("mcp-oauth/confirm", {
+    body: { confirmation },
+  });
+  return server;
+}
+
+/** Ends the connection of the user's account. */
+export async function disconnectAccount(slug: string): Promise<void> {
+  await callFunction("mcp-oauth", { method: "DELETE", body: { server: slug } });
+}

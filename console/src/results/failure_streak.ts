@@ -1,0 +1,18 @@
+/** Decides when the feedback modal opens by itself: once for each streak of failures of a tool. */
+export class FailureStreaks {
+  readonly #asked = new Set<string>();
+
+  /** Notes how a call of a tool ended; true when its user is to be asked now. */
+  note(tool: string, { isError, errorCode }: {
+    readonly isError: boolean;
+    readonly errorCode: string | null;
+  }): boolean {
+    if (!isError) {
+      this.#asked.delete(tool);
+      return false;
+    }
+    if (errorCode !== "EXCEEDED_RETRIES" || this.#asked.has(tool)) return false;
+    this.#asked.add(tool);
+    return true;
+  }
+}

@@ -1,0 +1,74 @@
+/** A column of a table, with what its values are. */
+export interface TableColumn {
+  readonly name: string;
+  readonly kind: "number" | "boolean" | "time" | "text" | "json";
+}
+
+/** Rows of an answer, each with a value for every column. */
+export interface ResultTable {
+  readonly columns: readonly TableColumn[];
+  readonly rows: readonly (readonly unknown[])[];
+}
+
+/**
+ * The table in an answer: `{columns, rows}` as `execute_sql` has it, or the first list of objects.
+ * Null where there is none.
+ */
+export function findTable(value: unknown): ResultTable | null {
+  if (Array.isArray(value)) return tableOfObjects(value);
+  if (!isRecord(value)) return null;
+  const { columns, rows } = value;
+  if (Array.isArray(columns) && Array.isArray(rows) && rows.every(Array.isArray)) {
+    return tableOfColumns(columns, rows as unknown[][]);
+  }
+  for (const member of Object.values(value)) {
+    const table = Array.isArray(member) ? tableOfObjects(member) : null;
+    if (table !== null) return table;
+  }
+  return null;
+}
+
+function tableOfColumns(columns: readonly unknown[], rows: readonly unknown[][]): ResultTable {
+  return {
+    columns: columns.map((column, index) => {
+      const name = typeof column === "string"
+        ? column
+        : String((column as { name?: unknown })?.name);
+      return { name, kind: kindOf(rows.map((row) => row[index])) };
+    }),
+    rows,
+  };
+}
+
+function tableOfObjects(list: readonly unknown[]): ResultTable | null {
+  if (list.length === 0 || !list.every(isRecord)) return null;
+  const names = [...new Set(list.flatMap((row) => Object.keys(row)))];
+  if (names.length === 0) return null;
+  const rows = list.map((row) => names.map((name) => row[name]));
+  return {
+    columns: names.map((name, index) => ({ name, kind: kindOf(rows.map((row) => row[index])) })),
+    rows,
+  };
+}
+
+const ISO_TIME = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d|$)/;
+
+/** What the values of a column have in common; nothing said counts for nothing. */
+function kindOf(values: readonly unknown[]): TableColumn["kind"] {
+  const given = values.filter((value) => value !== null && value !== undefined);
+  if (given.length === 0) return "text";
+  if (given.every((value) => typeof value === "number")) return "number";
+  if (given.every((value) => typeof value === "boolean")) return "boolean";
+  if (given.every((value) => typeof value === "string" && ISO_TIME.test(value))) return "time";
+  return given.some((value) => typeof value === "object") ? "json" : "text";
+}
+
+/** A value as a cell shows it. */
+export function cellText(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,53 @@
+import { Validator } from "@cfworker/json-schema";
+import type { Json } from "../../../shared/db/database.types.ts";
+import type { Schema } from "../queries/servers.ts";
+
+/** A part of a value that does not fit its schema. */
+export interface ValueProblem {
+  /** JSON pointer to the part, empty for the whole. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Sums up what others say in detail. */
+const SUMMARIES = new Set(["properties", "items", "allOf", "$ref", "additionalProperties"]);
+const MAX_PROBLEMS = 20;
+
+/** What of a value does not fit. A schema that cannot be read refuses nothing: the tool will. */
+export function valueProblems(schema: Schema, value: Json): ValueProblem[] {
+  try {
+    const validator = new Validator(schema as never, "2020-12", false);
+    const { valid, errors } = validator.validate(value);
+    if (valid) return [];
+    const details = errors.filter(({ keyword }) => !SUMMARIES.has(keyword));
+    return (details.length > 0 ? details : errors).slice(0, MAX_PROBLEMS).map(
+      ({ instanceLocation, error }) => ({
+        path: instanceLocation.replace(/^#/, ""),
+        message: error,
+      }),
+    );
+  } catch {
+    return [];
+  }
+}
+
+/** The variant that a value fits; the first one where none does. */
+export function fittingVariant(
+  variants: readonly Schema[],
+  root: Schema,
+  value: Json | undefined,
+): number {
+  if (value === undefined) return 0;
+  const definitions = typeof root === "object" ? root : {};
+  const at = variants.findIndex((variant) => {
+    if (typeof variant === "boolean") return variant;
+    const { $defs, definitions: older } = definitions as { $defs?: unknown; definitions?: unknown };
+    const whole = {
+      ...($defs ? { $defs } : {}),
+      ...(older ? { definitions: older } : {}),
+      ...variant,
+    };
+    return valueProblems(whole, value).length === 0;
+  });
+  return Math.max(at, 0);
+}

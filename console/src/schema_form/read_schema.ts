@@ -1,0 +1,170 @@
+import type { Json } from "../../../shared/db/database.types.ts";
+import type { Schema } from "../queries/servers.ts";
+
+type SchemaObject = { readonly [keyword: string]: unknown };
+
+/** What a form shows for a schema. */
+export type FieldKind =
+  | { readonly kind: "const"; readonly value: Json }
+  | { readonly kind: "enum"; readonly values: readonly Json[] }
+  | { readonly kind: "text"; readonly isLong: boolean; readonly format: string | null }
+  | { readonly kind: "number"; readonly isInteger: boolean }
+  | { readonly kind: "boolean" }
+  | { readonly kind: "null" }
+  | { readonly kind: "array"; readonly items: Schema }
+  | {
+    readonly kind: "object";
+    readonly properties: Readonly<Record<string, Schema>>;
+    readonly required: readonly string[];
+    /** The schema of names that are not declared; false where there may be none. */
+    readonly others: Schema;
+  }
+  | { readonly kind: "variants"; readonly variants: readonly Schema[] }
+  /** What no field can say: it is written as JSON. */
+  | { readonly kind: "json" };
+
+/** A `$ref` chain longer than this goes round. */
+const MAX_REFERENCES = 32;
+/** Texts above this length, or without a limit and described at length, get several lines. */
+const LONG_TEXT = 200;
+
+/** The schema that is meant: references followed, `allOf` put together. */
+export function resolveSchema(schema: Schema, root: Schema): Schema {
+  let current = schema;
+  for (let count = 0; count < MAX_REFERENCES; count++) {
+    if (!isObject(current)) return current;
+    if (typeof current.$ref === "string") {
+      const { $ref, ...siblings } = current;
+      const target = follow($ref as string, root);
+      if (target === undefined) return {};
+      current = Object.keys(siblings).length > 0 && isObject(target)
+        ? { ...target, ...siblings }
+        : target;
+    } else if (Array.isArray(current.allOf)) {
+      const { allOf, ...siblings } = current;
+      current = merged([...(allOf as Schema[]).map((part) => resolveSchema(part, root)), siblings]);
+    } else return current;
+  }
+  return {};
+}
+
+/** What the form shows for a schema. */
+export function fieldKind(given: Schema, root: Schema): FieldKind {
+  const schema = resolveSchema(given, root);
+  if (!isObject(schema)) return { kind: "json" };
+  if ("const" in schema) return { kind: "const", value: schema.const as Json };
+  if (Array.isArray(schema.enum)) return { kind: "enum", values: schema.enum as Json[] };
+  const variants = variantsOf(schema);
+  if (variants !== null) return { kind: "variants", variants };
+  switch (schema.type ?? impliedType(schema)) {
+    case "string":
+      return textKind(schema);
+    case "integer":
+      return { kind: "number", isInteger: true };
+    case "number":
+      return { kind: "number", isInteger: false };
+    case "boolean":
+      return { kind: "boolean" };
+    case "null":
+      return { kind: "null" };
+    case "array":
+      return arrayKind(schema);
+    case "object":
+      return objectKind(schema);
+    default:
+      return { kind: "json" };
+  }
+}
+
+/** The alternatives of a schema, each with what stands beside them; null where there are none. */
+function variantsOf(schema: SchemaObject): readonly Schema[] | null {
+  for (const keyword of ["anyOf", "oneOf"] as const) {
+    const list = schema[keyword];
+    if (!Array.isArray(list)) continue;
+    const {
+      [keyword]: _list,
+      description: _description,
+      title: _title,
+      default: _default,
+      ...rest
+    } = schema;
+    return list.map((variant: Schema) =>
+      isObject(variant) && Object.keys(rest).length > 0 ? { allOf: [rest, variant] } : variant
+    );
+  }
+  if (!Array.isArray(schema.type)) return null;
+  return schema.type.map((type: unknown) => ({ ...schema, type }));
+}
+
+function impliedType(schema: SchemaObject): string | undefined {
+  if ("properties" in schema || "required" in schema || "additionalProperties" in schema) {
+    return "object";
+  }
+  return "items" in schema || "minItems" in schema ? "array" : undefined;
+}
+
+function textKind({ maxLength, format, contentMediaType }: SchemaObject): FieldKind {
+  const isLong = typeof contentMediaType === "string" ||
+    typeof maxLength === "number" && maxLength > LONG_TEXT;
+  return { kind: "text", isLong, format: typeof format === "string" ? format : null };
+}
+
+function arrayKind({ items, prefixItems }: SchemaObject): FieldKind {
+  // Lists whose places differ are rare enough to be written as JSON.
+  if (Array.isArray(prefixItems) || Array.isArray(items)) return { kind: "json" };
+  return { kind: "array", items: (items ?? true) as Schema };
+}
+
+function objectKind(schema: SchemaObject): FieldKind {
+  const { properties, required, additionalProperties, patternProperties } = schema;
+  const patterns = isObject(patternProperties) ? Object.values(patternProperties) : [];
+  return {
+    kind: "object",
+    properties: isObject(properties) ? properties as Record<string, Schema> : {},
+    required: Array.isArray(required) ? required.filter((name) => typeof name === "string") : [],
+    others: (additionalProperties ?? (patterns[0] as Schema | undefined) ?? true) as Schema,
+  };
+}
+
+function follow(reference: string, root: Schema): Schema | undefined {
+  if (reference === "#") return root;
+  if (!reference.startsWith("#/")) return undefined;
+  let at: unknown = root;
+  for (const part of reference.slice(2).split("/")) {
+    const name = decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~");
+    at = (at as Record<string, unknown> | undefined)?.[name];
+  }
+  return at as Schema | undefined;
+}
+
+function merged(parts: readonly Schema[]): SchemaObject {
+  const result: Record<string, unknown> = {};
+  for (const part of parts) {
+    if (!isObject(part)) continue;
+    const properties = { ...(result.properties as object), ...(part.properties as object) };
+    const required = [...(result.required as string[] ?? []), ...(part.required as string[] ?? [])];
+    Object.assign(result, part);
+    if (Object.keys(properties).length > 0) result.properties = properties;
+    if (required.length > 0) result.required = [...new Set(required)];
+  }
+  return result;
+}
+
+function isObject(value: unknown): value is SchemaObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The title or description of a schema, where it has one. */
+export function textOf(schema: Schema, root: Schema, keyword: "title" | "description"): string {
+  const own = isObject(schema) ? schema[keyword] : undefined;
+  if (typeof own === "string") return own;
+  const resolved = resolveSchema(schema, root);
+  const text = isObject(resolved) ? resolved[keyword] : undefined;
+  return typeof text === "string" ? text : "";
+}
+
+/** What the tool uses where nothing is given. */
+export function defaultOf(schema: Schema, root: Schema): Json | undefined {
+  const resolved = resolveSchema(schema, root);
+  return isObject(resolved) ? resolved.default as Json | undefined : undefined;
+}

@@ -1,0 +1,30 @@
+import type { Json } from "../../../shared/db/database.types.ts";
+import { callFunction } from "../project/call_function.ts";
+import { toRequestError } from "../project/request_error.ts";
+import { resultOfError, type ToolResult } from "../results/tool_result.ts";
+
+/** A call of a tool by the signed-in user. */
+export interface ToolCall {
+  readonly server: string;
+  readonly toolName: string;
+  readonly parameters: Json;
+  readonly signal?: AbortSignal;
+}
+
+/** Runs a tool; what the gateway refuses is a result as well. @throws when it is cancelled */
+export async function runTool(
+  { server, toolName, parameters, signal }: ToolCall,
+): Promise<{ readonly result: ToolResult; readonly tookMs: number }> {
+  const startedAt = performance.now();
+  const took = () => performance.now() - startedAt;
+  try {
+    const result = await callFunction<ToolResult>("mcp-execute", {
+      body: { server, tool_name: toolName, parameters },
+      signal,
+    });
+    return { result, tookMs: took() };
+  } catch (error) {
+    signal?.throwIfAborted();
+    return { result: resultOfError(toRequestError(error)), tookMs: took() };
+  }
+}

@@ -1,0 +1,52 @@
+import { kindOf, numberOf, type ResultTable, textOfValue, timeOf } from "./result_table.ts";
+
+/** Values of a text column that are listed by how often they occur. */
+const MOST_FREQUENT = 3;
+const VALUE_CHARACTERS = 60;
+
+/** What can be said of the rows by counting: sizes, ranges, means and the most frequent values. */
+export function describeResults(table: ResultTable): string {
+  const { columns, rows } = table;
+  const head = `${rows.length} ${rows.length === 1 ? "row" : "rows"} with ${columns.length} ` +
+    `${columns.length === 1 ? "column" : "columns"}.`;
+  if (rows.length === 0) return head;
+  return [head, ...columns.map((name, index) => `- ${describeColumn(table, name, index)}`)].join(
+    "\n",
+  );
+}
+
+function describeColumn(table: ResultTable, name: string, index: number): string {
+  const all = table.rows.map((row) => row[index] ?? null);
+  const values = all.filter((value) => value !== null);
+  const missing = all.length - values.length;
+  const gaps = missing === 0 ? "" : `; ${missing} without a value`;
+  if (values.length === 0) return `${name}: no values`;
+  switch (kindOf(table, index)) {
+    case "number": {
+      const numbers = values.map(numberOf);
+      const sum = numbers.reduce((total, value) => total + value, 0);
+      return `${name}: ${shown(Math.min(...numbers))} to ${shown(Math.max(...numbers))}, mean ` +
+        `${shown(sum / numbers.length)}, sum ${shown(sum)}${gaps}`;
+    }
+    case "time": {
+      const sorted = values.toSorted((a, b) => timeOf(a) - timeOf(b));
+      return `${name}: ${textOfValue(sorted[0])} to ${textOfValue(sorted.at(-1))}${gaps}`;
+    }
+    case "text":
+      return `${name}: ${frequent(values.map(textOfValue))}${gaps}`;
+  }
+}
+
+function frequent(values: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  const most = [...counts].toSorted((a, b) => b[1] - a[1]).slice(0, MOST_FREQUENT);
+  const listed = most.map(([value, count]) =>
+    `${JSON.stringify(value.slice(0, VALUE_CHARACTERS))} (${count})`
+  );
+  return `${counts.size} different values, most often ${listed.join(", ")}`;
+}
+
+function shown(value: number): string {
+  return String(Number(value.toPrecision(6)));
+}

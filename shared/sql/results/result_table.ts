@@ -1,0 +1,77 @@
+import { isJsonObject, type JsonObject, type JsonValue } from "../../json.ts";
+
+/** Rows of a query, whatever they came as. */
+export interface ResultTable {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly JsonValue[])[];
+}
+
+/** A column whose values are of one kind. */
+export type ColumnKind = "number" | "time" | "text";
+
+/** A number, a text that is one exactly, or NaN. */
+export function numberOf(value: JsonValue | undefined): number {
+  if (typeof value === "number") return value;
+  const isNumeric = typeof value === "string" &&
+    /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(value);
+  return isNumeric ? Number(value) : Number.NaN;
+}
+
+/** A moment in milliseconds since 1970, of a date or a date with a time as PostgreSQL and JSON write it. */
+export function timeOf(value: JsonValue | undefined): number {
+  const isTime = typeof value === "string" &&
+    /^\d{4}-\d\d(-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?( ?(Z|[+-]\d\d(:?\d\d)?))?)?)?$/.test(value);
+  if (!isTime) return Number.NaN;
+  // A date alone is a day of UTC; a time without an offset is taken as one, too.
+  if (!/[T ]/.test(value)) return Date.parse(value);
+  const iso = value.replace(" ", "T").replace(" ", "").replace(/([+-]\d\d)$/, "$1:00");
+  return Date.parse(/(Z|[+-]\d\d:?\d\d)$/.test(iso) ? iso : `${iso}Z`);
+}
+
+/** What a column holds, null aside. A column without a value is text. */
+export function kindOf({ rows }: ResultTable, column: number): ColumnKind {
+  const values = rows.map((row) => row[column] ?? null).filter((value) => value !== null);
+  if (values.length === 0) return "text";
+  if (values.every((value) => !Number.isNaN(numberOf(value)))) return "number";
+  if (values.every((value) => !Number.isNaN(timeOf(value)))) return "time";
+  return "text";
+}
+
+/** A value as people read it: documents as JSON, null as nothing. */
+export function textOfValue(value: JsonValue | undefined): string {
+  if (value === null || value === undefined) return "";
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+/** The rows as objects; columns of one name are told apart by a number. */
+export function toObjects({ columns, rows }: ResultTable): JsonObject[] {
+  const names = distinctNames(columns);
+  return rows.map((row) =>
+    Object.fromEntries(names.map((name, index) => [name, row[index] ?? null]))
+  );
+}
+
+/** Names that differ: the second `id` is `id_2`. */
+export function distinctNames(columns: readonly string[]): string[] {
+  const names: string[] = [];
+  for (const column of columns) {
+    let name = column;
+    for (let count = 2; names.includes(name); count++) name = `${column}_${count}`;
+    names.push(name);
+  }
+  return names;
+}
+
+/** Objects as rows under the members' names, in the order in which they first appear. */
+export function ofObjects(objects: readonly JsonObject[]): ResultTable {
+  const columns = [...new Set(objects.flatMap((object) => Object.keys(object)))];
+  const rows = objects.map((object) =>
+    columns.map((name) => Object.hasOwn(object, name) ? object[name] ?? null : null)
+  );
+  return { columns, rows };
+}
+
+/** Whether every item is an object. */
+export function areObjects(items: readonly JsonValue[]): items is readonly JsonObject[] {
+  return items.every(isJsonObject);
+}
