@@ -2,7 +2,10 @@ import type { Config } from "../config/env.ts";
 import { createAgentDirectory } from "../db/agent_directory.ts";
 import { createSessionCheck } from "../db/session_check.ts";
 import { authenticate, type Caller } from "../http/authenticate.ts";
-import { createHttpHandler } from "../http/http_handler.ts";
+import { definedOnly } from "../defined_only.ts";
+import { knownError } from "../http/error_response.ts";
+import { eventStreamResponse, wantsEventStream } from "../http/event_stream.ts";
+import { createHttpHandler, type HttpContext } from "../http/http_handler.ts";
 import { parseBody } from "../http/parse_body.ts";
 import { traceparentOf, tracestateOf } from "../http/trace_context.ts";
 import type { Logger } from "../log/logger.ts";
@@ -11,6 +14,7 @@ import { executeTool } from "../execute/execute_tool.ts";
 import { parseListingQuery } from "../execute/listing_query.ts";
 import { describeServer, listServers } from "../execute/server_listing.ts";
 import { toToolCaller } from "../mcp/to_tool_caller.ts";
+import type { StreamedText } from "../tool_contracts/tool_call.ts";
 import { createToolGateway } from "../tools/gateway.ts";
 import { openIsolatePool } from "../isolate/isolate_pool.ts";
 import type { App } from "./app.ts";
@@ -37,11 +41,13 @@ export function createMcpExecuteApp(config: Config, log: Logger): App {
   const registerServers = createServerRegistrar(sql, INTERNAL_SERVERS);
   const checkSession = createSessionCheck(sql);
 
-  const fetch = createHttpHandler({ methods: ["GET", "POST"], log }, async (request) => {
+  const fetch = createHttpHandler({ methods: ["GET", "POST"], log }, async (request, context) => {
     const who = await authenticate(request, apiKeys, ["user", "service", "agent"], agents);
-    return Response.json(
-      request.method === "GET" ? await list(request, who) : await execute(request, who),
-    );
+    if (request.method === "GET") return Response.json(await list(request, who));
+    const execute = await toExecution(request, who);
+    return wantsEventStream(request)
+      ? streamed(execute, context)
+      : Response.json(await execute(request.signal));
   });
   return { fetch, close: () => sql.end({ timeout: 1 }) };
 
@@ -54,7 +60,8 @@ export function createMcpExecuteApp(config: Config, log: Logger): App {
       : await describeServer(server, refresh, options);
   }
 
-  async function execute(request: Request, who: Caller) {
+  /** Reads a request to call a tool; the call itself can be answered whole or as it comes. */
+  async function toExecution(request: Request, who: Caller): Promise<Execution> {
     const body = await parseBody(request, executeRequest);
     assertMayActFor(body, who);
     await registerServers();
@@ -65,17 +72,45 @@ export function createMcpExecuteApp(config: Config, log: Logger): App {
       onBehalfOf: body.on_behalf_of ?? null,
       taskId: body.task_id ?? null,
     });
-    const call = executeTool(body, {
-      gateway,
-      caller,
-      traceparent: traceparentOf(request),
-      tracestate: tracestateOf(request),
-      signal: request.signal,
+    return async (signal, onText) => {
+      const call = executeTool(body, {
+        gateway,
+        caller,
+        traceparent: traceparentOf(request),
+        tracestate: tracestateOf(request),
+        signal,
+        ...definedOnly({ onText }),
+      });
+      // A caller that goes away ends the call; the instance stays until that is written down.
+      runInBackground(call.catch(() => {}));
+      const result = await call;
+      runInBackground(checkSession());
+      return result;
+    };
+  }
+
+  /** Pieces of the text, then what the plain answer would hold. */
+  function streamed(execute: Execution, { requestId }: HttpContext): Response {
+    return eventStreamResponse(async (send, signal) => {
+      try {
+        send(
+          "result",
+          await execute(
+            signal,
+            ({ text, isRestart }) => send("delta", isRestart ? { text, restart: true } : { text }),
+          ),
+        );
+      } catch (error) {
+        if (signal.aborted) return;
+        const known = knownError(error, { log, requestId });
+        send("error", { error: known.toBody() });
+      }
     });
-    // A caller that goes away ends the call; the instance stays until that is written down.
-    runInBackground(call.catch(() => {}));
-    const result = await call;
-    runInBackground(checkSession());
-    return result;
   }
 }
+
+/** A call that was read and not yet made. */
+type Execution = (
+  signal: AbortSignal,
+  onText?: (text: StreamedText) => void,
+) => ReturnType<typeof executeTool>;

@@ -2,7 +2,12 @@ import { definedOnly } from "../defined_only.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import type { JsonObject } from "../json.ts";
 import { isJsonObject } from "../json.ts";
-import type { AnsweredCall, ToolCallOutcome, UnknownCall } from "../tool_contracts/tool_call.ts";
+import type {
+  AnsweredCall,
+  StreamedText,
+  ToolCallOutcome,
+  UnknownCall,
+} from "../tool_contracts/tool_call.ts";
 import type { ToolCaller } from "../tool_contracts/tool_caller.ts";
 import type { ToolGateway } from "../tool_contracts/tool_gateway.ts";
 import {
@@ -22,6 +27,8 @@ export interface ExecuteOptions {
   readonly traceparent: string | null;
   readonly tracestate: string | null;
   readonly signal: AbortSignal;
+  /** Receives the text of the answer as it comes. @default nobody reads it before its end */
+  readonly onText?: (text: StreamedText) => void;
 }
 
 /**
@@ -31,7 +38,7 @@ export interface ExecuteOptions {
  */
 export async function executeTool(
   request: ExecuteRequest,
-  { gateway, caller, traceparent, tracestate, signal }: ExecuteOptions,
+  { gateway, caller, traceparent, tracestate, signal, onText }: ExecuteOptions,
 ): Promise<ToolCallResult & JsonObject> {
   const server = await serverOf(request, gateway, caller);
   const outcome = await gateway.call({
@@ -44,6 +51,7 @@ export async function executeTool(
     idempotencyKey: crypto.randomUUID(),
     traceparent,
     tracestate,
+    ...definedOnly({ onText }),
   }, signal);
   if (outcome.kind === "unknown") throw lost(outcome);
   if (outcome.kind === "input_required") {

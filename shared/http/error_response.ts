@@ -13,6 +13,15 @@ export interface ErrorResponseOptions {
  * hold anything.
  */
 export function errorResponse(error: unknown, options: ErrorResponseOptions): Response {
+  const known = knownError(error, options);
+  return Response.json({ error: known.toBody() }, {
+    status: known.status,
+    headers: retryAfter(known),
+  });
+}
+
+/** What the caller is told of whatever was thrown; it is logged. */
+export function knownError(error: unknown, options: ErrorResponseOptions): SwarmError {
   const known = error instanceof SwarmError ? error : new SwarmError(
     "INTERNAL",
     "Cannot answer the request: the function failed unexpectedly",
@@ -27,10 +36,7 @@ export function errorResponse(error: unknown, options: ErrorResponseOptions): Re
     status: known.status,
     cause: causeName(known.cause),
   });
-  return Response.json({ error: known.toBody() }, {
-    status: known.status,
-    headers: retryAfter(known),
-  });
+  return known;
 }
 
 function retryAfter(error: SwarmError): Record<string, string> {

@@ -3,6 +3,7 @@ import { SwarmError } from "../errors/swarm_error.ts";
 import { asJsonObject, type JsonObject } from "../json.ts";
 import type {
   AnsweredCall,
+  StreamedText,
   ToolCallOutcome,
   ToolCallRequest,
   ToolLogLevel,
@@ -116,7 +117,7 @@ function toRequest(
     tracestate: exchange.tracestate,
     input: inputOffer(mcpReq),
     ...logsFor(mcpReq),
-    ...(progressToken === undefined ? {} : { onProgress: progressTeller(progressToken, mcpReq) }),
+    ...(progressToken === undefined ? {} : progressSinks(progressToken, mcpReq)),
   };
 }
 
@@ -131,6 +132,18 @@ function logsFor({ envelope, log, signal }: ServerContext["mcpReq"]): { logs?: T
     log(level, data, logger).catch(() => {}); // A client that has gone needs no log.
   };
   return { logs: { level: level as ToolLogLevel, write } };
+}
+
+/** Progress, and the text of the answer as progress whose messages are its pieces. */
+function progressSinks(progressToken: string | number, mcpReq: ServerContext["mcpReq"]) {
+  const tell = progressTeller(progressToken, mcpReq);
+  let characters = 0;
+  const onText = ({ text }: StreamedText) => {
+    // Grows also with an empty piece.
+    characters += Math.max(1, text.length);
+    tell({ done: characters, message: text });
+  };
+  return { onProgress: tell, onText };
 }
 
 /** The protocol wants progress to grow, whatever the tool says, and none after the end. */

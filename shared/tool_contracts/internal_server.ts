@@ -7,7 +7,7 @@ import type { JsonObject, JsonValue } from "../json.ts";
 import type { Logger } from "../log/logger.ts";
 import type { ToolDefinition } from "./tool_definition.ts";
 import type { ToolCaller } from "./tool_caller.ts";
-import type { ToolLogLevel } from "./tool_call.ts";
+import type { StreamedText, ToolLogLevel } from "./tool_call.ts";
 import type { CallToolModel } from "./tool_model.ts";
 import type { ModelUse } from "./tool_server.ts";
 
@@ -40,6 +40,11 @@ export interface ToolContext {
   readonly requestState: string | null;
   /** Tells the caller how far the call is; `done` has to grow. */
   progress(done: number, total?: number, message?: string): void;
+  /**
+   * Sends the answer's text to the caller as it comes; null where nobody reads it before its end.
+   * The answer still has the whole.
+   */
+  readonly streamText: ((text: Pick<StreamedText, "text"> & Partial<StreamedText>) => void) | null;
   /** Logs for the caller, where it wants that; only of a server with `logsForCallers`. */
   logForCaller(level: ToolLogLevel, data: JsonValue): void;
   /**

@@ -25,6 +25,8 @@ export interface ToolCallRequest extends CallTarget {
   readonly tracestate?: string | null;
   /** Told of a tool's progress, in order; absent when nobody asked. */
   readonly onProgress?: (progress: ToolProgress) => void;
+  /** Receives the text of the answer as it comes; absent when nobody reads it before its end. */
+  readonly onText?: (text: StreamedText) => void;
   /** Told what the tool logs for its caller, in order; absent when the caller wants none. */
   readonly logs?: ToolLogSink;
   readonly input?: InputOffer;
@@ -62,6 +64,14 @@ export interface ToolLogSink {
   /** The least severity that is wanted. */
   readonly level: ToolLogLevel;
   write(message: ToolLogMessage): void;
+}
+
+/** A piece of a tool's answer. */
+export interface StreamedText {
+  /** Without secrets, at most 8,000 characters. */
+  readonly text: string;
+  /** The text begins anew with this piece: what came before is void. */
+  readonly isRestart: boolean;
 }
 
 /** How far a tool is. */

@@ -1,4 +1,5 @@
 import type { AnswerForm, ModelMessage } from "../llm/model_port.ts";
+import type { ModelUse } from "./tool_server.ts";
 
 /** A model call inside a tool. */
 export interface ToolModelCall {
@@ -30,6 +31,8 @@ export interface ToolModelAnswer {
   /** `llm_providers.name` of the one that answered. */
   readonly provider: string;
   readonly model: string;
+  /** Whose key paid. */
+  readonly keySource: ModelUse["keySource"];
   readonly inputTokens: number;
   readonly outputTokens: number;
   /** Providers that were asked before and failed, in order. */

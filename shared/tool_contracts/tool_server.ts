@@ -3,7 +3,7 @@ import type { CLOSED_SETS } from "../db/database.types.ts";
 import type { ErrorCode } from "../errors/codes.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import type { ToolDefinition } from "./tool_definition.ts";
-import type { InputOffer, ToolLogSink, ToolProgress } from "./tool_call.ts";
+import type { InputOffer, StreamedText, ToolLogSink, ToolProgress } from "./tool_call.ts";
 import type { RelayMethod } from "./tool_gateway.ts";
 import type { ToolCaller } from "./tool_caller.ts";
 
@@ -34,6 +34,8 @@ export interface ServerCall {
   readonly tracestate: string | null;
   readonly timeoutMs: number;
   readonly onProgress: ((progress: ToolProgress) => void) | null;
+  /** Null where nobody reads the answer before its end. */
+  readonly onText: ((text: StreamedText) => void) | null;
   readonly logs: ToolLogSink | null;
   readonly input: CallInput;
   /** Told of each model that the tool itself used, once that has answered. */

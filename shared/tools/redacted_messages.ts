@@ -2,7 +2,12 @@ import type { JsonValue } from "../json.ts";
 import { isNestedTooDeep } from "../json_depth.ts";
 import type { Redactor } from "../secrets/redact.ts";
 import type { OpenedServer } from "./kinds/open_tool_server.ts";
-import type { ToolCallRequest, ToolLogSink, ToolProgress } from "../tool_contracts/tool_call.ts";
+import type {
+  StreamedText,
+  ToolCallRequest,
+  ToolLogSink,
+  ToolProgress,
+} from "../tool_contracts/tool_call.ts";
 
 /** What a tool says on the way is shown at once and kept nowhere; a longer text is cut. */
 const MAX_MESSAGE_CHARACTERS = 8_000;
@@ -10,12 +15,13 @@ const MAX_MESSAGE_CHARACTERS = 8_000;
 /** Where a tool's messages go while it runs; null where nobody asked. */
 export interface MessageSinks {
   readonly onProgress: ((progress: ToolProgress) => void) | null;
+  readonly onText: ((text: StreamedText) => void) | null;
   readonly logs: ToolLogSink | null;
 }
 
 /** The caller's sinks, which get messages without the secrets of the call so far, and cut. */
 export function redactedMessages(
-  { onProgress, logs }: Pick<ToolCallRequest, "onProgress" | "logs">,
+  { onProgress, onText, logs }: Pick<ToolCallRequest, "onProgress" | "onText" | "logs">,
   { redactor }: Pick<OpenedServer, "redactor">,
 ): MessageSinks {
   const toShown = (text: string) => cut(redactor().head(text, MAX_MESSAGE_CHARACTERS + 1));
@@ -25,6 +31,10 @@ export function redactedMessages(
         ...progress,
         ...(message === undefined ? {} : { message: toShown(message) }),
       }),
+    onText: onText === undefined ? null : ({ text, isRestart }) => {
+      const pieces = inPieces(redactor().text(text));
+      pieces.forEach((piece, at) => onText({ text: piece, isRestart: isRestart && at === 0 }));
+    },
     logs: logs === undefined ? null : {
       level: logs.level,
       write: ({ level, data, logger }) =>
@@ -35,6 +45,18 @@ export function redactedMessages(
         }),
     },
   };
+}
+
+/** No piece ends within a character. */
+function inPieces(text: string): string[] {
+  const pieces: string[] = [];
+  for (let start = 0; start < text.length;) {
+    const piece = text.slice(start, start + MAX_MESSAGE_CHARACTERS);
+    const isCut = start + piece.length < text.length && !piece.isWellFormed();
+    pieces.push(isCut ? piece.slice(0, -1) : piece);
+    start += pieces.at(-1)?.length ?? piece.length;
+  }
+  return pieces.length === 0 ? [""] : pieces;
 }
 
 /** A longer value as the beginning of its text. */

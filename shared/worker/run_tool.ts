@@ -4,9 +4,13 @@ import { errorResult, type StepResult } from "../agent/step_result.ts";
 import { stillUnknownResult } from "../agent/unknown_outcome.ts";
 import { definedOnly } from "../defined_only.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
-import type { TraceHeaders } from "../http/trace_context.ts";
 import { hasExceededRetries, toolErrorMessage } from "../tools/learning/retry_message.ts";
-import type { AnsweredCall, ToolCallOutcome } from "../tool_contracts/tool_call.ts";
+import type {
+  AnsweredCall,
+  ToolCallOutcome,
+  ToolCallRequest,
+} from "../tool_contracts/tool_call.ts";
+import { createDeltaStream } from "./delta_stream.ts";
 import { byteLength } from "../byte_length.ts";
 import { headOf, headText, MAX_INLINE_BYTES, referenceTo, textOf } from "./large_values.ts";
 import { storeArtifact } from "./store_artifact.ts";
@@ -23,9 +27,14 @@ const MAX_RATE_LIMIT_WAIT_SECONDS = 20;
  * to be asked.
  */
 export async function runTool(call: ToolCall, run: TaskRun): Promise<StepRecord | null> {
-  const outcome = await run.trace.toolCall(
+  const outcome = await withDeltas(
     call,
-    (headers) => callWithinRateLimit(call, headers, run),
+    run,
+    (onText) =>
+      run.trace.toolCall(
+        call,
+        (headers) => callWithinRateLimit({ ...requestOf(call, run), ...headers, onText }, run),
+      ),
   );
   if (outcome instanceof SwarmError) {
     return { ...call.intent, ...errorResult(outcome.code, outcome.message) };
@@ -43,15 +52,14 @@ export async function runTool(call: ToolCall, run: TaskRun): Promise<StepRecord 
 
 /** Waits out a short rate limit: nothing was called, so nothing is repeated. */
 async function callWithinRateLimit(
-  call: ToolCall,
-  headers: TraceHeaders,
+  { onText, ...request }: UntoldRequest,
   run: TaskRun,
 ): Promise<ToolCallOutcome | SwarmError> {
   const { ports: { gateway, clock }, control: { signal } } = run;
   const giveUpAtMs = clock.nowMs() + MAX_RATE_LIMIT_WAIT_SECONDS * 1_000;
   while (true) {
     try {
-      return await gateway.call({ ...requestOf(call, run), ...headers }, signal);
+      return await gateway.call({ ...request, ...definedOnly({ onText }) }, signal);
     } catch (error) {
       if (!(error instanceof SwarmError) || error.code !== "TOOL_RATE_LIMITED") throw error;
       const waitMs = (error.retryAfterSeconds ?? 1) * 1_000;
@@ -60,6 +68,35 @@ async function callWithinRateLimit(
       // Whoever stops the task may go by the result: the call was not made.
       if (signal.aborted) return error;
     }
+  }
+}
+
+/** A request that may have nobody to tell the text to. */
+type UntoldRequest = Omit<ToolCallRequest, "onText"> & {
+  readonly onText: ToolCallRequest["onText"];
+};
+
+/** Broadcasts the text of the answer as it comes, while somebody watches the job. */
+async function withDeltas<T>(
+  { intent: { seq } }: ToolCall,
+  { lease, watch, deltaPace: pace, context, ports: { store, clock } }: TaskRun,
+  work: (onText: ToolCallRequest["onText"]) => Promise<T>,
+): Promise<T> {
+  // Whole answers cost less CPU.
+  if (!watch.isOn || context.task.works_alone) return await work(undefined);
+  const deltas = createDeltaStream({
+    send: (delta) => store.broadcastDelta(lease, seq, delta),
+    isWatched: () => watch.isOn,
+    pace,
+    clock,
+  });
+  try {
+    return await work(({ text, isRestart }) => {
+      if (isRestart) deltas.restart();
+      deltas.push(text);
+    });
+  } finally {
+    await deltas.end();
   }
 }
 

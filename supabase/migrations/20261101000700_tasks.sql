@@ -154,6 +154,7 @@ alter table private.task_steps_other enable row level security;
 comment on table public.task_steps is
   'The transcript of a task, which is also its checkpoint: one row a model call or tool call. An ended step never runs again.';
 comment on column public.task_steps.kind is 'model: a model call. tool: a call through the gateway. system: one of the five system tools. user: a message that continued the task, in input.';
+comment on column public.task_steps.input is 'The arguments of a call. Of a model call what its prompt left out of the transcript (left_out), or up to which step it is a summary (summarizes_through); null: neither.';
 comment on column public.task_steps.state is 'failed: ended, and its result is an error that the model reads.';
 comment on column public.task_steps.usage is 'Tokens of a model call as the provider counted them.';
 comment on column public.task_steps.interruptions is 'How often a worker ended while this model call was under way; each of them is in usage_events as an estimate.';
@@ -268,6 +269,9 @@ create table public.usage_events (
   step_seq int,
   agent_slug text,
   execution_id uuid,
+  mcp_name text,
+  tool_name text,
+  tool_version text,
   provider_id uuid references public.llm_providers (id) on delete set null,
   model text not null,
   key_source text not null check (key_source in ('user', 'organisation', 'none')),
@@ -287,6 +291,7 @@ create index usage_events_provider_id_idx on public.usage_events (provider_id);
 comment on table public.usage_events is 'One row for each model call, whoever made it.';
 comment on column public.usage_events.step_seq is 'Of the task''s transcript: the model call, or the tool call inside which a model was called.';
 comment on column public.usage_events.execution_id is 'The tool call inside which the model was called; null for the agent''s own calls. Stays when the call is forgotten.';
+comment on column public.usage_events.mcp_name is 'Slug of the tool server inside whose tool the model was called; null for the agent''s own calls. Stays when the call is forgotten, as do tool_name and tool_version.';
 comment on column public.usage_events.agent_slug is 'Who called; stays when the task is deleted.';
 comment on column public.usage_events.key_source is 'Whose key paid: the user''s own, the organisation''s, or none was needed.';
 comment on column public.usage_events.cached_input_tokens is 'The part of input_tokens that the provider read from its cache.';

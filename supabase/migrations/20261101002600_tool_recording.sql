@@ -39,6 +39,9 @@ as $$
     'task_id', (record_tool_usage.p_execution).task_id,
     'step_seq', (record_tool_usage.p_execution).step_seq,
     'execution_id', (record_tool_usage.p_execution).id,
+    'mcp_name', (record_tool_usage.p_execution).mcp_name,
+    'tool_name', (record_tool_usage.p_execution).tool_name,
+    'tool_version', (record_tool_usage.p_execution).tool_version,
     'agent_slug', (
       select agent.slug from public.agents agent where agent.id = (record_tool_usage.p_execution).agent_id),
     'provider_id', (select provider.id from public.llm_providers provider where provider.name = used.value ->> 'provider')

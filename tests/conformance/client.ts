@@ -120,6 +120,7 @@ async function call(
     tracestate: null,
     timeoutMs: TIMEOUT_MS,
     onProgress: null,
+    onText: null,
     logs: null,
     input,
     onModelUse: () => {},

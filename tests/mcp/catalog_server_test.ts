@@ -244,6 +244,18 @@ Deno.test("the tool catalog serves its tools over MCP and mcp-execute", async (t
     assert.equal(byService.error_code, "CALLER_REQUIRED");
   });
 
+  await t.step("a prompt is checked for whoever is signed in", async () => {
+    const text = "Summarize {text} in one sentence, etc.";
+    const { issues } = z.object({ issues: z.array(jsonObject) }).parse(
+      await use(bare, "validate_prompt", { text }),
+    );
+
+    assert.deepEqual(issues.map(({ code, start, end }) => [code, start, end]), [
+      ["INJECTION_PRONE_PLACEHOLDER", 10, 16],
+      ["VAGUE_WORD", 34, 37],
+    ]);
+  });
+
   await t.step("providers in use are listed to every signed-in user", async () => {
     await sql`update public.llm_providers set is_active = false where name = 'google'`;
     const { providers } = z.object({ providers: z.array(jsonObject) }).parse(

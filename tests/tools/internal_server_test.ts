@@ -194,6 +194,7 @@ Deno.test("what an internal server declares becomes answers", async (t) => {
       tracestate: null,
       timeoutMs: 5_000,
       onProgress: (done) => progress.push(done),
+      onText: null,
       logs: null,
       input: NO_INPUT,
       onModelUse: (use) => used.push(use),

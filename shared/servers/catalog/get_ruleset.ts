@@ -18,6 +18,6 @@ export const getRulesetTool = defineTool({
     queryAsUser(
       context,
       { access: "read", action: "read the ruleset", servesService: true },
-      (sql) => readRuleset(sql, id),
+      (sql) => readRuleset(sql, id, context.caller.userId),
     ),
 });

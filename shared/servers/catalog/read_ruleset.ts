@@ -1,6 +1,6 @@
 import { SwarmError } from "../../errors/swarm_error.ts";
 import { jsonObject } from "../../json_schema.ts";
-import type { TransactionSql } from "../../vendor/postgres.js";
+import type { Sql, TransactionSql } from "../../vendor/postgres.js";
 import { z } from "../../vendor/zod.js";
 
 /** A ruleset with the content of its newest version. */
@@ -17,16 +17,21 @@ export type StoredRuleset = z.infer<typeof storedRuleset>;
 /**
  * Reads a ruleset.
  *
- * @param sql With the rights of who reads.
+ * @param userId Who reads; null: the service, which reads all.
  * @throws SwarmError `RULESET_NOT_FOUND`, also for one of another user.
  */
-export async function readRuleset(sql: TransactionSql, id: string): Promise<StoredRuleset> {
+export async function readRuleset(
+  sql: Sql | TransactionSql,
+  id: string,
+  userId: string | null,
+): Promise<StoredRuleset> {
   const [row] = await sql`
     select ruleset.id, current.name, current.version, current.content
     from public.rulesets as ruleset
     join public.ruleset_versions as current
       on current.ruleset_id = ruleset.id and current.version = ruleset.version
-    where ruleset.id = ${id}`;
+    where ruleset.id = ${id}
+      and (${userId}::uuid is null or ruleset.owner = ${userId} or ruleset.owner is null)`;
   if (row === undefined) throw rulesetNotFound(id);
   return storedRuleset.parse(row);
 }

@@ -2,6 +2,8 @@ import type { InternalServer } from "../../tool_contracts/internal_server.ts";
 import { addMessageTool } from "./add_message.ts";
 import { createConversationTool } from "./create_conversation.ts";
 import { deleteConversationTool } from "./delete_conversation.ts";
+import { draftVariationsTool } from "./draft_variations.ts";
+import { enhancePromptTool } from "./enhance_prompt.ts";
 import { exportConversationTool } from "./export_conversation.ts";
 import { getRulesetTool } from "./get_ruleset.ts";
 import { listMessagesTool } from "./list_messages.ts";
@@ -9,6 +11,7 @@ import { listProvidersTool } from "./list_providers.ts";
 import { listRulesetsTool } from "./list_rulesets.ts";
 import { logAuthEventTool } from "./log_auth_event.ts";
 import { saveRulesetTool } from "./save_ruleset.ts";
+import { validatePromptTool } from "./validate_prompt.ts";
 
 /** Prompts, conversations and rulesets: what a chat page needs, as versioned tools. */
 export const catalogServer: InternalServer = {
@@ -18,6 +21,9 @@ export const catalogServer: InternalServer = {
   instructions: "Conversations and rulesets are the signed-in user's own. Send a clientMessageId " +
     "with add_message and the version that you have read with save_ruleset.",
   tools: [
+    enhancePromptTool,
+    draftVariationsTool,
+    validatePromptTool,
     createConversationTool,
     addMessageTool,
     listMessagesTool,

@@ -22,6 +22,7 @@ export interface ToolModelScope {
   readonly server: string;
   /** Null for a resource or a prompt. */
   readonly toolName: string | null;
+  readonly toolVersion: string | null;
   readonly caller: ToolCaller;
   readonly executionId: string;
   readonly stepSeq: number | null;
@@ -71,6 +72,7 @@ export async function callToolModel(
     isCut: answer.finish_reason === "length",
     provider,
     model: usage.model,
+    keySource: usage.key_source,
     inputTokens: usage.input_tokens,
     outputTokens: usage.output_tokens,
     passedOver: (usage.passed_over ?? []).map(({ provider, code }) => ({ provider, code })),
@@ -160,7 +162,8 @@ async function book(
   { passed_over: _, ...usage }: ModelUsageRecord,
   provider: string,
   { agent_slug }: Beginning,
-  { sql, log, caller, executionId, stepSeq, onModelUse }: ToolModelScope,
+  { sql, log, server, toolName, toolVersion, caller, executionId, stepSeq, onModelUse }:
+    ToolModelScope,
 ): Promise<void> {
   let isBooked = true;
   try {
@@ -171,6 +174,9 @@ async function book(
       step_seq: stepSeq,
       agent_slug,
       execution_id: executionId,
+      mcp_name: server,
+      tool_name: toolName,
+      tool_version: toolVersion,
     };
     await answerInTime(sql`select private.record_usage(${sql.json(row)})`);
   } catch (error) {

@@ -234,6 +234,7 @@ function createContext(
         done,
         ...definedOnly({ total, message }),
       }),
+    streamText: textSender(call?.onText ?? null),
     logForCaller: (level, data) => call?.logs?.write({ level, data }),
     runAsCaller: (work, options = {}) => {
       const leftMs = Math.max(1, endsAtMs - performance.now() - STATEMENT_GRACE_MS);
@@ -252,6 +253,7 @@ function createContext(
         signal,
         server: slug,
         toolName: call?.definition.name ?? null,
+        toolVersion: call?.definition.version ?? null,
         caller,
         executionId,
         stepSeq: call?.stepSeq ?? null,
@@ -260,6 +262,10 @@ function createContext(
       }),
     usedModel: (use) => call?.onModelUse(use),
   };
+}
+
+function textSender(onText: ServerCall["onText"]): ToolContext["streamText"] {
+  return onText === null ? null : ({ text, isRestart = false }) => onText({ text, isRestart });
 }
 
 function userTransaction(

@@ -1,0 +1,90 @@
+import { FENCE_RULE, fenceData } from "../../agent/fence_data.ts";
+import { definedOnly } from "../../defined_only.ts";
+import { SwarmError } from "../../errors/swarm_error.ts";
+import { defineTool } from "../../tool_contracts/internal_server.ts";
+import type { ToolModelAnswer } from "../../tool_contracts/tool_model.ts";
+import { z } from "../../vendor/zod.js";
+import { CATALOG_SCOPES } from "./catalog_scopes.ts";
+import { addDistinct, parseVariants } from "./parse_variants.ts";
+import { MAX_PROMPT_CHARACTERS, modelChoice, usageOf, usageSchema } from "./prompt_models.ts";
+
+const MAX_VARIANTS = 5;
+const DEFAULT_VARIANTS = 3;
+/** Each one asks only for what is missing. */
+const MAX_ATTEMPTS = 3;
+
+const STYLES = {
+  concise: "Write concisely: as few words as say the same.",
+  casual: "Write casually, as to a friend.",
+  formal: "Write formally, as to an authority.",
+} as const;
+
+const FORM = {
+  schema: {
+    type: "object",
+    properties: { variants: { type: "array", items: { type: "string" } } },
+    required: ["variants"],
+    additionalProperties: false,
+  },
+  isBesideTools: false,
+};
+
+/** Rewrites a text in several ways. */
+export const draftVariationsTool = defineTool({
+  name: "draft_variations",
+  title: "Draft variations",
+  description:
+    "Rewrites a text in several ways that differ from each other, for ideas; optionally " +
+    "in one style.",
+  version: "1",
+  scopes: CATALOG_SCOPES.generate,
+  annotations: { readOnlyHint: true, openWorldHint: true },
+  input: z.strictObject({
+    text: z.string().min(1).max(MAX_PROMPT_CHARACTERS),
+    n: z.int().min(1).max(MAX_VARIANTS).default(DEFAULT_VARIANTS),
+    style: z.enum(["concise", "casual", "formal"]).optional(),
+    ...modelChoice,
+  }),
+  output: z.object({ variants: z.array(z.string()), usage: usageSchema }),
+  async run({ text, n, style, model, llm_provider: provider }, { callModel, progress }) {
+    let variants: readonly string[] = [];
+    const answers: ToolModelAnswer[] = [];
+    while (variants.length < n && answers.length < MAX_ATTEMPTS) {
+      const answer = await callModel({
+        ...definedOnly({ model, provider }),
+        system: instructions(n - variants.length, style),
+        messages: [{ role: "user", text: request(text, variants) }],
+        output: FORM,
+      });
+      answers.push(answer);
+      variants = addDistinct(variants, parseVariants(answer.text), n);
+      progress(answers.length, MAX_ATTEMPTS);
+    }
+    if (variants.length < n) throw tooFew(variants.length, n);
+    return { variants: [...variants], usage: usageOf(answers) };
+  },
+});
+
+function instructions(count: number, style: keyof typeof STYLES | undefined): string {
+  return [
+    `Rewrite the text that the user sends in ${count} different ways. Keep its meaning and its ` +
+    "language, and add no facts. Each variant has to differ clearly from the others.",
+    ...(style === undefined ? [] : [STYLES[style]]),
+    'Answer with JSON alone: {"variants": ["…"]}.',
+    FENCE_RULE,
+  ].join("\n\n");
+}
+
+function request(text: string, known: readonly string[]): string {
+  if (known.length === 0) return fenceData(text, "text");
+  const others = fenceData(JSON.stringify(known), "variants");
+  return `${fenceData(text, "text")}\n\nDo not repeat these variants:\n${others}`;
+}
+
+function tooFew(found: number, wanted: number): SwarmError {
+  return new SwarmError(
+    "MODEL_OUTPUT_INVALID",
+    `The model gave ${found} different variants in ${MAX_ATTEMPTS} answers, not ${wanted}`,
+    { hint: "Ask for fewer, send a longer text, or name another model." },
+  );
+}

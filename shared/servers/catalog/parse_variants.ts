@@ -1,0 +1,36 @@
+import { asJsonObject, type JsonValue } from "../../json.ts";
+import { parseJson } from "../../json/parse_json.ts";
+
+const LIMITS = { bytes: 2_000_000, depth: 20, members: 10_000, items: 10_000 };
+const NUMBERED = /^\s{0,8}(?:\d{1,2}[.)]|[-*•])\s+/;
+
+/**
+ * The variants in a model's answer: of JSON as it was asked for, with or without a code fence, else
+ * of a list with numbers or bullets.
+ */
+export function parseVariants(answer: string): string[] {
+  const json = answer.replace(/^\s*```(?:json)?\s*\n|\n\s*```\s*$/gi, "").trim();
+  const parsed = parseJson(json, LIMITS);
+  if (parsed.kind === "json") return textsOf(parsed.value);
+  const lines = answer.split("\n").filter((line) => NUMBERED.test(line));
+  return lines.map((line) => line.replace(NUMBERED, "").trim()).filter((line) => line !== "");
+}
+
+/** The first so many texts that differ in more than case, spaces and punctuation. */
+export function addDistinct(
+  known: readonly string[],
+  added: readonly string[],
+  limit: number,
+): string[] {
+  const byKey = new Map<string, string>();
+  for (const text of [...known, ...added]) {
+    const key = text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, " ").trim();
+    if (!byKey.has(key) && text.trim() !== "") byKey.set(key, text.trim());
+  }
+  return [...byKey.values()].slice(0, limit);
+}
+
+function textsOf(value: JsonValue): string[] {
+  const list = Array.isArray(value) ? value : asJsonObject(value).variants;
+  return Array.isArray(list) ? list.filter((item) => typeof item === "string") : [];
+}

@@ -1,0 +1,33 @@
+import { findContradictions } from "./find_contradictions.ts";
+import { findMissing } from "./find_missing.ts";
+import { findPhrases } from "./find_phrases.ts";
+import { findPlaceholders } from "./find_placeholders.ts";
+import { findWordySentences } from "./find_wordy_sentences.ts";
+import { PROMPT_ISSUES, type PromptIssue, toPromptText } from "./prompt_text.ts";
+
+const MAX_ISSUES = 200;
+
+/** What was found in a prompt. */
+export interface PromptReport {
+  /** By their place; what is missing from the whole text comes last. */
+  readonly issues: readonly PromptIssue[];
+  /** What to do, one for each kind of issue. */
+  readonly suggestions: readonly string[];
+}
+
+/** Checks a prompt by rules alone, in time that grows with its length. */
+export function checkPrompt(text: string): PromptReport {
+  const prompt = toPromptText(text);
+  const found = [
+    ...findPhrases(prompt),
+    ...findContradictions(prompt),
+    ...findPlaceholders(prompt),
+    ...findWordySentences(prompt),
+    ...findMissing(prompt),
+  ];
+  const issues = found
+    .sort((one, other) => (one.start ?? Infinity) - (other.start ?? Infinity) || 0)
+    .slice(0, MAX_ISSUES);
+  const codes = [...new Set(issues.map(({ code }) => code))];
+  return { issues, suggestions: codes.map((code) => PROMPT_ISSUES[code]) };
+}
