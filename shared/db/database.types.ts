@@ -957,6 +957,52 @@ isOneToOne: false
       referencedColumns: ["id"]
     }
                   ]
+                },"webhook_messages": {
+                  Row: {
+                    "attempts": number,"created_at": string,"deliveries": number,"epoch": number,"error": Json | null,"finished_at": string | null,"id": string,"lease_expires_at": string | null,"log": NonNullable<Json>,"payload": NonNullable<Json>,"run_after": string | null,"started_at": string | null,"status": string,"task_id": string,"type": string,"webhook_id": string,"worker_id": string | null
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "attempts"?: number,"created_at"?: string,"deliveries"?: number,"epoch"?: number,"error"?: Json | null,"finished_at"?: string | null,"id"?: string,"lease_expires_at"?: string | null,"log"?: NonNullable<Json>,"payload": NonNullable<Json>,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"task_id": string,"type": string,"webhook_id": string,"worker_id"?: string | null
+                  }
+                  Update: {
+                    "attempts"?: number,"created_at"?: string,"deliveries"?: number,"epoch"?: number,"error"?: Json | null,"finished_at"?: string | null,"id"?: string,"lease_expires_at"?: string | null,"log"?: NonNullable<Json>,"payload"?: NonNullable<Json>,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"task_id"?: string,"type"?: string,"webhook_id"?: string,"worker_id"?: string | null
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "webhook_messages_task_id_fkey"
+      columns: ["task_id"]
+isOneToOne: false
+      referencedRelation: "stuck_tasks"
+      referencedColumns: ["task_id"]
+    },{
+      foreignKeyName: "webhook_messages_task_id_fkey"
+      columns: ["task_id"]
+isOneToOne: false
+      referencedRelation: "tasks"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "webhook_messages_webhook_id_fkey"
+      columns: ["webhook_id"]
+isOneToOne: false
+      referencedRelation: "webhooks"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"webhooks": {
+                  Row: {
+                    "client_id": string | null,"created_at": string,"created_by": string | null,"events": (string)[],"id": string,"includes_subtasks": boolean,"is_active": boolean,"last_delivered_at": string | null,"last_error": Json | null,"name": string | null,"owner_key": string,"previous_secret_until": string | null,"updated_at": string,"url": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "client_id"?: string | null,"created_at"?: string,"created_by"?: string | null,"events": (string)[],"id"?: string,"includes_subtasks"?: boolean,"is_active"?: boolean,"last_delivered_at"?: string | null,"last_error"?: Json | null,"name"?: string | null,"owner_key"?: never,"previous_secret_until"?: string | null,"updated_at"?: string,"url": string
+                  }
+                  Update: {
+                    "client_id"?: string | null,"created_at"?: string,"created_by"?: string | null,"events"?: (string)[],"id"?: string,"includes_subtasks"?: boolean,"is_active"?: boolean,"last_delivered_at"?: string | null,"last_error"?: Json | null,"name"?: string | null,"owner_key"?: never,"previous_secret_until"?: string | null,"updated_at"?: string,"url"?: string
+                  }
+                  Relationships: [
+                    
+                  ]
                 }
           }
           Views: {
@@ -1249,11 +1295,17 @@ isOneToOne: false
 "redrive":
 { Args: { "p_dead_letter_id": number }; Returns: string
                            },
+"resend_webhook_message":
+{ Args: { "p_message_id": string }; Returns: string
+                           },
 "respond_to_review":
 { Args: { "p_approved": boolean,"p_comments"?: string,"p_response"?: Json,"p_task_id": string }; Returns: string
                            },
 "retry_task":
 { Args: { "p_task_id": string }; Returns: string
+                           },
+"rotate_webhook_secret":
+{ Args: { "p_secret"?: string,"p_webhook_id": string }; Returns: string
                            },
 "search_documents":
 { Args: { "p_embedder"?: string,"p_limit"?: number,"p_path_prefix"?: string,"p_per_document"?: number,"p_project_id": string,"p_query": string,"p_query_embedding"?: string }; Returns: {
@@ -1467,5 +1519,8 @@ export const CLOSED_SETS = {
   },
   user_tool_credentials: {
     type: ["secret", "oauth"],
+  },
+  webhook_messages: {
+    status: ["pending", "running", "delivered", "failed"],
   },
 } as const;

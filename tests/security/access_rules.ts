@@ -124,6 +124,17 @@ export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
     service: "writes",
     usersWrite: "agent",
   },
+  webhooks: {
+    usersRead: "created_by = $1",
+    scope: "swarm:run",
+    service: "writes",
+    usersWrite: "url",
+  },
+  webhook_messages: {
+    usersRead: "webhook_id in (select id from public.webhooks where created_by = $1)",
+    scope: "swarm:run",
+    service: "reads",
+  },
   task_steps: OF_OWN_TASK,
   task_events: OF_OWN_TASK,
   human_reviews: OF_OWN_TASK,
@@ -246,6 +257,8 @@ export interface CallWorld {
   deadLetter(): Promise<number>;
   /** A write that waits for the owner's approval. */
   waitingStatement(): Promise<string>;
+  /** The owner's, with a message that failed. */
+  readonly webhook: { readonly id: string; readonly messageId: string };
 }
 
 /** Access to a function: `runs`, or the stable code (else SQLSTATE) of the refusal. */
@@ -317,6 +330,16 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     agent: "runs",
     client: "runs",
     arguments: () => ({ p_cron: "30 7 * * mon-fri", p_time_zone: "Europe/Berlin" }),
+  },
+  "rotate_webhook_secret(uuid, text)": {
+    ...OWNER_AND_SERVICE,
+    stranger: "WEBHOOK_NOT_FOUND",
+    arguments: ({ webhook }) => ({ p_webhook_id: webhook.id }),
+  },
+  "resend_webhook_message(uuid)": {
+    ...OWNER_AND_SERVICE,
+    stranger: "WEBHOOK_NOT_FOUND",
+    arguments: ({ webhook }) => ({ p_message_id: webhook.messageId }),
   },
   "approve_statement(uuid, boolean)": {
     ...OWNER_AND_SERVICE,
@@ -494,8 +517,10 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "operator_workers()",
   "project_freshness(uuid)",
   "read_trace(uuid, jsonb, integer)",
+  "resend_webhook_message(uuid)",
   "respond_to_review(uuid, boolean, jsonb, text)",
   "retry_task(uuid)",
+  "rotate_webhook_secret(uuid, text)",
   "save_ruleset(uuid, text, jsonb, integer)",
   "search_documents(uuid, text, vector, text, integer, text, integer)",
   "set_provider_key(text, text)",

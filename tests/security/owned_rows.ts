@@ -22,6 +22,7 @@ export async function fillEveryTable(sql: Sql, ownerId: string): Promise<CallWor
   await sql`
     insert into public.schedules (created_by, agent, input, cron)
     values (${ownerId}, ${AGENT}, '"Write it"', '@daily')`;
+  const webhook = await addWebhook(sql, { ownerId, taskId: await tasks.waitingTask() });
   await addTaskRows(sql, { ownerId, taskId: await tasks.taskInReview() });
   const connectionId = await addToolRows(sql, { ownerId, toolId });
   await addRegistryRows(sql, { ownerId, toolId });
@@ -31,7 +32,7 @@ export async function fillEveryTable(sql: Sql, ownerId: string): Promise<CallWor
   await tasks.deadLetter();
   await addOperatorRows(sql, { ownerId, connectionId, taskId: await tasks.waitingTask() });
   const agentId = await idOf(sql, AGENT);
-  return { agentId, connectionId, toolSlug: TOOL, providerName: PROVIDER, ...tasks };
+  return { agentId, connectionId, toolSlug: TOOL, providerName: PROVIDER, webhook, ...tasks };
 }
 
 /** An agent for the owner alone, which the other one may hand off to. */
@@ -105,6 +106,23 @@ function taskFactories(sql: Sql, ownerId: string) {
     return row.id;
   };
   return { waitingTask, taskInReview, failedTask, deadLetter, waitingStatement };
+}
+
+/** No task of the fixture emits its event, so there is the one message. */
+async function addWebhook(
+  sql: Sql,
+  { ownerId, taskId }: { readonly ownerId: string; readonly taskId: string },
+): Promise<CallWorld["webhook"]> {
+  const [row] = await sql<{ id: string; messageId: string }[]>`
+    with webhook as (
+      insert into public.webhooks (created_by, url, events)
+      values (${ownerId}, 'https://hooks.example/in', '{task.retried}') returning id
+    )
+    insert into public.webhook_messages (webhook_id, task_id, type, payload, status, error, finished_at)
+    select id, ${taskId}, 'task.retried', '{}', 'failed', '{}', now() from webhook
+    returning webhook_id as id, id as "messageId"`;
+  if (row === undefined) throw new Error("No webhook was added");
+  return row;
 }
 
 async function idOf(sql: Sql, slug: string): Promise<string> {
