@@ -18,7 +18,7 @@ const MUTATIONS: Readonly<Record<string, Mutation>> = {
   extra_comma: (sql) => replaceOnce(sql, /\bfrom\b/i, ", from"),
   unknown_alias: (sql) => replaceOnce(sql, /\b[a-z_]\w*\.([a-z_]\w*)/i, "nobody.$1"),
   stacked: (sql) => `${sql}; drop table x`,
-  cut_short: (sql) => sql.slice(0, Math.floor(sql.length * 0.8)),
+  cut_in_half: (sql) => sql.slice(0, Math.floor(sql.length / 2)),
 };
 
 /** The query with each mistake that can be made in it. */
