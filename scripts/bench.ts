@@ -10,6 +10,7 @@ import { benchLearning } from "./bench/learning.ts";
 import { describeMachine, readMachine } from "./bench/machine.ts";
 import { benchMcp } from "./bench/mcp.ts";
 import { benchMemory } from "./bench/memory.ts";
+import { benchNl2sql } from "./bench/nl2sql.ts";
 import { benchParked } from "./bench/parked.ts";
 import { benchPeers } from "./bench/peers.ts";
 import { benchPickup } from "./bench/pickup.ts";
@@ -39,6 +40,7 @@ const BENCHES: Readonly<
   learning: benchLearning,
   mcp: benchMcp,
   memory: benchMemory,
+  nl2sql: benchNl2sql,
   parked: benchParked,
   peers: benchPeers,
   pickup: benchPickup,
