@@ -142,6 +142,14 @@ export const ERROR_CODES = {
   ),
   TASK_PRIORITY_INVALID: error(400, "tool_error", "Send high, normal or low."),
   TASK_RUN_AFTER_INVALID: error(400, "tool_error", "Choose a time within a year."),
+  WEBHOOK_INVALID: error(400, "tool_error", "Send an https URL and known events."),
+  WEBHOOK_NOT_FOUND: error(404, "tool_error", "Read the ids of your own webhooks and messages."),
+  WEBHOOK_INACTIVE: error(409, "tool_error", "Activate the webhook first."),
+  WEBHOOK_NOT_DELIVERED: error(
+    502,
+    "transport_error",
+    "Make the receiver answer 2xx within 15 seconds, then send the message again.",
+  ),
   SCHEDULE_CRON_INVALID: error(
     400,
     "tool_error",
