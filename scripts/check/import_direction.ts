@@ -11,7 +11,7 @@ const LAYERS: readonly { readonly name: string; readonly paths: readonly RegExp[
   { name: "composition", paths: [/^shared\/app\//] },
   {
     name: "use cases",
-    paths: [/^shared\/(execute|feedback|mcp|servers|work|worker|quoth\/sync)\//],
+    paths: [/^shared\/(execute|feedback|mcp|servers|webhooks|work|worker|quoth\/sync)\//],
   },
   {
     name: "adapters",

@@ -1,6 +1,7 @@
 import type { StopSequence } from "../../stack/stop_sequence.ts";
 import { type Environment, readEnvironment } from "../../stack/stack_environment.ts";
 import { type Stack, type StackOptions, startStack } from "../../stack/stack.ts";
+import { watchContext } from "../context/watch_context.ts";
 import { startEmbeddingServer } from "../embedding/embedding_server.ts";
 import { startLocalFileServer } from "../files/local_file_server.ts";
 import { DEMO_AGENTS } from "../models/demo_agents.ts";
@@ -44,6 +45,7 @@ export async function startPlatform(options: PlatformOptions): Promise<LocalPlat
         prepare: async (stack) => {
           await prepareProject({ ...stack, models: server, env, stops });
           await serveFiles(options.filesFolder, { ...stack, stops });
+          await keepContext(options, { ...stack, stops });
         },
       };
     },
@@ -73,6 +75,21 @@ async function prepareProject({ dbUrl, apiUrl, models, env, stops }: {
     embeddingUrl: embeddings.url,
     environment: env,
   });
+}
+
+/** What `generate_sql` learned is published, and anew whenever its file is saved. */
+async function keepContext(
+  { projectRoot, watch, onLog }: PlatformOptions,
+  { dbUrl, stops }: { readonly dbUrl: string; readonly stops: StopSequence },
+): Promise<void> {
+  if (!watch) return;
+  const context = await watchContext({
+    projectRoot,
+    dbUrl,
+    log: (level, event, fields) =>
+      onLog({ at: new Date().toISOString(), level, source: "context", event, ...fields }),
+  });
+  stops.add("context of SQL", () => context.stop());
 }
 
 async function serveFiles(

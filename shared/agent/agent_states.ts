@@ -13,6 +13,7 @@ export interface StateParts {
   readonly skills?: TaskContext["skills"];
   readonly outputSchema?: JsonObject;
   readonly mustComplete?: boolean;
+  readonly windowTokens?: number;
   readonly untried?: readonly number[];
   readonly spawned?: readonly number[];
 }
@@ -53,6 +54,7 @@ export function stateOf(parts: StateParts = {}): AgentState {
         must_complete: parts.mustComplete ?? false,
       },
       provider: null,
+      window_tokens: parts.windowTokens ?? 128_000,
       fallbacks: [],
       skills: [...skills],
       handoffs: [],
@@ -88,13 +90,19 @@ export function modelDone(
     kind: "model",
     seq,
     state: "done",
+    input: null,
     output: { text, tool_calls: [...calls], finish_reason },
   };
 }
 
 /** A model call that was started and has no answer. */
 export function modelStarted(seq: number): ModelStep {
-  return { kind: "model", seq, state: "started", output: null };
+  return { kind: "model", seq, state: "started", input: null, output: null };
+}
+
+/** A summary of the steps up to `through`. */
+export function summaryDone(seq: number, through: number, text: string): ModelStep {
+  return { ...modelDone(seq, [], text), input: { summarizes_through: through } };
 }
 
 /** A step of a call; of a registry tool unless `kind` says otherwise. */

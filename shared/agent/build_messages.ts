@@ -2,39 +2,73 @@ import type { JsonValue } from "../json.ts";
 import type { ModelAnswer, ModelMessage } from "../llm/model_port.ts";
 import { type CompletionTerms, judgePlainAnswer } from "./completion.ts";
 import { isErrorResult, resultText } from "./result_text.ts";
-import type { Step } from "./task_context.ts";
+import { shortenResult } from "./shorten_result.ts";
+import { summaryMessage } from "./summary_prompt.ts";
+import type { LeftOut, Step } from "./task_context.ts";
 import { isPlainAnswer, lastMessageSeq, readTurns, type Turn, type TurnCall } from "./turns.ts";
+
+/** Of a prompt that holds the whole transcript. */
+export const NOTHING_LEFT_OUT: LeftOut = { results_through: 0, summary_seq: null };
 
 /**
  * Rebuilds the conversation from the transcript: the task, then each turn's answer, the results of
  * its calls in call order, and the messages by which its user continued the task. Turns that have
- * not ended are left out.
+ * not ended are left out. Messages of the user always stay as they are.
+ *
+ * @param leftOut What of the transcript is shortened or summed up.
+ * @param label Names a result's step in its text, for a reader that has to refer to it.
  */
 export function buildMessages(
   input: JsonValue,
   steps: readonly Step[],
   terms: CompletionTerms,
+  leftOut: LeftOut = NOTHING_LEFT_OUT,
+  label = (text: string, _seq: number): string => text,
 ): readonly ModelMessage[] {
+  const summary = summaryOf(steps, leftOut);
   const lastSeq = lastMessageSeq(steps);
   const turns = new Map(readTurns(steps).map((turn) => [turn.modelSeq, turn]));
-  const later = steps.flatMap((step): readonly ModelMessage[] => {
+  const reading = { terms, lastSeq, resultsThrough: leftOut.results_through, label };
+  const messagesOf = (step: Step): readonly ModelMessage[] => {
     if (step.kind === "user") return [{ role: "user", text: inputText(step.input) }];
     const turn = turns.get(step.seq);
-    return turn === undefined ? [] : turnMessages(turn, terms, step.seq < lastSeq);
-  });
-  return [{ role: "user", text: inputText(input) }, ...later];
+    return turn === undefined || step.seq <= summary.through ? [] : turnMessages(turn, reading);
+  };
+  return [
+    { role: "user", text: inputText(input) },
+    ...steps.filter(({ seq }) => seq <= summary.through).flatMap(messagesOf),
+    ...summary.messages,
+    ...steps.filter(({ seq }) => seq > summary.through).flatMap(messagesOf),
+  ];
 }
 
-/** @param isHistory A later message of the user has closed the turn: no result will come. */
-function turnMessages(
-  turn: Turn,
-  terms: CompletionTerms,
-  isHistory: boolean,
-): readonly ModelMessage[] {
+interface SummaryInPlace {
+  /** The last step that it stands for; 0: there is none. */
+  readonly through: number;
+  readonly messages: readonly ModelMessage[];
+}
+
+function summaryOf(steps: readonly Step[], { summary_seq }: LeftOut): SummaryInPlace {
+  const step = steps.find(({ seq, kind }) => kind === "model" && seq === summary_seq);
+  if (step?.kind !== "model" || step.output === null) return { through: 0, messages: [] };
+  const through = step.input?.summarizes_through ?? 0;
+  return { through, messages: [{ role: "user", text: summaryMessage(step.output.text) }] };
+}
+
+interface TurnReading {
+  readonly terms: CompletionTerms;
+  /** The last message of the user: it has closed the turns before it, and no result will come. */
+  readonly lastSeq: number;
+  readonly resultsThrough: number;
+  readonly label: (text: string, seq: number) => string;
+}
+
+function turnMessages(turn: Turn, reading: TurnReading): readonly ModelMessage[] {
+  const { terms } = reading;
   if (turn.output === null) return [];
   return [
     assistantMessage(turn.output),
-    ...turn.calls.flatMap((call) => toolMessages(call, isHistory)),
+    ...turn.calls.flatMap((call) => toolMessages(call, reading)),
     ...(isPlainAnswer(turn) ? returnedAnswer(turn.output.text, terms) : []),
   ];
 }
@@ -46,7 +80,7 @@ function returnedAnswer(text: string, terms: CompletionTerms): readonly ModelMes
 
 const NEVER_MADE = "The call was not made: the task ended first.";
 
-function inputText(input: JsonValue): string {
+export function inputText(input: JsonValue): string {
   return typeof input === "string" ? input : JSON.stringify(input, null, 2);
 }
 
@@ -58,16 +92,24 @@ function assistantMessage(
   return { role: "assistant", ...answer };
 }
 
-function toolMessages({ call, step }: TurnCall, isHistory: boolean): readonly ModelMessage[] {
+function toolMessages(
+  { seq, call, step }: TurnCall,
+  { lastSeq, resultsThrough, label }: TurnReading,
+): readonly ModelMessage[] {
   const { call_id, name } = call;
   if (step === null || step.state === "started") {
-    return isHistory ? [{ role: "tool", call_id, name, text: NEVER_MADE, is_error: true }] : [];
+    return seq < lastSeq ? [{ role: "tool", call_id, name, text: NEVER_MADE, is_error: true }] : [];
   }
   return [{
     role: "tool",
     call_id,
     name,
-    text: resultText(step),
+    text: label(
+      seq <= resultsThrough
+        ? resultText(step, (text) => shortenResult(text, seq))
+        : resultText(step),
+      seq,
+    ),
     is_error: isErrorResult(step),
   }];
 }

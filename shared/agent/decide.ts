@@ -2,7 +2,7 @@ import type { ErrorBody } from "../errors/swarm_error.ts";
 import { isJsonObject, type JsonValue } from "../json.ts";
 import type { AnswerForm, ModelMessage, ModelTool } from "../llm/model_port.ts";
 import type { AgentState } from "./agent_state.ts";
-import { buildMessages } from "./build_messages.ts";
+import { buildMessages, inputText } from "./build_messages.ts";
 import {
   type CompletionTerms,
   completionTerms,
@@ -10,7 +10,9 @@ import {
   MAX_CORRECTIONS,
   returnedResults,
 } from "./completion.ts";
+import type { MeasuredPrompt } from "./estimate_tokens.ts";
 import { fitOutput } from "./fit_output.ts";
+import { fitPrompt, type SummarySpan } from "./fit_prompt.ts";
 import { planTurn } from "./plan_turn.ts";
 import type {
   CallIntent,
@@ -22,7 +24,16 @@ import type {
 import { isRejected } from "./step_result.ts";
 import { isSystemTool, systemModelTools } from "./system_tools.ts";
 import { systemPrompt } from "./system_prompt.ts";
-import { isPlainAnswer, lastMessageSeq, nextModelSeq, readTurns, type Turn } from "./turns.ts";
+import { summaryPrompt } from "./summary_prompt.ts";
+import type { Agent, LeftOut, Step } from "./task_context.ts";
+import {
+  isPlainAnswer,
+  isSummary,
+  lastMessageSeq,
+  nextModelSeq,
+  readTurns,
+  type Turn,
+} from "./turns.ts";
 
 /** Turns in a row of nothing but calls that cannot be made; then the model is given up. */
 const MAX_UNUSABLE_TURNS = 3;
@@ -46,7 +57,19 @@ export interface Prompt {
 /** What a task does next. */
 export type Decision =
   /** Asks the model; its answer is step `seq`. */
-  | { readonly kind: "call_model"; readonly seq: number; readonly prompt: Prompt }
+  | {
+    readonly kind: "call_model";
+    readonly seq: number;
+    readonly prompt: Prompt;
+    readonly leftOut: LeftOut;
+  }
+  /** Lets the model sum up the turns up to `through` in step `seq`, so that the next prompt fits. */
+  | {
+    readonly kind: "summarize";
+    readonly seq: number;
+    readonly prompt: Prompt;
+    readonly through: number;
+  }
   /** Runs calls side by side. */
   | { readonly kind: "run_calls"; readonly calls: readonly RunnableCall[] }
   /** Creates subtasks; their results come later. */
@@ -173,16 +196,56 @@ function unusableTurnsInARow(turns: readonly Turn[]): number {
   return turns.length - 1 - lastUsable;
 }
 
-function callModel(state: AgentState, seq: number): Decision {
+function callModel(state: AgentState, firstSeq: number): Decision {
+  const { context, steps } = state;
+  const { agent, window_tokens: windowTokens } = context;
+  if (agent === null) return fail("AGENT_NOT_FOUND", AGENT_GONE);
+  const seq = afterSummaries(steps, firstSeq);
+  const fit = fitPrompt({
+    steps,
+    windowTokens,
+    maxTokens: agent.max_tokens,
+    promptWithout: (leftOut) => promptWithout(state, agent, leftOut),
+    summaryOf: (span) => summaryOf(state, span),
+  });
+  switch (fit.kind) {
+    case "fits":
+      return { kind: "call_model", seq, prompt: fit.prompt, leftOut: fit.leftOut };
+    case "summarize": {
+      const cacheKey = `${context.task.id}:summary`;
+      const prompt = { ...fit.prompt, cacheKey, streamedArgument: FINAL_ANSWER };
+      return { kind: "summarize", seq, prompt, through: fit.through };
+    }
+    case "too_large":
+      return fail("MODEL_CONTEXT_EXCEEDED", tooLarge(fit.tokens, windowTokens));
+  }
+}
+
+/** A summary takes the number of the call that it is made for, which comes after it. */
+function afterSummaries(steps: readonly Step[], seq: number): number {
+  const isTaken = (number: number) =>
+    steps.some((step) => step.seq === number && step.state === "done" && isSummary(step));
+  return isTaken(seq) ? afterSummaries(steps, seq + 1) : seq;
+}
+
+function summaryOf({ context, steps }: AgentState, span: SummarySpan): MeasuredPrompt {
+  const { leftOut, through, maxWords } = span;
+  const spanned = steps.filter((step) => step.seq <= through || isSummary(step));
+  const label = (text: string, seq: number) => `[step ${seq}] ${text}`;
+  const [, ...messages] = buildMessages("", spanned, completionTerms(context), leftOut, label);
+  return summaryPrompt({ task: inputText(context.task.input), messages, maxWords });
+}
+
+function promptWithout(state: AgentState, agent: Agent, leftOut: LeftOut): Prompt {
   const { context, toolset, steps } = state;
-  if (context.agent === null) return fail("AGENT_NOT_FOUND", AGENT_GONE);
   const terms = completionTerms(context);
+  const canRecall = leftOut.results_through > 0 || leftOut.summary_seq !== null;
   const ownTools = toolset.tools.filter(({ modelName }) => !isSystemTool(modelName));
-  const prompt: Prompt = {
-    system: systemPrompt(context.agent, context, toolset.unavailable, terms),
-    messages: buildMessages(context.task.input, steps, terms),
+  return {
+    system: systemPrompt(agent, context, toolset.unavailable, terms),
+    messages: buildMessages(context.task.input, steps, terms, leftOut),
     tools: [
-      ...systemModelTools(terms.outputSchema),
+      ...systemModelTools(terms.outputSchema, canRecall),
       ...ownTools.map(({ modelName, description, inputSchema }) => (
         { name: modelName, description, inputSchema }
       )),
@@ -193,7 +256,6 @@ function callModel(state: AgentState, seq: number): Decision {
       output: { schema: terms.outputSchema, isBesideTools: ownTools.length > 0 },
     }),
   };
-  return { kind: "call_model", seq, prompt };
 }
 
 interface Reason {
@@ -219,6 +281,13 @@ const UNUSABLE_CALLS: Reason = {
   hint: "Give the agent a model that can call tools; the steps show what it tried.",
 };
 
+const tooLarge = (tokens: number, windowTokens: number): Reason => ({
+  message: `Cannot call the model: what is left of the prompt after leaving out all that can be ` +
+    `left out is about ${tokens} tokens, and the model's window has ${windowTokens}`,
+  hint:
+    "Shorten the input or the agent's system prompt, offer it fewer tools, or give it a model " +
+    "with a larger window (model_windows says how large it is).",
+});
 const unusableSchema = (reason: string): Reason => ({
   message: `Cannot check the result against the output schema: ${reason}`,
   hint: "Correct output_schema of the agent or the task, then retry the task.",

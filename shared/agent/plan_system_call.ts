@@ -5,7 +5,8 @@ import { fitOutput } from "./fit_output.ts";
 import { malformedArgumentsResult, unfitArgumentsResult } from "./malformed_call.ts";
 import { nearestNames } from "../nearest_names.ts";
 import type { CallIntent, PlannedCall } from "./planned_call.ts";
-import { errorResult, type StepResult } from "./step_result.ts";
+import { plainResultText } from "./result_text.ts";
+import { errorResult, type StepResult, textResult } from "./step_result.ts";
 import {
   SYSTEM_TOOL_ARGUMENTS,
   type SystemToolArguments,
@@ -21,7 +22,7 @@ export interface SystemCallInTurn {
   readonly state: AgentState;
 }
 
-/** Plans a call of one of the five system tools; all of them may be repeated without harm. */
+/** Plans a call of one of the system tools; all of them may be repeated without harm. */
 export function planSystemCall(request: SystemCallInTurn): PlannedCall {
   const { name, entry } = request;
   const { seq, call } = entry;
@@ -49,6 +50,8 @@ export function planSystemCall(request: SystemCallInTurn): PlannedCall {
         if (unknown !== null) return settle(unknown);
         return { kind: "skill", intent, skillId: skill_id, resource: resource ?? null };
       });
+    case "recall_result":
+      return withArguments(name, entry, settle, (asked) => settle(recall(asked, request)));
     case "complete_task":
       return withArguments(name, entry, settle, ({ output }) => {
         const conflict = completionConflict(request);
@@ -78,6 +81,32 @@ function withArguments<Name extends SystemToolName>(
   if (!parsed.success) return settle(unfitArgumentsResult(name, describeIssues(parsed.error)));
   // The schema under this name made the value; TypeScript cannot tell the union's members apart.
   return plan(parsed.data as SystemToolArguments<Name>);
+}
+
+/** How much of a result is read again at once. */
+const MAX_RECALLED_CHARS = 12_000;
+
+/** The result of an earlier step, which a prompt has left out, from an offset on. */
+function recall(
+  { step: seq, offset = 0 }: SystemToolArguments<"recall_result">,
+  { entry, state }: SystemCallInTurn,
+): StepResult {
+  const step = state.steps.find((candidate) => candidate.seq === seq);
+  const isResult = step !== undefined && step.kind !== "model" && step.kind !== "user" &&
+    step.state !== "started" && seq < entry.seq;
+  if (!isResult) {
+    return errorResult("TOOL_ARGUMENTS_INVALID", `Step ${seq} is no call that has a result.`);
+  }
+  // Its text is kept from the task's owner, who reads what is recalled.
+  if (step.name === "load_skill") {
+    return errorResult("TOOL_ARGUMENTS_INVALID", `Step ${seq} loaded a skill: load it again.`);
+  }
+  const text = plainResultText(step);
+  const end = offset + MAX_RECALLED_CHARS;
+  const more = end < text.length
+    ? `\n[${text.length - end} more characters from offset ${end} on]`
+    : "";
+  return textResult(`${text.slice(offset, end)}${more}`, { step: seq });
 }
 
 function unknownSkillResult(skillId: string, { context }: AgentState): StepResult | null {

@@ -8,13 +8,17 @@ import type { CallStep } from "./task_context.ts";
  * What came from outside is fenced as data: results of registry tools, and other agents' answers,
  * which may repeat what their tools said. Instructions of the agent's own skills, a person's
  * answer and our own messages are not.
+ *
+ * @param shorten Applied to the result before it is fenced.
  */
-export function resultText(step: CallStep): string {
-  const own = textOf(step.output);
+export function resultText(step: CallStep, shorten = (text: string): string => text): string {
+  // What a skill says is short for what it does.
+  const own = step.name === "load_skill" ? textOf(step.output) : shorten(textOf(step.output));
   if (step.kind === "tool") {
     if (isOwnMessage(step)) return own;
     return adviceOf(step.output) ?? fenceData(own, sourceOf(step));
   }
+  if (step.name === "recall_result") return fenceData(own, "recalled result");
   if (step.name === "create_subtask" && !hasText(step.output)) return fenceData(own, "subtask");
   return own;
 }
@@ -38,6 +42,11 @@ function adviceOf(output: JsonValue | null): string | null {
 function sourceOf(step: CallStep): string {
   const server = step.input?.server;
   return typeof server === "string" ? `${server}/${step.name}` : step.name;
+}
+
+/** The result of a call without a fence, for what fences it itself. */
+export function plainResultText({ output }: CallStep): string {
+  return textOf(output);
 }
 
 function textOf(output: JsonValue | null): string {

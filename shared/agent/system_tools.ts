@@ -6,7 +6,7 @@ import { schemaOfProperty } from "./fit_output.ts";
 
 const KEY = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 
-/** Arguments of the five tools that every agent has. */
+/** Arguments of the five tools that every agent has, and of the one for what a prompt leaves out. */
 export const SYSTEM_TOOL_ARGUMENTS = {
   create_subtask: z.strictObject({
     agent: z.string().min(1).describe("Slug of the agent that gets the work."),
@@ -33,6 +33,10 @@ export const SYSTEM_TOOL_ARGUMENTS = {
       "Path of one of the skill's resources; leave it out to read the skill's instructions.",
     ),
   }),
+  recall_result: z.strictObject({
+    step: z.int().positive().describe("Number of the step, as it stands where its result was."),
+    offset: z.int().nonnegative().optional().describe("Characters to skip. Leave it out to begin."),
+  }),
 } as const;
 
 /** Name of a tool that every agent has. */
@@ -53,9 +57,10 @@ const DESCRIPTIONS: Readonly<Record<SystemToolName, string>> = {
   save_intermediate_data: "Keeps a value with the task, for people to see and for later steps.",
   complete_task: "Ends the task with its result. Call it once, when everything is done.",
   load_skill: "Reads the instructions of one of your skills, or one of its resources.",
+  recall_result: "Reads again what a step of yours resulted in, where it was left out above.",
 };
 
-/** True when `name` is one of the five system tools. */
+/** True when `name` is one of the system tools. */
 export function isSystemTool(name: string): name is SystemToolName {
   return Object.hasOwn(SYSTEM_TOOL_ARGUMENTS, name);
 }
@@ -64,9 +69,16 @@ export function isSystemTool(name: string): name is SystemToolName {
  * The five system tools as a model is offered them.
  *
  * @param outputSchema Schema of the result that `complete_task` takes; null for any JSON value.
+ * @param canRecall Something is left out of the conversation: `recall_result` is offered too.
  */
-export function systemModelTools(outputSchema: JsonObject | null): ModelTool[] {
-  return Object.entries(SYSTEM_TOOL_ARGUMENTS).map(([name, schema]) => ({
+export function systemModelTools(
+  outputSchema: JsonObject | null,
+  canRecall = false,
+): ModelTool[] {
+  const offered = Object.entries(SYSTEM_TOOL_ARGUMENTS).filter(([name]) =>
+    canRecall || name !== "recall_result"
+  );
+  return offered.map(([name, schema]) => ({
     name,
     description: DESCRIPTIONS[name as SystemToolName],
     inputSchema: name === "complete_task" && outputSchema !== null

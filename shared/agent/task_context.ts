@@ -7,10 +7,26 @@ const stepKind = z.enum(CLOSED_SETS.task_steps.kind);
 const stepState = z.enum(CLOSED_SETS.task_steps.state);
 const seq = z.int().positive();
 
+const leftOut = z.object({
+  /** Long results of calls up to this step were shortened; 0: none. */
+  results_through: z.int().nonnegative(),
+  /** The step whose summary stood for what came before; null: none. */
+  summary_seq: seq.nullable(),
+});
+
+/** Null of a call that answered the whole transcript. */
+const modelInput = z.object({
+  /** Of a summary: the last step that it stands for. */
+  summarizes_through: seq.exactOptional(),
+  /** What the prompt left out of the transcript. */
+  left_out: leftOut.exactOptional(),
+}).nullable().default(null);
+
 const modelStep = z.object({
   kind: z.literal("model"),
   seq,
   state: stepState,
+  input: modelInput,
   /** Null until the step has ended. */
   output: modelAnswer.nullable(),
 });
@@ -102,6 +118,8 @@ export const taskContext = z.object({
   }).nullable(),
   /** Null when the agent names none or the one it names is not active. */
   provider: provider.nullable(),
+  /** Tokens that the agent's model takes, prompt and answer together. */
+  window_tokens: z.int().positive().default(128_000),
   /** Whom to ask instead when the provider fails, in this order. */
   fallbacks: z.array(z.object({
     provider,
@@ -117,10 +135,20 @@ export const taskContext = z.object({
   job_data_flows: z.array(z.string()),
 });
 
+/** What is written of a model call before it is made. */
+export type ModelInput = z.infer<typeof modelInput>;
+
+/** Reads what was written of a model call before it was made. */
+export function readModelInput(input: unknown): ModelInput {
+  return modelInput.parse(input);
+}
+
 /** A task with its agent, transcript and reviews, as claimed. */
 export type TaskContext = z.infer<typeof taskContext>;
 /** The agent that a task runs as. */
 export type Agent = NonNullable<TaskContext["agent"]>;
+/** What a prompt leaves out of its transcript. */
+export type LeftOut = z.infer<typeof leftOut>;
 /** A model call of the transcript. */
 export type ModelStep = z.infer<typeof modelStep>;
 /** A tool call of the transcript: through the gateway, or of a system tool. */

@@ -25,7 +25,7 @@ export function readTurns(steps: readonly Step[]): readonly Turn[] {
     steps.flatMap((step) => isCallStep(step) ? [[step.seq, step] as const] : []),
   );
   return steps.flatMap((step) => {
-    if (step.kind !== "model") return [];
+    if (step.kind !== "model" || isSummary(step)) return [];
     const output = step.state === "started" ? null : step.output;
     const calls = (output?.tool_calls ?? []).map((call, index) => {
       const seq = step.seq + 1 + index;
@@ -33,6 +33,11 @@ export function readTurns(steps: readonly Step[]): readonly Turn[] {
     });
     return [{ modelSeq: step.seq, output, calls }];
   });
+}
+
+/** True of a model call that sums up what came before, instead of going on with it. */
+export function isSummary(step: Step): boolean {
+  return step.kind === "model" && step.input?.summarizes_through !== undefined;
 }
 
 function isCallStep(step: Step): step is CallStep {

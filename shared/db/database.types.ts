@@ -541,6 +541,26 @@ isOneToOne: false
       referencedColumns: ["id"]
     }
                   ]
+                },"model_windows": {
+                  Row: {
+                    "model_prefix": string,"provider_id": string | null,"window_tokens": number
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "model_prefix": string,"provider_id"?: string | null,"window_tokens": number
+                  }
+                  Update: {
+                    "model_prefix"?: string,"provider_id"?: string | null,"window_tokens"?: number
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "model_windows_provider_id_fkey"
+      columns: ["provider_id"]
+isOneToOne: false
+      referencedRelation: "llm_providers"
+      referencedColumns: ["id"]
+    }
+                  ]
                 },"project_members": {
                   Row: {
                     "created_at": string,"project_id": string,"role": string,"user_id": string
@@ -937,6 +957,52 @@ isOneToOne: false
       referencedColumns: ["id"]
     }
                   ]
+                },"webhook_messages": {
+                  Row: {
+                    "attempts": number,"created_at": string,"deliveries": number,"epoch": number,"error": Json | null,"finished_at": string | null,"id": string,"lease_expires_at": string | null,"log": NonNullable<Json>,"payload": NonNullable<Json>,"run_after": string | null,"started_at": string | null,"status": string,"task_id": string,"type": string,"webhook_id": string,"worker_id": string | null
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "attempts"?: number,"created_at"?: string,"deliveries"?: number,"epoch"?: number,"error"?: Json | null,"finished_at"?: string | null,"id"?: string,"lease_expires_at"?: string | null,"log"?: NonNullable<Json>,"payload": NonNullable<Json>,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"task_id": string,"type": string,"webhook_id": string,"worker_id"?: string | null
+                  }
+                  Update: {
+                    "attempts"?: number,"created_at"?: string,"deliveries"?: number,"epoch"?: number,"error"?: Json | null,"finished_at"?: string | null,"id"?: string,"lease_expires_at"?: string | null,"log"?: NonNullable<Json>,"payload"?: NonNullable<Json>,"run_after"?: string | null,"started_at"?: string | null,"status"?: string,"task_id"?: string,"type"?: string,"webhook_id"?: string,"worker_id"?: string | null
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "webhook_messages_task_id_fkey"
+      columns: ["task_id"]
+isOneToOne: false
+      referencedRelation: "stuck_tasks"
+      referencedColumns: ["task_id"]
+    },{
+      foreignKeyName: "webhook_messages_task_id_fkey"
+      columns: ["task_id"]
+isOneToOne: false
+      referencedRelation: "tasks"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "webhook_messages_webhook_id_fkey"
+      columns: ["webhook_id"]
+isOneToOne: false
+      referencedRelation: "webhooks"
+      referencedColumns: ["id"]
+    }
+                  ]
+                },"webhooks": {
+                  Row: {
+                    "client_id": string | null,"created_at": string,"created_by": string | null,"events": (string)[],"id": string,"includes_subtasks": boolean,"is_active": boolean,"last_delivered_at": string | null,"last_error": Json | null,"name": string | null,"owner_key": string,"previous_secret_until": string | null,"updated_at": string,"url": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "client_id"?: string | null,"created_at"?: string,"created_by"?: string | null,"events": (string)[],"id"?: string,"includes_subtasks"?: boolean,"is_active"?: boolean,"last_delivered_at"?: string | null,"last_error"?: Json | null,"name"?: string | null,"owner_key"?: never,"previous_secret_until"?: string | null,"updated_at"?: string,"url": string
+                  }
+                  Update: {
+                    "client_id"?: string | null,"created_at"?: string,"created_by"?: string | null,"events"?: (string)[],"id"?: string,"includes_subtasks"?: boolean,"is_active"?: boolean,"last_delivered_at"?: string | null,"last_error"?: Json | null,"name"?: string | null,"owner_key"?: never,"previous_secret_until"?: string | null,"updated_at"?: string,"url"?: string
+                  }
+                  Relationships: [
+                    
+                  ]
                 }
           }
           Views: {
@@ -1011,6 +1077,62 @@ isOneToOne: false
                 },"oldest_snapshots": {
                   Row: {
                     "age_seconds": number | null,"age_transactions": number | null,"application": string | null,"holder": string | null,"name": string | null,"state": string | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
+                },"operator_acts": {
+                  Row: {
+                    "act": string | null,"at": string | null,"client_id": string | null,"details": Json | null,"id": number | null,"master_task_id": string | null,"operator_email": string | null,"operator_id": string | null,"owner_email": string | null,"owner_id": string | null,"reason": string | null,"task_id": string | null,"tool_name": string | null,"tool_slug": string | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
+                },"operator_dead_letters": {
+                  Row: {
+                    "agent_slug": string | null,"created_at": string | null,"created_by": string | null,"error": Json | null,"id": number | null,"master_task_id": string | null,"owner_email": string | null,"reason": string | null,"retried_at": string | null,"task_id": string | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
+                },"operator_queue_health": {
+                  Row: {
+                    "delayed_count": number | null,"expired_lease_count": number | null,"live_worker_count": number | null,"oldest_wait_seconds": number | null,"priority": string | null,"running_count": number | null,"waiting_count": number | null,"waiting_for_review_count": number | null,"waiting_for_subtasks_count": number | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
+                },"operator_servers": {
+                  Row: {
+                    "connection_count": number | null,"failing_count": number | null,"is_active": boolean | null,"last_success_at": string | null,"listing_error_code": string | null,"listing_failed_at": string | null,"retry_at": string | null,"slug": string | null,"tool_id": string | null,"type": string | null,"waiting_definition_count": number | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
+                },"operator_stuck_tasks": {
+                  Row: {
+                    "agent_slug": string | null,"attempts": number | null,"created_by": string | null,"deliveries": number | null,"master_task_id": string | null,"owner_email": string | null,"reason": string | null,"since": string | null,"status": string | null,"task_id": string | null,"worker_id": string | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
+                },"operator_tool_definitions": {
+                  Row: {
+                    "approved_definition": Json | null,"connection_id": string | null,"definition_hash": string | null,"owner_email": string | null,"server": string | null,"state": string | null,"tool_name": string | null,"user_id": string | null,"waiting_definition": Json | null
+                  }
+                  ComputedFields: never
+                  Relationships: [
+                    
+                  ]
+                },"operator_workers": {
+                  Row: {
+                    "id": string | null,"is_live": boolean | null,"running_task_count": number | null,"seen_at": string | null,"started_at": string | null,"stopped_at": string | null
                   }
                   ComputedFields: never
                   Relationships: [
@@ -1125,6 +1247,30 @@ isOneToOne: false
 "next_schedule_times":
 { Args: { "p_after"?: string,"p_count"?: number,"p_cron": string,"p_time_zone"?: string }; Returns: string[]
                            },
+"operator_cancel_job":
+{ Args: { "p_master_task_id": string,"p_reason"?: string }; Returns: number
+                           },
+"operator_job_counts":
+{ Args: { "p_filters"?: Json }; Returns: {
+              "job_count": number,"status": string
+            }[]
+                           },
+"operator_list_jobs":
+{ Args: { "p_before"?: Json,"p_filters"?: Json,"p_limit"?: number }; Returns: {
+              "agent_slug": string,"budget": Json,"cancel_requested_at": string,"cost_micro_usd": number,"created_at": string,"created_by": string,"error": Json,"finished_at": string,"id": string,"input_head": string,"input_tokens": number,"metadata": Json,"open_review_count": number,"output_tokens": number,"owner_email": string,"priority": string,"run_after": string,"started_at": string,"status": string,"task_count": number
+            }[]
+                           },
+"operator_read_trace":
+{ Args: { "p_after"?: Json,"p_limit"?: number,"p_master_task_id": string }; Returns: {
+              "call_id": string,"cost_micro_usd": number,"ended_at": string,"error_code": string,"interruptions": number,"kind": string,"name": string,"seq": number,"server": string,"started_at": string,"state": string,"task_id": string,"usage": Json
+            }[]
+                           },
+"operator_redrive":
+{ Args: { "p_dead_letter_id": number,"p_reason"?: string }; Returns: string
+                           },
+"operator_retry_task":
+{ Args: { "p_reason"?: string,"p_task_id": string }; Returns: string
+                           },
 "project_freshness":
 { Args: { "p_project_id": string }; Returns: {
               "document_count": number,"embedder": string,"failed_chunks": number,"head_checked_at": string,"head_commit": string,"indexed_at": string,"indexed_commit": string,"is_behind": boolean,"next_embedder": string,"pending_chunks": number
@@ -1149,11 +1295,17 @@ isOneToOne: false
 "redrive":
 { Args: { "p_dead_letter_id": number }; Returns: string
                            },
+"resend_webhook_message":
+{ Args: { "p_message_id": string }; Returns: string
+                           },
 "respond_to_review":
 { Args: { "p_approved": boolean,"p_comments"?: string,"p_response"?: Json,"p_task_id": string }; Returns: string
                            },
 "retry_task":
 { Args: { "p_task_id": string }; Returns: string
+                           },
+"rotate_webhook_secret":
+{ Args: { "p_secret"?: string,"p_webhook_id": string }; Returns: string
                            },
 "search_documents":
 { Args: { "p_embedder"?: string,"p_limit"?: number,"p_path_prefix"?: string,"p_per_document"?: number,"p_project_id": string,"p_query": string,"p_query_embedding"?: string }; Returns: {
@@ -1370,5 +1522,8 @@ export const CLOSED_SETS = {
   },
   user_tool_credentials: {
     type: ["secret", "oauth"],
+  },
+  webhook_messages: {
+    status: ["pending", "running", "delivered", "failed"],
   },
 } as const;

@@ -142,6 +142,14 @@ export const ERROR_CODES = {
   ),
   TASK_PRIORITY_INVALID: error(400, "tool_error", "Send high, normal or low."),
   TASK_RUN_AFTER_INVALID: error(400, "tool_error", "Choose a time within a year."),
+  WEBHOOK_INVALID: error(400, "tool_error", "Send an https URL and known events."),
+  WEBHOOK_NOT_FOUND: error(404, "tool_error", "Read the ids of your own webhooks and messages."),
+  WEBHOOK_INACTIVE: error(409, "tool_error", "Activate the webhook first."),
+  WEBHOOK_NOT_DELIVERED: error(
+    502,
+    "transport_error",
+    "Make the receiver answer 2xx within 15 seconds, then send the message again.",
+  ),
   SCHEDULE_CRON_INVALID: error(
     400,
     "tool_error",
@@ -210,6 +218,11 @@ export const ERROR_CODES = {
   MODEL_KEY_MISSING: error(422, "tool_error", "Store the provider's key in Vault."),
   MODEL_AUTH_FAILED: error(422, "tool_error", "Check the provider's key and the account's credit."),
   MODEL_REQUEST_INVALID: error(422, "tool_error", "Check the agent's model and its settings."),
+  MODEL_CONTEXT_EXCEEDED: error(
+    422,
+    "tool_error",
+    "Shorten the input, or use a model with a larger window.",
+  ),
   MODEL_RATE_LIMITED: error(429, "rate_limited", "Wait; the task is tried again."),
   MODEL_UNAVAILABLE: error(502, "transport_error", "Try again in a moment."),
   MODEL_TIMEOUT: error(504, "llm_timeout", "Try again, with a smaller request if it fails again."),

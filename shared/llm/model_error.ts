@@ -27,6 +27,8 @@ const HINTS: Partial<Record<ErrorCode, string>> = {
   MODEL_AUTH_FAILED: "Check the provider's key and account, then store the right key in Vault.",
   MODEL_REQUEST_INVALID:
     "Check the agent's model, temperature and max_tokens, and the provider's api and base_url.",
+  MODEL_CONTEXT_EXCEEDED:
+    "Shorten the input, or use a model with a larger window (model_windows says how large it is).",
   MODEL_RATE_LIMITED: "Wait as long as the provider asks, or raise its limits.",
   MODEL_UNAVAILABLE: "Try again later; check the provider's base_url if this goes on.",
   MODEL_TIMEOUT: "Try again later, or use a faster model.",
@@ -105,9 +107,10 @@ export function toHttpError(
   const waitSeconds = parseRetryAfter(headers, Date.now()) ?? reported?.retryAfterSeconds;
   const isOverruled = TYPES_OVER_STATUS.some((type) => reported?.types.includes(type));
   const ruling = isOverruled ? reported?.status ?? status : status;
+  const words = reported?.message ?? (body.trim() || "it gave no reason");
   return createModelError(endpoint, {
-    code: codeOfStatus(ruling),
-    message: reported?.message ?? (body.trim() || "it gave no reason"),
+    code: codeOf(ruling, words, reported?.types),
+    message: words,
     status,
     isQuota: ruling === 402,
     retryAfterSeconds: waitSeconds,
@@ -123,7 +126,7 @@ export function toAnswerError(endpoint: ModelEndpoint, error: unknown): SwarmErr
   const reported = readReported(error);
   if (reported !== null) {
     return createModelError(endpoint, {
-      code: codeOfStatus(reported.status ?? 500),
+      code: codeOf(reported.status ?? 500, reported.message, reported.types),
       message: reported.message,
       status: reported.status,
       retryAfterSeconds: reported.retryAfterSeconds,
@@ -184,6 +187,26 @@ function innermostError(value: unknown): unknown {
     return { message: current.message, status: current.status };
   }
   return undefined;
+}
+
+/** How the providers say that a prompt is longer than the model's window. */
+const TOO_LONG = new RegExp(
+  [
+    "prompt is too long",
+    "input is too long",
+    "maximum context length",
+    "context (window|length|size)",
+    "exceed[a-z ]* context limit",
+    "input token count[^.]*exceeds",
+    "too many (input )?tokens",
+  ].join("|"),
+  "i",
+);
+
+function codeOf(status: number, message: string, types: readonly string[] = []): ErrorCode {
+  const code = codeOfStatus(status);
+  const isTooLong = types.includes("context_length_exceeded") || TOO_LONG.test(message);
+  return code === "MODEL_REQUEST_INVALID" && isTooLong ? "MODEL_CONTEXT_EXCEEDED" : code;
 }
 
 function codeOfStatus(status: number): ErrorCode {

@@ -1,5 +1,6 @@
 import type { z } from "../vendor/zod.js";
 import { decide, type Decision } from "../agent/decide.ts";
+import { estimateTokens } from "../agent/estimate_tokens.ts";
 import type { StepIntent } from "../agent/planned_call.ts";
 import { type TaskContext, taskContext } from "../agent/task_context.ts";
 import { describeIssues } from "../describe_issues.ts";
@@ -11,7 +12,7 @@ import { DeltaPace } from "./delta_pace.ts";
 import { finishTask } from "./finish_task.ts";
 import { parkForSubtasks, spawnSubtasks } from "./hand_off.ts";
 import { runCalls } from "./run_calls.ts";
-import { modelIntent, runModelCall } from "./run_model_call.ts";
+import { modelIntent, runModelCall, runSummary } from "./run_model_call.ts";
 import { type FailedRun, failTask, settleFailure } from "./settle_failure.ts";
 import { StopReason } from "../work/stop_reason.ts";
 import type { TaskEnd } from "./task_end.ts";
@@ -64,13 +65,32 @@ async function runToEnd(
 async function advance(run: TaskRun): Promise<TaskEnd> {
   const toolset = await openTask(run);
   const spawned = new Set<number>();
+  let { context } = run;
   while (true) {
     const { steps, untried } = run.transcript;
-    const decision = decide({ context: run.context, steps, toolset, untried, spawned });
+    const decision = decide({ context, steps, toolset, untried, spawned });
     if (isNewStep(decision) && run.control.isClosing()) throw new StopReason("yield");
-    const end = await carryOut(decision, run, spawned);
-    if (end !== null) return end;
+    try {
+      const end = await carryOut(decision, run, spawned);
+      if (end !== null) return end;
+    } catch (error) {
+      context = { ...context, window_tokens: smallerWindow(error, decision, context) };
+    }
   }
+}
+
+/**
+ * The window that a model has by its own words, which refused a prompt as too long: a part of what
+ * was thought of it. The next decision leaves out more, or fails the task.
+ *
+ * @throws whatever else went wrong.
+ */
+function smallerWindow(error: unknown, decision: Decision, context: TaskContext): number {
+  const isPrompt = decision.kind === "call_model" || decision.kind === "summarize";
+  const isTooLong = error instanceof SwarmError && error.code === "MODEL_CONTEXT_EXCEEDED";
+  if (!isPrompt || !isTooLong) throw error;
+  const sentTokens = estimateTokens(decision.prompt);
+  return Math.max(1, Math.floor(Math.min(context.window_tokens, sentTokens * 2) * 0.75));
 }
 
 /** Writes the first step while the tools are being looked up: nothing waits for the other. */
@@ -85,7 +105,7 @@ async function openTask(run: TaskRun): Promise<AgentToolset> {
 
 /** What takes long, or has an effect outside the database. */
 function isNewStep({ kind }: Decision): boolean {
-  return kind === "call_model" || kind === "run_calls" || kind === "spawn";
+  return kind === "call_model" || kind === "summarize" || kind === "run_calls" || kind === "spawn";
 }
 
 async function carryOut(
@@ -96,6 +116,9 @@ async function carryOut(
   switch (decision.kind) {
     case "call_model":
       await runModelCall(decision, run);
+      return null;
+    case "summarize":
+      await runSummary(decision, run);
       return null;
     case "run_calls":
       await runCalls(decision.calls, run);

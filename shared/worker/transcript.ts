@@ -1,5 +1,5 @@
 import type { StepIntent } from "../agent/planned_call.ts";
-import type { Step } from "../agent/task_context.ts";
+import { readModelInput, type Step } from "../agent/task_context.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import type { JsonValue } from "../json.ts";
 import { modelAnswer } from "../llm/model_port.ts";
@@ -166,7 +166,13 @@ interface StepParts extends StepIntent {
 
 function toStep({ seq, kind, state, name, call_id, input, output }: StepParts): Step {
   if (kind === "model") {
-    return { kind, seq, state, output: state === "started" ? null : modelAnswer.parse(output) };
+    return {
+      kind,
+      seq,
+      state,
+      input: readModelInput(input),
+      output: state === "started" ? null : modelAnswer.parse(output),
+    };
   }
   return { kind, seq, state, name: name ?? "", call_id: call_id ?? "", input, output };
 }

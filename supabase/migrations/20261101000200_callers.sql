@@ -209,6 +209,57 @@ $$;
 comment on function private.assert_person_may(text, text) is
   'Lets people, their OAuth clients with that scope and the service pass. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE. The first statement of functions that change what belongs to a person.';
 
+create function private.is_operator()
+returns boolean
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  v_client_id constant text := coalesce(private.request_claims() ->> 'client_id', '');
+  v_user_id constant uuid := auth.uid();
+begin
+  return not private.is_agent_call() and (
+    private.is_service_caller()
+    -- The default grant makes nobody an operator, whatever it says, nor does a grant of the user an
+    -- OAuth client: each needs a row of its own.
+    or not exists (
+      select from unnest(array[null, nullif(v_client_id, '')]) as wanted (client_id)
+      where not exists (
+        select from public.mcp_grants as own
+        where own.user_id = v_user_id
+          and own.client_id is not distinct from wanted.client_id
+          and own.scopes && array['swarm:operate', 'admin:*']
+      )
+    )
+  );
+end;
+$$;
+comment on function private.is_operator() is
+  'True for the service and for a user whose own grant has the scope swarm:operate; for an OAuth client that user''s grant for the client needs it as well. Never for an agent. Read at each call, so that a grant that is withdrawn counts no longer. Definer: it is asked in policies, and reads the caller''s own grants alone.';
+grant execute on function private.is_operator() to authenticated;
+grant execute on function private.is_operator() to service_role;
+
+create function private.assert_operator(p_attempt text)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  perform private.assert_not_agent(p_attempt);
+  if not private.is_operator() then
+    raise sqlstate 'PT403' using
+      message = format('Cannot %s: the caller lacks the scope swarm:operate', p_attempt),
+      detail = 'INSUFFICIENT_SCOPE',
+      hint = 'Ask whoever administers the project to grant it: grant_scopes(user, ''{swarm:operate}'').';
+  end if;
+end;
+$$;
+comment on function private.assert_operator(text) is
+  'Lets operators and the service pass. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE. The first statement of what is an operator''s alone.';
+
 create function private.touch_updated_at()
 returns trigger
 language plpgsql

@@ -16,7 +16,23 @@ comment on table public.llm_providers is 'Model providers. Written by the servic
 comment on column public.llm_providers.name is 'Stable key that agents and tools name.';
 comment on column public.llm_providers.api is 'The wire format the provider speaks.';
 comment on column public.llm_providers.base_url is 'Null for the address of the wire format''s own vendor.';
-comment on column public.llm_providers.api_key_secret_name is 'Name of the organisation''s key in Vault. Never readable to users.';
+comment on column public.llm_providers.api_key_secret_name is 'Name of the organisation''s key in Vault; by default the provider''s name with _API_KEY. Never readable to users.';
+
+create function private.name_provider_key()
+returns trigger
+language plpgsql
+set search_path = ''
+as $$
+begin
+  new.api_key_secret_name := upper(regexp_replace(new.name, '[^A-Za-z0-9]+', '_', 'g')) || '_API_KEY';
+  return new;
+end;
+$$;
+comment on function private.name_provider_key() is
+  'Row trigger: a provider whose key has no name gets the usual one, such as OPENAI_API_KEY.';
+create trigger llm_providers_name_key before insert or update on public.llm_providers
+  for each row when (new.requires_api_key and new.api_key_secret_name is null)
+  execute function private.name_provider_key();
 
 alter table public.llm_providers enable row level security;
 create policy "signed-in users read providers" on public.llm_providers
@@ -105,3 +121,66 @@ comment on policy "users read the policies that concern them" on public.model_po
   'So that a client offers no model that would be refused.';
 grant select on public.model_policies to authenticated;
 grant select, insert, update, delete on public.model_policies to service_role;
+
+create table public.model_windows (
+  provider_id uuid references public.llm_providers (id) on delete cascade,
+  model_prefix text not null,
+  window_tokens int not null check (window_tokens >= 1000),
+  unique nulls not distinct (provider_id, model_prefix)
+);
+comment on table public.model_windows is
+  'How many tokens models take, prompt and answer together. Of the rows whose prefix a model''s name begins with, those of its provider go first, then the longest prefix.';
+comment on column public.model_windows.provider_id is 'Null: whoever serves the model.';
+comment on column public.model_windows.model_prefix is
+  'What the model''s name begins with, without the vendor that some providers put before it (vendor/model); empty: every model.';
+
+alter table public.model_windows enable row level security;
+create policy "signed-in users read windows" on public.model_windows
+  for select to authenticated using (true);
+comment on policy "signed-in users read windows" on public.model_windows is
+  'Public knowledge, which says when a transcript is summed up.';
+grant select on public.model_windows to authenticated;
+grant select, insert, update, delete on public.model_windows to service_role;
+
+insert into public.model_windows (provider_id, model_prefix, window_tokens) values
+  (null, '', 128000),
+  (null, 'gpt-3.5', 16385),
+  (null, 'gpt-4', 8192),
+  (null, 'gpt-4-turbo', 128000),
+  (null, 'gpt-4o', 128000),
+  (null, 'gpt-4.1', 1047576),
+  (null, 'gpt-5', 400000),
+  (null, 'o1', 200000),
+  (null, 'o3', 200000),
+  (null, 'o4', 200000),
+  (null, 'claude', 200000),
+  (null, 'gemini', 1048576),
+  (null, 'llama-3', 128000),
+  (null, 'llama3', 128000),
+  (null, 'mistral', 32000),
+  (null, 'mistral-large', 128000),
+  (null, 'qwen2.5', 32768),
+  (null, 'qwen3', 32768),
+  (null, 'deepseek', 128000),
+  (null, 'phi3', 128000);
+
+create function private.model_window(p_provider_id uuid, p_model text)
+returns int
+-- Not "language sql", which would be planned again at every call.
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return (
+    select known.window_tokens
+    from public.model_windows as known
+    where (known.provider_id is null or known.provider_id = p_provider_id)
+      and starts_with(regexp_replace(coalesce(p_model, ''), '^.*/', ''), known.model_prefix)
+    order by known.provider_id nulls last, length(known.model_prefix) desc
+    limit 1
+  );
+end;
+$$;
+comment on function private.model_window(uuid, text) is
+  'How many tokens a model takes, by model_windows; null when no row says.';

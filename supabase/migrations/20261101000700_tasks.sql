@@ -154,6 +154,7 @@ alter table private.task_steps_other enable row level security;
 comment on table public.task_steps is
   'The transcript of a task, which is also its checkpoint: one row a model call or tool call. An ended step never runs again.';
 comment on column public.task_steps.kind is 'model: a model call. tool: a call through the gateway. system: one of the five system tools. user: a message that continued the task, in input.';
+comment on column public.task_steps.input is 'The arguments of a call. Of a model call what its prompt left out of the transcript (left_out), or up to which step it is a summary (summarizes_through); null: neither.';
 comment on column public.task_steps.state is 'failed: ended, and its result is an error that the model reads.';
 comment on column public.task_steps.usage is 'Tokens of a model call as the provider counted them.';
 comment on column public.task_steps.interruptions is 'How often a worker ended while this model call was under way; each of them is in usage_events as an estimate.';

@@ -226,6 +226,22 @@ create trigger task_events_broadcast after insert on public.task_events
   referencing new table as written
   for each statement execute function private.broadcast_task_events();
 
+create function private.task_id_of_channel(p_topic text)
+returns uuid
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  return substring(
+    p_topic from '^supaswarm:(?:task|master):([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$'
+  )::uuid;
+end;
+$$;
+comment on function private.task_id_of_channel(text) is
+  'The task whose channel, or whose job''s channel, has that topic; null for any other topic.';
+grant execute on function private.task_id_of_channel(text) to authenticated;
+
 create function private.is_own_channel(p_topic text)
 returns boolean
 language sql
@@ -234,10 +250,7 @@ set search_path = ''
 as $$
   select (is_own_channel.p_topic = 'supaswarm:user:' || (select auth.uid()) or exists (
     select from public.tasks as task
-    where task.id = substring(
-        is_own_channel.p_topic
-        from '^supaswarm:(?:task|master):([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$'
-      )::uuid
+    where task.id = private.task_id_of_channel(is_own_channel.p_topic)
       and task.created_by = (select auth.uid())
       and (split_part(is_own_channel.p_topic, ':', 2) = 'task' or task.parent_id is null)
   ))
@@ -246,6 +259,22 @@ $$;
 comment on function private.is_own_channel(text) is
   'True when the topic is the caller''s own channel, or that of a task or a master task that the caller owns; an OAuth client needs the scope swarm:run.';
 grant execute on function private.is_own_channel(text) to authenticated;
+
+create function private.expect_channel(p_topic text)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  if p_topic like 'supaswarm:task:%' then
+    perform private.expect_channels('private.task_channels_until');
+  elsif p_topic like 'supaswarm:user:%' then
+    perform private.expect_channels('private.user_channels_until');
+  end if;
+end;
+$$;
+comment on function private.expect_channel(text) is
+  'Notes that a client joins the channel, where it is of a kind that is only sent to while somebody is on one.';
 
 create function private.join_channel(p_topic text)
 returns boolean
@@ -257,11 +286,7 @@ begin
   if not private.is_own_channel(p_topic) then
     return false;
   end if;
-  if p_topic like 'supaswarm:task:%' then
-    perform private.expect_channels('private.task_channels_until');
-  elsif p_topic like 'supaswarm:user:%' then
-    perform private.expect_channels('private.user_channels_until');
-  end if;
+  perform private.expect_channel(p_topic);
   return true;
 end;
 $$;

@@ -44,6 +44,7 @@ begin
       select agent.id, working.created_by,
         to_jsonb(agent) - 'provider_id' - 'is_active' - 'audience' - 'created_at' - 'updated_at' as agent,
         to_jsonb(provider) - 'display_name' - 'is_active' as provider,
+        private.model_window(provider.id, coalesce(agent.model, provider.default_model)) as window_tokens,
         coalesce((
           select json_agg(
             json_build_object(
@@ -102,6 +103,7 @@ begin
       ),
       'agent', staff.agent,
       'provider', staff.provider,
+      'window_tokens', coalesce(staff.window_tokens, 128000),
       'fallbacks', coalesce(staff.fallbacks, '[]'),
       'skills', coalesce(staff.skills, '[]'),
       'handoffs', coalesce(staff.handoffs, '[]'),

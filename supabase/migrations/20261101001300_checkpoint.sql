@@ -60,7 +60,8 @@ begin
     if found and v_step.kind in ('model', 'tool') then
       v_events := array_append(v_events, row(v_step.kind || '.started', jsonb_build_object(
         'step_seq', v_step.seq, 'name', v_step.name, 'call_id', v_step.call_id,
-        'server', v_step.input -> 'server', 'arguments', v_step.input -> 'arguments'
+        'server', v_step.input -> 'server', 'arguments', v_step.input -> 'arguments',
+        'left_out', v_step.input -> 'left_out', 'summarizes_through', v_step.input -> 'summarizes_through'
       ))::private.task_event);
     end if;
   end loop;
@@ -124,7 +125,9 @@ begin
         output = excluded.output,
         usage = excluded.usage,
         epoch = excluded.epoch,
-        ended_at = excluded.ended_at
+        ended_at = excluded.ended_at,
+        -- A call whose prompt proved too long may have become a summary, or have left out more.
+        input = case stored.kind when 'model' then excluded.input else stored.input end
     where stored.state = 'started';
     -- A step that has ended keeps its first result.
     continue when not found;
@@ -157,6 +160,8 @@ begin
         'step_seq', v_step.seq,
         'name', v_step.name,
         'call_id', v_step.call_id,
+        'left_out', v_step.input -> 'left_out',
+        'summarizes_through', v_step.input -> 'summarizes_through',
         'text', case when not v_is_skill then v_step.output -> 'text' end,
         'reasoning', v_step.output -> 'reasoning',
         'tool_calls', v_step.output -> 'tool_calls',

@@ -33,6 +33,40 @@ $$;
 comment on function private.request_review(uuid, bigint, int, text, jsonb, jsonb) is
   'Asks a person and parks the task in one transaction: parked, continue (this step''s review is answered) or cancelled. Raises LEASE_LOST. Called by workers.';
 
+create function private.raise_task_not_found(p_task_id uuid)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  raise sqlstate 'PT404' using
+    message = format('Cannot find task %s', coalesce(p_task_id::text, 'null')),
+    detail = 'TASK_NOT_FOUND',
+    hint = 'Read the ids of your tasks from the table tasks.';
+end;
+$$;
+comment on function private.raise_task_not_found(uuid) is 'Raises TASK_NOT_FOUND.';
+
+create function private.any_task(p_task_id uuid)
+returns public.tasks
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_task public.tasks;
+begin
+  select * into v_task from public.tasks where id = p_task_id;
+  if not found then
+    perform private.raise_task_not_found(p_task_id);
+  end if;
+  return v_task;
+end;
+$$;
+comment on function private.any_task(uuid) is
+  'The task, whoever owns it. Raises TASK_NOT_FOUND. The caller has asked who calls.';
+
 create function private.own_task(p_task_id uuid)
 returns public.tasks
 language plpgsql
@@ -48,10 +82,7 @@ begin
   where id = p_task_id
     and (private.is_service_caller() or created_by = auth.uid());
   if not found then
-    raise sqlstate 'PT404' using
-      message = format('Cannot find task %s', coalesce(p_task_id::text, 'null')),
-      detail = 'TASK_NOT_FOUND',
-      hint = 'Read the ids of your tasks from the table tasks.';
+    perform private.raise_task_not_found(p_task_id);
   end if;
   return v_task;
 end;

@@ -1,5 +1,38 @@
 -- Cancelling a job: what waits ends now, what runs ends when its worker hears of it.
 
+create function private.cancel_job(p_master public.tasks)
+returns int
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_count int;
+begin
+  if p_master.parent_id is not null then
+    raise sqlstate 'PT409' using
+      message = format('Cannot cancel task %s: it is a subtask', p_master.id),
+      detail = 'TASK_NOT_MASTER',
+      hint = format('Cancel its master task %s.', p_master.master_task_id);
+  end if;
+  perform private.lock_job(p_master.id);
+  if not exists (select from public.tasks where id = p_master.id and finished_at is null) then
+    return 0;
+  end if;
+  v_count := private.cancel_tasks(array(
+    select id from public.tasks where master_task_id = p_master.id and finished_at is null
+  ));
+
+  if exists (select from public.tasks where master_task_id = p_master.id and status = 'running') then
+    -- A worker that is woken, or notified, sends a heartbeat immediately and learns which tasks.
+    perform private.wake_function('supaswarm-worker');
+    perform pg_notify('supaswarm_tasks', 'cancel');
+  end if;
+  return v_count;
+end;
+$$;
+comment on function private.cancel_job(public.tasks) is
+  'Cancels a job and returns how many tasks that ends; 0 when it had ended. The caller has asked who calls. Raises TASK_NOT_MASTER.';
+
 create function private.cancel_task(p_master_task_id uuid)
 returns int
 language plpgsql
@@ -8,7 +41,6 @@ set search_path = ''
 as $$
 declare
   v_task public.tasks := private.own_task(p_master_task_id);
-  v_count int;
 begin
   if private.is_agent_call() and not exists (
     select from public.tasks where id = private.calling_task_id() and master_task_id = v_task.master_task_id
@@ -16,26 +48,7 @@ begin
     -- Its own job an agent may give up; nobody else's work depends on that.
     perform private.assert_not_agent('cancel another job');
   end if;
-  if v_task.parent_id is not null then
-    raise sqlstate 'PT409' using
-      message = format('Cannot cancel task %s: it is a subtask', p_master_task_id),
-      detail = 'TASK_NOT_MASTER',
-      hint = format('Cancel its master task %s.', v_task.master_task_id);
-  end if;
-  perform private.lock_job(p_master_task_id);
-  if not exists (select from public.tasks where id = p_master_task_id and finished_at is null) then
-    return 0;
-  end if;
-  v_count := private.cancel_tasks(array(
-    select id from public.tasks where master_task_id = p_master_task_id and finished_at is null
-  ));
-
-  if exists (select from public.tasks where master_task_id = p_master_task_id and status = 'running') then
-    -- A worker that is woken, or notified, sends a heartbeat immediately and learns which tasks.
-    perform private.wake_function('supaswarm-worker');
-    perform pg_notify('supaswarm_tasks', 'cancel');
-  end if;
-  return v_count;
+  return private.cancel_job(v_task);
 end;
 $$;
 comment on function private.cancel_task(uuid) is

@@ -499,11 +499,10 @@ create trigger forget_outdated_parameters before update of tool_schema on public
   for each row when (old.tool_schema -> 'inputSchema' is distinct from new.tool_schema -> 'inputSchema')
   execute function private.forget_outdated_parameters();
 
-create function public.approve_tool_definition(
-  p_connection_id uuid, p_tool_name text, p_definition_hash text default null
-)
+create function private.approve_tool_definition(p_connection_id uuid, p_tool_name text, p_definition_hash text)
 returns text
 language plpgsql
+security definer
 set search_path = ''
 as $$
 declare
@@ -512,7 +511,7 @@ declare
   v_state text;
   v_service_id uuid;
 begin
-  perform private.assert_not_agent(format('approve the definition of ''%s''', p_tool_name));
+  perform private.assert_operator(format('approve the definition of ''%s''', p_tool_name));
   -- Connection before connection without a user, as store_tools() locks them.
   select connection.tool_id into v_tool_id
   from public.agent_mcp_connections connection
@@ -570,12 +569,26 @@ begin
   from public.agent_mcp_connections connection
   where connection.id = cached.connection_id and connection.tool_id = v_tool_id
     and cached.tool_name = p_tool_name and cached.held_definition ->> 'hash' = v_hash;
+  perform private.note_approved_definition(p_connection_id, p_tool_name, v_hash);
   return 'approved';
 end;
 $$;
+comment on function private.approve_tool_definition(uuid, text, text) is
+  'Approves a tool''s definition. Definer: operators may not write the cache of tools; assert_operator() is its check.';
+grant execute on function private.approve_tool_definition(uuid, text, text) to authenticated, service_role;
+
+create function public.approve_tool_definition(
+  p_connection_id uuid, p_tool_name text, p_definition_hash text default null
+)
+returns text
+language sql
+set search_path = ''
+as $$
+  select private.approve_tool_definition(p_connection_id, p_tool_name, p_definition_hash);
+$$;
 comment on function public.approve_tool_definition(uuid, text, text) is
-  'Approves the definition with that hash, which a server gives a tool now (or, with an empty name, its instructions), for every user, and returns the tool''s state. Without a hash only while exactly one definition of the tool waits. Raises TOOL_DEFINITION_CHANGED where the server gives another one by now, AGENT_NOT_ALLOWED. Service role only.';
-grant execute on function public.approve_tool_definition(uuid, text, text) to service_role;
+  'Approves the definition with that hash, which a server gives a tool now (or, with an empty name, its instructions), for every user, and returns the tool''s state. Without a hash only while exactly one definition of the tool waits. The act is in operator_acts. For operators and the service. Raises TOOL_NOT_FOUND, TOOL_DEFINITION_CHANGED where the server gives another one by now, INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED.';
+grant execute on function public.approve_tool_definition(uuid, text, text) to authenticated, service_role;
 
 create function private.report_absent_tools(p_task_id uuid, p_servers jsonb)
 returns void

@@ -60,9 +60,10 @@ language sql
 stable
 set search_path = ''
 as $$
-  select to_jsonb(policy) - 'is_only_row' from private.sql_policy as policy;
+  select to_jsonb(policy) - 'is_only_row' || jsonb_build_object('context_version', private.sql_context_version())
+  from private.sql_policy as policy;
 $$;
-comment on function private.read_sql_policy() is 'The policy as JSON. Called by the SQL tools as the functions'' own role.';
+comment on function private.read_sql_policy() is 'The policy as JSON, with context_version: which SQL context is used. Called by the SQL tools as the functions'' own role.';
 
 create table public.sql_confirmations (
   id uuid primary key default gen_random_uuid(),

@@ -339,6 +339,7 @@ language plpgsql
 set search_path = ''
 -- Most of the time nothing is due, which an index says at once, also of a table without statistics.
 set enable_seqscan = off
+set jit = off
 as $$
 declare
   v_until constant timestamptz := clock_timestamp() + p_max_duration;

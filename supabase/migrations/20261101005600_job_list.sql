@@ -137,6 +137,7 @@ comment on function private.own_job_filters(text, jsonb) is
 create type private.job_summary as (
   id uuid,
   created_by uuid,
+  owner_email text,
   agent_slug text,
   status text,
   input_head text,
@@ -221,7 +222,7 @@ begin
         order by job.created_at desc, job.id desc
         limit $4
       )
-      select job.id, job.created_by, job.agent_slug, job.status,
+      select job.id, job.created_by, account.email::text, job.agent_slug, job.status,
         -- Longer inputs are not read for the sake of their beginning.
         case when pg_column_size(job.input) <= 8192 then left(job.input #>> '{}', 200) end,
         job.metadata, job.priority, job.budget, job.error,
@@ -231,6 +232,7 @@ begin
       from page
       join public.tasks as job on job.id = page.id
       left join private.job_totals as total on total.master_task_id = job.id
+      left join auth.users as account on account.id = job.created_by
       cross join lateral (
         select count(*) as open_count
         from public.tasks as task

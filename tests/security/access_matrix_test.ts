@@ -10,6 +10,7 @@ import {
   CLIENT_SCOPE,
   FUNCTION_RULES,
   type FunctionRule,
+  NO_OPERATOR,
   NO_RIGHT,
   PRIVATE_FUNCTIONS_OF_USERS,
   TABLE_RULES,
@@ -62,7 +63,10 @@ Deno.test("everyone reaches what is theirs and nothing else", async (t) => {
       for (const actor of ACTORS) {
         const args = await rule.arguments(world);
         const { error }: { error: CallError } = await clientOf(cast, actor).rpc(name, args);
-        assert.equal(toOutcome(error), rule[actor], `${actor}: ${JSON.stringify(error)}`);
+        const expected: string = actor === "operator"
+          ? rule.operator ?? rule.stranger
+          : rule[actor];
+        assert.equal(toOutcome(error), expected, `${actor}: ${JSON.stringify(error)}`);
         cells++;
       }
     });
@@ -114,18 +118,25 @@ async function assertRowsAreSound(
 
 async function checkReads({ relation, rule, cast, sql }: RelationCase & { readonly sql: Sql }) {
   const { name, columns } = relation;
-  const { usersRead, hidden = [], scope = CLIENT_SCOPE } = rule;
+  const { usersRead, hidden = [], scope = CLIENT_SCOPE, isOfOperators = false } = rule;
+  const refusal = isOfOperators ? NO_OPERATOR : NO_RIGHT;
   const visible = columns.filter((column) => !hidden.includes(column)).join(",");
   const anon = await cast.anon.from(name).select(visible);
   assert.equal(anon.error?.code, NO_RIGHT, "anon reads");
   const service = await cast.service.from(name).select();
   assert.equal(service.error, null, "the service reads every column");
 
-  for (const person of ["owner", "stranger"] as const) {
-    const { client, id: userId } = cast[person];
+  for (const person of ["owner", "stranger", "operator"] as const) {
+    const client = clientOf(cast, person);
+    const userId = person === "operator" ? OPERATOR_ID : cast[person].id;
     const { data, error } = await client.from(name).select(visible);
+    if (person === "operator" && isOfOperators) {
+      assert.equal(error, null, `the operator reads: ${error?.message}`);
+      assert.ok((data?.length ?? 0) > 0, `owned_rows.ts puts nothing into ${name}`);
+      continue;
+    }
     if (usersRead === null) {
-      assert.equal(error?.code, NO_RIGHT, `${person} reads`);
+      assert.equal(error?.code, refusal, `${person} reads`);
       continue;
     }
     assert.equal(error, null, `${person} reads: ${error?.message}`);
@@ -139,7 +150,7 @@ async function checkReads({ relation, rule, cast, sql }: RelationCase & { readon
   for (const actor of ["agent", "client"] as const) {
     const { data, error } = await cast[actor].from(name).select(visible);
     if (usersRead === null) {
-      assert.equal(error?.code, NO_RIGHT, `the ${actor} reads`);
+      assert.equal(error?.code, refusal, `the ${actor} reads`);
       continue;
     }
     const seen = actor === "client" && scope !== CLIENT_SCOPE
@@ -157,7 +168,7 @@ async function checkWrites({ relation, rule, cast }: RelationCase): Promise<numb
   const { usersWrite, service } = rule;
   const column = usersWrite ?? relation.requiredColumn;
   for (const actor of ACTORS) {
-    const isPerson = actor === "owner" || actor === "stranger";
+    const isPerson = actor === "owner" || actor === "stranger" || actor === "operator";
     const mayWrite = actor === "service" && service === "writes" ||
       isPerson && usersWrite !== undefined;
     const table = () => clientOf(cast, actor).from(relation.name);
@@ -208,14 +219,20 @@ function clientOf(cast: WholeCast, actor: Actor): SupabaseClient {
 interface WholeCast extends Omit<Cast, typeof Symbol.asyncDispose> {
   readonly agent: SupabaseClient;
   readonly client: SupabaseClient;
+  readonly operator: SupabaseClient;
 }
 
-/** An agent's tool that sends the owner's token, and the owner's OAuth client with one scope. */
+const OPERATOR_ID = "0be7a708-0000-4000-8000-000000000001";
+
+/**
+ * An agent's tool that sends the owner's token, the owner's OAuth client with one scope, and an
+ * operator.
+ */
 async function actingFor(
   owner: Person,
   { project, sql }: Platform,
   dataDir: string,
-): Promise<Pick<WholeCast, "agent" | "client">> {
+): Promise<Pick<WholeCast, "agent" | "client" | "operator">> {
   const { createClient } = await loadSupabaseJs();
   const keys = await ensureKeys(dataDir);
   const claims = await keys.verifyUserToken(owner.accessToken);
@@ -223,6 +240,14 @@ async function actingFor(
   await sql`
     insert into public.mcp_grants (user_id, client_id, scopes)
     values (${owner.id}, 'reader', array[${CLIENT_SCOPE}])`;
+  await sql`
+    with account as (
+      insert into auth.users (id, email, aud, role)
+      values (${OPERATOR_ID}, 'operator@example.test', 'authenticated', 'authenticated')
+      returning id
+    )
+    insert into public.mcp_grants (user_id, scopes) select id, '{swarm:operate}' from account`;
+  const operatorToken = await keys.signUserToken({ ...claims, sub: OPERATOR_ID });
   const clientToken = await keys.signUserToken({ ...claims, client_id: "reader" });
   const withHeaders = (headers: Record<string, string>) =>
     createClient(project.apiUrl, project.publishableKey, {
@@ -235,6 +260,7 @@ async function actingFor(
       "x-supaswarm-actor": "agent",
     }),
     client: withHeaders({ authorization: `Bearer ${clientToken}` }),
+    operator: withHeaders({ authorization: `Bearer ${operatorToken}` }),
   };
 }
 

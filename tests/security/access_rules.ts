@@ -7,13 +7,25 @@ import type { JsonObject } from "../../shared/json.ts";
 
 /**
  * Who acts in the matrix. Each is a real client of the REST API: the agent's requests carry the
- * owner's token and say that an agent's tool sends them, the OAuth client's token has one scope.
+ * owner's token and say that an agent's tool sends them, the OAuth client's token has one scope, and
+ * the operator is a user who owns nothing and has the scope `swarm:operate`.
  */
-export const ACTORS = ["owner", "stranger", "anon", "service", "agent", "client"] as const;
+export const ACTORS = [
+  "owner",
+  "stranger",
+  "anon",
+  "service",
+  "agent",
+  "client",
+  "operator",
+] as const;
 export type Actor = typeof ACTORS[number];
 
 /** The one scope of the matrix's OAuth client. */
 export const CLIENT_SCOPE = "quoth:read";
+
+/** PostgREST's code for what a view of operators raises for everybody else. */
+export const NO_OPERATOR = "PT403";
 
 /** Postgres's code for a right that is missing, which PostgREST passes on. */
 export const NO_RIGHT = "42501";
@@ -28,6 +40,8 @@ export interface TableRule {
    * what is everybody's, `null` for what is nobody's.
    */
   readonly usersRead: string | null;
+  /** Operators read it, and all other users are refused for the lack of their scope. @default false */
+  readonly isOfOperators?: boolean;
   /** What an OAuth client needs to read rows of its user. @default none: they are the registry's */
   readonly scope?:
     | "swarm:run"
@@ -53,6 +67,7 @@ const USABLE_AGENTS = `select id from public.agents where audience = 'everyone'
 
 const REGISTRY = { usersRead: "true", service: "writes" } as const;
 const OPERATORS_VIEW = { usersRead: null, service: "reads" } as const;
+const OPERATORS_OWN_VIEW = { usersRead: null, isOfOperators: true, service: "reads" } as const;
 const OF_OWN_TASK = {
   usersRead: "task_id in (select id from public.tasks where created_by = $1)",
   scope: "swarm:run",
@@ -91,6 +106,7 @@ export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
   embedders: { ...REGISTRY, hidden: ["api_key_secret_name", "base_url"] },
   llm_providers: { ...REGISTRY, hidden: ["api_key_secret_name", "base_url"] },
   model_prices: REGISTRY,
+  model_windows: REGISTRY,
   mcp_tool_models: REGISTRY,
   skills: {
     usersRead:
@@ -108,6 +124,17 @@ export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
     service: "writes",
     usersWrite: "agent",
   },
+  webhooks: {
+    usersRead: "created_by = $1",
+    scope: "swarm:run",
+    service: "writes",
+    usersWrite: "url",
+  },
+  webhook_messages: {
+    usersRead: "webhook_id in (select id from public.webhooks where created_by = $1)",
+    scope: "swarm:run",
+    service: "reads",
+  },
   task_steps: OF_OWN_TASK,
   task_events: OF_OWN_TASK,
   human_reviews: OF_OWN_TASK,
@@ -121,6 +148,13 @@ export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
   oldest_snapshots: OPERATORS_VIEW,
   queue_health: OPERATORS_VIEW,
   stuck_tasks: OPERATORS_VIEW,
+  operator_acts: OPERATORS_OWN_VIEW,
+  operator_dead_letters: OPERATORS_OWN_VIEW,
+  operator_queue_health: OPERATORS_OWN_VIEW,
+  operator_servers: OPERATORS_OWN_VIEW,
+  operator_stuck_tasks: OPERATORS_OWN_VIEW,
+  operator_tool_definitions: OPERATORS_OWN_VIEW,
+  operator_workers: OPERATORS_OWN_VIEW,
   usage_events: { usersRead: "user_id = $1", scope: "swarm:run", service: "reads" },
 
   sql_confirmations: {
@@ -223,10 +257,14 @@ export interface CallWorld {
   deadLetter(): Promise<number>;
   /** A write that waits for the owner's approval. */
   waitingStatement(): Promise<string>;
+  /** The owner's, with a message that failed. */
+  readonly webhook: { readonly id: string; readonly messageId: string };
 }
 
 /** Access to a function: `runs`, or the stable code (else SQLSTATE) of the refusal. */
-export interface FunctionRule extends Readonly<Record<Actor, string>> {
+export interface FunctionRule extends Readonly<Record<Exclude<Actor, "operator">, string>> {
+  /** @default as the stranger: an operator is one more user, but where it says otherwise */
+  readonly operator?: string;
   readonly arguments: (world: CallWorld) => Promise<JsonObject> | JsonObject;
 }
 
@@ -253,6 +291,15 @@ const EACH_USER = {
   agent: "AGENT_NOT_ALLOWED",
   client: "INSUFFICIENT_SCOPE",
 } as const;
+const OPERATORS_ALONE = {
+  owner: "INSUFFICIENT_SCOPE",
+  stranger: "INSUFFICIENT_SCOPE",
+  anon: NO_RIGHT,
+  service: "runs",
+  agent: "AGENT_NOT_ALLOWED",
+  client: "INSUFFICIENT_SCOPE",
+  operator: "runs",
+} as const;
 const SERVICE_ALONE = {
   owner: NO_RIGHT,
   stranger: NO_RIGHT,
@@ -269,6 +316,7 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
   },
   "watch_task(uuid)": {
     ...OWNER_AND_SERVICE,
+    operator: "runs",
     arguments: async (world) => ({ p_task_id: await world.waitingTask() }),
   },
   "respond_to_review(uuid, boolean, jsonb, text)": {
@@ -282,6 +330,16 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     agent: "runs",
     client: "runs",
     arguments: () => ({ p_cron: "30 7 * * mon-fri", p_time_zone: "Europe/Berlin" }),
+  },
+  "rotate_webhook_secret(uuid, text)": {
+    ...OWNER_AND_SERVICE,
+    stranger: "WEBHOOK_NOT_FOUND",
+    arguments: ({ webhook }) => ({ p_webhook_id: webhook.id }),
+  },
+  "resend_webhook_message(uuid)": {
+    ...OWNER_AND_SERVICE,
+    stranger: "WEBHOOK_NOT_FOUND",
+    arguments: ({ webhook }) => ({ p_message_id: webhook.messageId }),
   },
   "approve_statement(uuid, boolean)": {
     ...OWNER_AND_SERVICE,
@@ -357,8 +415,26 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     ...SERVICE_ALONE,
     arguments: async (world) => ({ p_dead_letter_id: await world.deadLetter() }),
   },
+  "operator_cancel_job(uuid, text)": {
+    ...OPERATORS_ALONE,
+    arguments: async (world) => ({ p_master_task_id: await world.waitingTask() }),
+  },
+  "operator_retry_task(uuid, text)": {
+    ...OPERATORS_ALONE,
+    arguments: async (world) => ({ p_task_id: await world.failedTask() }),
+  },
+  "operator_redrive(bigint, text)": {
+    ...OPERATORS_ALONE,
+    arguments: async (world) => ({ p_dead_letter_id: await world.deadLetter() }),
+  },
+  "operator_list_jobs(jsonb, jsonb, integer)": { ...OPERATORS_ALONE, arguments: () => ({}) },
+  "operator_job_counts(jsonb)": { ...OPERATORS_ALONE, arguments: () => ({}) },
+  "operator_read_trace(uuid, jsonb, integer)": {
+    ...OPERATORS_ALONE,
+    arguments: async (world) => ({ p_master_task_id: await world.waitingTask() }),
+  },
   "approve_tool_definition(uuid, text, text)": {
-    ...SERVICE_ALONE,
+    ...OPERATORS_ALONE,
     arguments: ({ connectionId }) => ({
       p_connection_id: connectionId,
       p_tool_name: "tool",
@@ -397,6 +473,7 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
 export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "add_message(uuid, text, text, text)",
   "approve_statement(uuid, boolean)",
+  "approve_tool_definition(uuid, text, text)",
   "call_as_caller(text, jsonb)",
   "cancel_task(uuid)",
   "catalog_version(jsonb)",
@@ -414,24 +491,42 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "describe_schema(jsonb)",
   "fork_task(uuid, integer, jsonb)",
   "has_scope(text)",
+  "is_operator()",
   "is_own_channel(text)",
   "is_own_job_file(text)",
   "job_counts(jsonb)",
   "join_channel(text)",
+  "join_channel_as_operator(text)",
   "keep_sql_answer(uuid, jsonb)",
   "list_jobs(jsonb, jsonb, integer)",
   "log_auth_event(text, jsonb)",
   "match_documents(vector, double precision, integer, uuid)",
   "next_schedule_times(text, text, integer, timestamp with time zone)",
+  "operator_acts()",
+  "operator_cancel_job(uuid, text)",
+  "operator_dead_letters()",
+  "operator_job_counts(jsonb)",
+  "operator_list_jobs(jsonb, jsonb, integer)",
+  "operator_queue_health()",
+  "operator_read_trace(uuid, jsonb, integer)",
+  "operator_redrive(bigint, text)",
+  "operator_retry_task(uuid, text)",
+  "operator_servers()",
+  "operator_stuck_tasks()",
+  "operator_tool_definitions()",
+  "operator_workers()",
   "project_freshness(uuid)",
   "read_trace(uuid, jsonb, integer)",
+  "resend_webhook_message(uuid)",
   "respond_to_review(uuid, boolean, jsonb, text)",
   "retry_task(uuid)",
+  "rotate_webhook_secret(uuid, text)",
   "save_ruleset(uuid, text, jsonb, integer)",
   "search_documents(uuid, text, vector, text, integer, text, integer)",
   "set_provider_key(text, text)",
   "set_tool_credential(text, text)",
   "spend_sql_confirmation(text, text, text, text, text)",
+  "task_id_of_channel(text)",
   "view_definition(oid, jsonb)",
   "visible_relations(jsonb)",
   "watch_task(uuid)",

@@ -22,14 +22,17 @@ export async function fillEveryTable(sql: Sql, ownerId: string): Promise<CallWor
   await sql`
     insert into public.schedules (created_by, agent, input, cron)
     values (${ownerId}, ${AGENT}, '"Write it"', '@daily')`;
+  const webhook = await addWebhook(sql, { ownerId, taskId: await tasks.waitingTask() });
   await addTaskRows(sql, { ownerId, taskId: await tasks.taskInReview() });
   const connectionId = await addToolRows(sql, { ownerId, toolId });
   await addRegistryRows(sql, { ownerId, toolId });
   await addSyncRows(sql, ownerId);
   await addCatalogRows(sql, ownerId);
   await tasks.waitingStatement();
+  await tasks.deadLetter();
+  await addOperatorRows(sql, { ownerId, connectionId, taskId: await tasks.waitingTask() });
   const agentId = await idOf(sql, AGENT);
-  return { agentId, connectionId, toolSlug: TOOL, providerName: PROVIDER, ...tasks };
+  return { agentId, connectionId, toolSlug: TOOL, providerName: PROVIDER, webhook, ...tasks };
 }
 
 /** An agent for the owner alone, which the other one may hand off to. */
@@ -103,6 +106,23 @@ function taskFactories(sql: Sql, ownerId: string) {
     return row.id;
   };
   return { waitingTask, taskInReview, failedTask, deadLetter, waitingStatement };
+}
+
+/** No task of the fixture emits its event, so there is the one message. */
+async function addWebhook(
+  sql: Sql,
+  { ownerId, taskId }: { readonly ownerId: string; readonly taskId: string },
+): Promise<CallWorld["webhook"]> {
+  const [row] = await sql<{ id: string; messageId: string }[]>`
+    with webhook as (
+      insert into public.webhooks (created_by, url, events)
+      values (${ownerId}, 'https://hooks.example/in', '{task.retried}') returning id
+    )
+    insert into public.webhook_messages (webhook_id, task_id, type, payload, status, error, finished_at)
+    select id, ${taskId}, 'task.retried', '{}', 'failed', '{}', now() from webhook
+    returning webhook_id as id, id as "messageId"`;
+  if (row === undefined) throw new Error("No webhook was added");
+  return row;
 }
 
 async function idOf(sql: Sql, slug: string): Promise<string> {
@@ -203,6 +223,33 @@ async function addToolRows(
     select id, feedback_token, user_id, 'down' from execution`;
   if (connection === undefined) throw new Error("No connection was made");
   return connection.id;
+}
+
+/** A worker, a task without progress, a definition that waits, and an operator's act. */
+async function addOperatorRows(
+  sql: Sql,
+  { ownerId, connectionId, taskId }: {
+    readonly ownerId: string;
+    readonly connectionId: string;
+    readonly taskId: string;
+  },
+): Promise<void> {
+  await sql`insert into private.workers (id) values ('matrix-worker')`;
+  await sql`
+    with silent as (
+      update public.task_events set at = now() - interval '1 hour' where task_id = ${taskId}
+    )
+    update public.tasks
+    set status = 'running', message_id = null, worker_id = 'matrix-worker',
+      lease_expires_at = now() + interval '1 day', started_at = now() - interval '1 hour'
+    where id = ${taskId}`;
+  await sql`
+    insert into public.mcp_tools_cache
+      (connection_id, tool_name, tool_schema, openai_schema, state, held_definition)
+    values (${connectionId}, 'waiting', '{}', '{}', 'pending', '{"hash": "hash", "schema": {}}')`;
+  await sql`
+    insert into private.operator_acts (act, owner_id, master_task_id)
+    values ('job.cancelled', ${ownerId}, ${taskId})`;
 }
 
 /** The rules that name a user are there twice: the owner's, and everybody's. */

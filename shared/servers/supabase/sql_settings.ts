@@ -14,9 +14,11 @@ const settingsSchema = z.object({
   max_bytes: z.int(),
   max_affected_rows: z.int(),
   statement_timeout_ms: z.int(),
+  /** Of the SQL context that is used; null: none was published. */
+  context_version: z.int().nullable(),
 });
 
-/** The row of `private.sql_policy`. */
+/** The row of `private.sql_policy`, and which SQL context is used. */
 export type SqlSettings = z.infer<typeof settingsSchema>;
 
 /** Reads what callers may do now. */

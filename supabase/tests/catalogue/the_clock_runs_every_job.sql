@@ -10,6 +10,7 @@ select set_eq(
     ('supaswarm-partitions', '7 * * * *', 'select private.make_partitions()'),
     ('supaswarm-drop-partitions', '37 * * * *', 'select private.drop_old_partitions()'),
     ('supaswarm-export', '20 * * * *', 'select private.wake_export()'),
+    ('supaswarm-prune-webhooks', '27 * * * *', 'select private.prune_webhook_messages()'),
     ('supaswarm-prune', '*/5 * * * *', 'select private.prune()'),
     ('supaswarm-prune-cron-runs', '17 3 * * *',
       'delete from cron.job_run_details where end_time < now() - interval ''1 day'''),

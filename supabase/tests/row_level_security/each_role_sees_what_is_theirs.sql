@@ -54,7 +54,7 @@ select is_empty(
     from pg_class as relation, aclexplode(relation.relacl) as acl
     where relation.relnamespace in ('public'::regnamespace, 'private'::regnamespace)
       and acl.grantee = 'authenticated'::regrole and acl.privilege_type <> 'SELECT'
-      and not (relation.relname = 'schedules' and acl.privilege_type = 'DELETE')$$,
+      and not (relation.relname in ('schedules', 'webhooks') and acl.privilege_type = 'DELETE')$$,
   'signed-in users write no table'
 );
 select is_empty(
@@ -62,7 +62,9 @@ select is_empty(
     from pg_attribute as attribute, aclexplode(attribute.attacl) as acl
     where acl.grantee = 'authenticated'::regrole and acl.privilege_type <> 'SELECT'
       and not (attribute.attrelid = 'public.schedules'::regclass and attribute.attname in (
-        'created_by', 'name', 'agent', 'input', 'cron', 'time_zone', 'overlap', 'is_active', 'priority', 'budget', 'metadata'))$$,
+        'created_by', 'name', 'agent', 'input', 'cron', 'time_zone', 'overlap', 'is_active', 'priority', 'budget', 'metadata'))
+      and not (attribute.attrelid = 'public.webhooks'::regclass and attribute.attname in (
+        'created_by', 'name', 'url', 'events', 'includes_subtasks', 'is_active'))$$,
   'but what they may say in rows of their own'
 );
 select is_empty(

@@ -1,0 +1,51 @@
+import { GENERATED_BEGIN, GENERATED_END, SECTIONS } from "../../shared/sql/context/context_file.ts";
+import type { ErrorFix, QueryPattern } from "../../shared/sql/context/sql_context.ts";
+import type { Proposals } from "./read_proposals.ts";
+
+/** The proposals as the file has patterns and fixes. */
+export function patternText({ title, text, sql }: QueryPattern): string {
+  const remark = text === "" ? "" : `${text}\n\n`;
+  return `### ${title}\n\n${remark}\`\`\`sql\n${sql}\n\`\`\``;
+}
+
+/** See {@linkcode patternText}. */
+export function fixText({ title, error, fix }: ErrorFix): string {
+  return `### ${title}\n\n**Error**: \`${error}\`\n\n**Fix**: ${fix}`;
+}
+
+/**
+ * The file with the schema's overview written anew, and with the proposals at the end of their
+ * sections. They stand in remarks, which nothing reads, until a person takes the remark away.
+ */
+export function addProposals(
+  file: string,
+  { patterns, fixes }: Proposals,
+  overview: string,
+): string {
+  const withOverview = replaceGenerated(file, overview);
+  const withPatterns = appendTo(withOverview, SECTIONS.patterns, patterns.map(patternText));
+  return appendTo(withPatterns, SECTIONS.fixes, fixes.map(fixText));
+}
+
+function replaceGenerated(file: string, overview: string): string {
+  const begin = file.indexOf(GENERATED_BEGIN);
+  const end = file.indexOf(GENERATED_END);
+  const text = overview === "" ? "" : `\n\`\`\`text\n${overview}\n\`\`\`\n`;
+  const generated = `${GENERATED_BEGIN}\n${text}\n${GENERATED_END}`;
+  if (begin < 0) {
+    const heading = `## ${SECTIONS.overview}\n`;
+    return file.replace(heading, () => `${heading}\n${generated}\n`);
+  }
+  const rest = end < begin ? begin + GENERATED_BEGIN.length : end + GENERATED_END.length;
+  return file.slice(0, begin) + generated + file.slice(rest);
+}
+
+function appendTo(file: string, section: string, texts: readonly string[]): string {
+  if (texts.length === 0) return file;
+  const proposals = texts.map((text) => `<!-- Proposed\n${text}\n-->\n`).join("\n");
+  const start = file.indexOf(`## ${section}\n`);
+  const next = file.indexOf("\n## ", start + 1);
+  if (start < 0) return `${file.trimEnd()}\n\n## ${section}\n\n${proposals}`;
+  if (next < 0) return `${file.trimEnd()}\n\n${proposals}`;
+  return `${file.slice(0, next).trimEnd()}\n\n${proposals}${file.slice(next)}`;
+}

@@ -1,0 +1,17 @@
+import type { Sql } from "../../shared/db/sql_client.ts";
+import { describeTable } from "../../shared/sql/linking/compact_schema.ts";
+import { toLinkable } from "../../shared/sql/linking/to_linkable.ts";
+import type { DatabaseSchema } from "../../shared/sql/schema/database_schema.ts";
+
+/** The tables of the exposed schemas as signed-in users see them, one a line. */
+export async function schemaOverview(sql: Sql): Promise<string> {
+  const [row] = await sql.begin("read only", async (transaction) => {
+    const [policy] = await transaction`
+      select private.read_sql_policy() -> 'exposed_schemas' as schemas`;
+    await transaction`set local role authenticated`;
+    return await transaction<{ content: DatabaseSchema }[]>`
+      select private.describe_schema(${transaction.json(policy?.schemas ?? [])}) as content`;
+  });
+  const tables = toLinkable(row?.content ?? { relations: [] });
+  return tables.map((table) => describeTable(table, tables)).join("\n");
+}

@@ -1,0 +1,61 @@
+import { dirname, join } from "node:path";
+import { createSql } from "../../shared/db/sql_client.ts";
+import { ContextFileError } from "../../shared/sql/context/context_file.ts";
+import type { Logger } from "../../shared/log/logger.ts";
+import { CONTEXT_FILE } from "./context_path.ts";
+import { publishContext } from "./publish_context.ts";
+
+/** Editors write a file in several steps. */
+const SETTLE_MS = 200;
+
+/** Where the context is watched, and for which database. */
+export interface ContextWatchOptions {
+  readonly projectRoot: string;
+  readonly dbUrl: string;
+  readonly log: Logger;
+}
+
+/**
+ * Publishes the project's context now and whenever its file is saved. A file that does not have the
+ * format is logged with the line, and what was published before stays in use. Without a file nothing
+ * is published until there is one.
+ */
+export async function watchContext(
+  { projectRoot, dbUrl, log }: ContextWatchOptions,
+): Promise<{ stop(): Promise<void> }> {
+  const path = join(projectRoot, CONTEXT_FILE);
+  const publish = () => publishFile(path, dbUrl, log);
+  await publish();
+  const watcher = Deno.watchFs(dirname(path), { recursive: false });
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let publishing = Promise.resolve();
+  const watching = (async () => {
+    for await (const { paths } of watcher) {
+      if (!paths.includes(path)) continue;
+      clearTimeout(timer);
+      timer = setTimeout(() => publishing = publishing.then(publish), SETTLE_MS);
+    }
+  })();
+  return {
+    async stop() {
+      clearTimeout(timer);
+      watcher.close();
+      await Promise.all([watching, publishing]);
+    },
+  };
+}
+
+async function publishFile(path: string, dbUrl: string, log: Logger): Promise<void> {
+  const sql = createSql(dbUrl, { maxConnections: 1, applicationName: "context-watch" });
+  try {
+    const text = await Deno.readTextFile(path);
+    const { version, patterns, fixes } = await publishContext(sql, text);
+    log("info", "context.published", { version, patterns, fixes });
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return;
+    const line = error instanceof ContextFileError ? error.line : null;
+    log("error", "context.refused", { file: CONTEXT_FILE, line, error: String(error) });
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}

@@ -1,0 +1,43 @@
+import type { ModelMessage, ModelTool } from "../llm/model_port.ts";
+
+/** English has four bytes a token, JSON and other scripts about three. */
+const BYTES_PER_TOKEN = 3.5;
+/** Roles, separators and the frame of a call. */
+const TOKENS_PER_MESSAGE = 8;
+
+/** What a prompt is estimated from. */
+export interface MeasuredPrompt {
+  readonly system: string;
+  readonly messages: readonly ModelMessage[];
+  readonly tools: readonly ModelTool[];
+}
+
+/** About how many tokens a model will count of a prompt; rather more than fewer. */
+export function estimateTokens({ system, messages, tools }: MeasuredPrompt): number {
+  const toolBytes = tools.reduce((sum, tool) => sum + utf8Length(JSON.stringify(tool)), 0);
+  const messageTokens = messages.reduce((sum, message) => sum + messageTokensOf(message), 0);
+  return Math.ceil((utf8Length(system) + toolBytes) / BYTES_PER_TOKEN) + messageTokens;
+}
+
+function messageTokensOf(message: ModelMessage): number {
+  // What the provider keeps repeats the text and the calls.
+  const bytes = message.role === "assistant"
+    ? message.provider_data === undefined
+      ? utf8Length(message.text) +
+        (message.tool_calls.length === 0 ? 0 : utf8Length(JSON.stringify(message.tool_calls)))
+      : utf8Length(JSON.stringify(message.provider_data))
+    : utf8Length(message.text);
+  return Math.ceil(bytes / BYTES_PER_TOKEN) + TOKENS_PER_MESSAGE;
+}
+
+/** Bytes of a text in UTF-8, without making them. */
+function utf8Length(text: string): number {
+  let bytes = text.length;
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit < 0x80) continue;
+    // Each half of a surrogate pair is two of its four bytes.
+    bytes += unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 1 : 2;
+  }
+  return bytes;
+}

@@ -1,0 +1,178 @@
+import assert from "node:assert/strict";
+import { call, callStep, modelDone, stateOf, summaryDone } from "./agent_states.ts";
+import { decide, type Decision } from "./decide.ts";
+import { estimateTokens } from "./estimate_tokens.ts";
+import type { Step } from "./task_context.ts";
+
+type Kind = Decision["kind"];
+
+function decideKind<K extends Kind>(
+  steps: readonly Step[],
+  windowTokens: number,
+  kind: K,
+  input = "Count",
+): Extract<Decision, { kind: K }> {
+  const decision = decide(stateOf({ steps, windowTokens, input }));
+  assert.equal(decision.kind, kind, JSON.stringify(decision).slice(0, 500));
+  return decision as Extract<Decision, { kind: K }>;
+}
+
+/** A turn of one call whose result is `chars` long. */
+function turn(seq: number, chars: number, words = ""): Step[] {
+  const text = words + "x".repeat(chars);
+  return [
+    modelDone(seq, [call("read", { page: seq })], `Page ${seq}`),
+    callStep(seq + 1, "read", { output: { text, execution_id: "e1" } }),
+  ];
+}
+const turns = (count: number, chars: number) =>
+  Array.from({ length: count }, (_, index) => turn(2 * index + 1, chars)).flat();
+const message = (seq: number, input: string): Step => ({ kind: "user", seq, state: "done", input });
+const textOf = (decision: Extract<Decision, { kind: "call_model" | "summarize" }>) =>
+  JSON.stringify(decision.prompt.messages);
+
+Deno.test("a prompt that fits holds the whole transcript", () => {
+  const { leftOut, prompt } = decideKind(turns(5, 5_000), 128_000, "call_model");
+
+  assert.deepEqual(leftOut, { results_through: 0, summary_seq: null });
+  assert.ok(!JSON.stringify(prompt).includes("left out"));
+  assert.equal(prompt.tools.length, 5);
+});
+
+Deno.test("old results are shortened first, the newest one stays, and nothing is asked for it", () => {
+  const { leftOut, prompt } = decideKind(turns(10, 8_000), 24_000, "call_model");
+
+  assert.ok(leftOut.results_through > 0 && leftOut.results_through < 20);
+  assert.equal(leftOut.summary_seq, null);
+  const results = prompt.messages.flatMap((entry) => entry.role === "tool" ? [entry.text] : []);
+  assert.match(results[0] ?? "", /characters left out; recall_result \{"step": 2\}/);
+  assert.ok(results.at(-1)?.includes("x".repeat(8_000)));
+  assert.ok(results.every((text) => text.startsWith("<untrusted_data")), "still fenced");
+  assert.ok(prompt.tools.some(({ name }) => name === "recall_result"));
+});
+
+Deno.test("what was left out stays left out, so that prompts begin alike", () => {
+  const steps = turns(10, 8_000);
+  const first = decideKind(steps, 24_000, "call_model");
+  const answered = {
+    ...modelDone(21, [call("read", { page: 21 })]),
+    input: { left_out: first.leftOut },
+  };
+  const next = decideKind([...steps, answered, callStep(22, "read")], 24_000, "call_model");
+
+  assert.deepEqual(next.leftOut, first.leftOut);
+  const begin = next.prompt.messages.slice(0, first.prompt.messages.length);
+  assert.deepEqual(begin, first.prompt.messages);
+});
+
+Deno.test("then old turns are summed up, from whole results, in a step of its own", () => {
+  const steps = [...turn(1, 1_400, "needle 4711 "), ...turns(60, 1_400).slice(2)];
+
+  const { seq, through, prompt } = decideKind(steps, 24_000, "summarize");
+
+  assert.equal(seq, 121);
+  assert.ok(through > 0 && through < 120 && through % 2 === 0, "whole turns");
+  assert.ok(textOf({ kind: "summarize", seq, through, prompt }).includes("needle 4711"));
+  assert.deepEqual(prompt.tools, []);
+  assert.ok(estimateTokens(prompt) < 24_000);
+});
+
+Deno.test("a summary stands for its turns; messages of the user stay", () => {
+  const steps = [
+    ...turns(59, 1_400),
+    message(119, "Remember the number 42"),
+    modelDone(120, [], "I will"),
+    message(121, "What was it?"),
+    summaryDone(122, 118, "The needle is 4711"),
+  ];
+
+  const { seq, leftOut, prompt } = decideKind(steps, 24_000, "call_model");
+
+  assert.equal(seq, 123);
+  assert.equal(leftOut.summary_seq, 122);
+  const roles = prompt.messages.map(({ role }) => role);
+  assert.deepEqual(roles, ["user", "user", "user", "assistant", "user"]);
+  const text = JSON.stringify(prompt.messages);
+  for (const kept of ["Count", "The needle is 4711", "Remember the number 42", "What was it?"]) {
+    assert.ok(text.includes(kept), kept);
+  }
+  assert.ok(!text.includes("Page 3"));
+});
+
+Deno.test("a long transcript is summed up piece by piece, each with the summary before it", () => {
+  let steps: Step[] = turns(300, 1_400);
+  const covered: number[] = [];
+  let decision = decide(stateOf({ steps, windowTokens: 16_000, input: "Count" }));
+  while (decision.kind === "summarize") {
+    if (covered.length > 0) assert.ok(textOf(decision).includes(`Summary ${covered.length}`));
+    covered.push(decision.through);
+    steps = [...steps, summaryDone(decision.seq, decision.through, `Summary ${covered.length}`)];
+    decision = decide(stateOf({ steps, windowTokens: 16_000, input: "Count" }));
+  }
+
+  assert.equal(decision.kind, "call_model");
+  assert.ok(covered.length > 3);
+  assert.deepEqual(covered, [...new Set(covered)].sort((a, b) => a - b));
+});
+
+Deno.test("results of the turn at hand are shortened last", () => {
+  const { leftOut } = decideKind(turn(1, 60_000), 16_000, "call_model");
+
+  assert.equal(leftOut.results_through, 2);
+});
+
+Deno.test("an input that cannot fit fails the task before any call", () => {
+  const { error } = decideKind([], 8_000, "fail", "long ".repeat(20_000));
+
+  assert.equal(error.code, "MODEL_CONTEXT_EXCEEDED");
+  assert.match(error.message, /8000/);
+});
+
+Deno.test("a summary that was begun is made again under the same number", () => {
+  const steps = turns(60, 1_400);
+  const begun = decideKind(steps, 24_000, "summarize");
+  const started: Step = {
+    kind: "model",
+    seq: begun.seq,
+    state: "started",
+    input: { summarizes_through: begun.through },
+    output: null,
+  };
+
+  const again = decideKind([...steps, started], 24_000, "summarize");
+
+  assert.deepEqual([again.seq, again.through], [begun.seq, begun.through]);
+});
+
+Deno.test("recall_result reads a result again, in pieces, but not what a skill says", () => {
+  const read = `${"a".repeat(12_000)}needle`;
+  const asked = (args: Record<string, number>) =>
+    decide(stateOf({
+      steps: [
+        modelDone(1, [call("read"), call("load_skill", { skill_id: "s" })]),
+        callStep(2, "read", { output: { text: read, execution_id: "e1" } }),
+        callStep(3, "load_skill", { kind: "system", output: { text: "secret" } }),
+        modelDone(4, [call("recall_result", args)]),
+      ],
+    }));
+  const resultOf = (args: Record<string, number>) => {
+    const decision = asked(args);
+    assert.equal(decision.kind, "run_calls");
+    const [planned] = decision.kind === "run_calls" ? decision.calls : [];
+    return planned?.kind === "settled" ? planned.result : null;
+  };
+
+  assert.match(String(resultOf({ step: 2 })?.output.text), /6 more characters from offset 12000/);
+  assert.equal(resultOf({ step: 2, offset: 12_000 })?.output.text, "needle");
+  for (const step of [1, 3, 5, 99]) assert.equal(resultOf({ step })?.state, "failed", `${step}`);
+});
+
+Deno.test("tokens are estimated by bytes, whatever the script", () => {
+  const tokens = (text: string) =>
+    estimateTokens({ system: "", messages: [{ role: "user", text }], tools: [] }) - 8;
+
+  assert.equal(tokens("a".repeat(350)), 100);
+  assert.equal(tokens("é".repeat(350)), 200);
+  assert.equal(tokens("語".repeat(350)), 300);
+  assert.equal(tokens("🐝".repeat(350)), 400);
+});

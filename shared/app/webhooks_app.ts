@@ -1,0 +1,73 @@
+import type { Config } from "../config/env.ts";
+import { createHttpHandler } from "../http/http_handler.ts";
+import { isolateClock } from "../isolate/clock.ts";
+import { createCpuMeter } from "../isolate/cpu_meter.ts";
+import { openIsolatePool } from "../isolate/isolate_pool.ts";
+import { createLifetime } from "../isolate/lifetime.ts";
+import { runInBackground } from "../isolate/run_in_background.ts";
+import type { Logger } from "../log/logger.ts";
+import { createGuardedFetch } from "../net/guarded_fetch.ts";
+import { createSqlMessageStore } from "../webhooks/message_store.ts";
+import { createWebhookWorker } from "../webhooks/webhook_worker.ts";
+import { createSupervisor } from "../work/supervisor.ts";
+import { createSqlTaskStore } from "../worker/sql_task_store.ts";
+import type { App } from "./app.ts";
+import { createWakeGuard } from "./wake_guard.ts";
+
+const FUNCTION_NAME = "supaswarm-webhooks";
+/** Longer than a receiver is waited for, with room for what is written then. */
+const LEASE_SECONDS = 60;
+/** Wakes are debounced: of several within 150 ms only the first is sent. */
+const IDLE_SECONDS = 0.35;
+
+/**
+ * Composes `supaswarm-webhooks`: a wake is answered at once with 202; the messages that are due are
+ * sent in the background, by one worker an isolate.
+ */
+export function createWebhooksApp(config: Config, log: Logger): App {
+  const meter = config.cpu === null ? undefined : createCpuMeter();
+  const sql = openIsolatePool(config.databaseUrl, FUNCTION_NAME);
+  const options = { leaseSeconds: LEASE_SECONDS, clock: isolateClock };
+  const guardedFetch = createGuardedFetch({ allowLoopback: config.allowLoopback });
+  const ports = {
+    store: createSqlMessageStore(sql, { ...options, onQuery: () => meter?.charge("query") }),
+    fetch: (...request: Parameters<typeof guardedFetch>) => {
+      meter?.charge("toolCall");
+      return guardedFetch(...request);
+    },
+    nowMs: Date.now,
+    clock: isolateClock,
+    log,
+  };
+  const lifetime = createLifetime(
+    config.worker.wallClockSeconds,
+    config.cpu === null || meter === undefined ? undefined : { ...config.cpu, meter },
+  );
+  const supervisor = createSupervisor({
+    createWorker: () =>
+      createWebhookWorker({
+        id: crypto.randomUUID(),
+        ports,
+        lifetime,
+        leaseSeconds: LEASE_SECONDS,
+        idleSeconds: IDLE_SECONDS,
+      }),
+    runInBackground,
+    isOpen: () => lifetime.phaseAt(isolateClock.nowMs()) === "open",
+    log,
+  });
+  const guard = createWakeGuard(config.apiKeys, createSqlTaskStore(sql, options));
+
+  const fetch = createHttpHandler({ methods: ["POST"], log }, async (request) => {
+    await guard(request);
+    return Response.json({ worker_id: supervisor.wake() }, { status: 202 });
+  });
+  return {
+    fetch,
+    unload: () => runInBackground(supervisor.unload()),
+    async close() {
+      await supervisor.unload();
+      await sql.end({ timeout: 1 });
+    },
+  };
+}

@@ -1,0 +1,251 @@
+import { textBlock } from "../../content_block.ts";
+import { definedOnly } from "../../defined_only.ts";
+import { type ErrorCode, traitsOf } from "../../errors/codes.ts";
+import { SwarmError } from "../../errors/swarm_error.ts";
+import type { JsonObject } from "../../json.ts";
+import type { ModelMessage } from "../../llm/model_port.ts";
+import { extractSql } from "../../sql/extract_sql.ts";
+import {
+  defineTool,
+  reply,
+  type ToolContext,
+  type ToolReply,
+} from "../../tool_contracts/internal_server.ts";
+import type { ToolModelAnswer } from "../../tool_contracts/tool_model.ts";
+import {
+  type GenerationAnswer,
+  generationAnswer,
+  type GenerationAttempt,
+  type GenerationRequest,
+  generationRequest,
+} from "./generation_answer.ts";
+import { contextualPrompt, type GenerationPrompt } from "./generation_context.ts";
+import { READ_SCOPES } from "./sql_scopes.ts";
+import { readSqlSettings, type SqlSettings } from "./sql_settings.ts";
+import { type InvalidSql, validateSql, type ValidSql } from "./validate_sql.ts";
+
+const SYSTEM_PROMPT = "You are an expert SQL generator. Return only valid, executable SQL.";
+/** Low, for consistent SQL. */
+const TEMPERATURE = 0.2;
+
+/** Writes a statement for a question, and gives only what PostgreSQL plans for the caller. */
+export const generateSqlTool = defineTool({
+  name: "generate_sql",
+  title: "Generate SQL",
+  description:
+    "Converts a question in natural language to one SQL statement, with what was learned from " +
+    "earlier ones. The statement is checked as execute_sql would and planned as the caller; it is " +
+    "never run. Pass it to execute_sql.",
+  version: "1",
+  scopes: READ_SCOPES,
+  annotations: {
+    readOnlyHint: true,
+    destructiveHint: false,
+    idempotentHint: false,
+    openWorldHint: true,
+  },
+  input: generationRequest,
+  output: generationAnswer,
+  async run(request, context) {
+    assertHasUser(context);
+    const settings = await readSqlSettings(context.sql);
+    const prompt = request.use_context
+      ? await contextualPrompt(request.prompt, context, settings)
+      : { text: request.prompt, meta: null };
+    return await generate({ request, context, settings, prompt });
+  },
+});
+
+interface Generation {
+  readonly request: GenerationRequest;
+  readonly context: ToolContext;
+  readonly settings: SqlSettings;
+  readonly prompt: Pick<GenerationPrompt, "text"> & { readonly meta: JsonObject | null };
+}
+
+/** Why an attempt came to nothing. */
+interface Setback {
+  readonly code: ErrorCode;
+  readonly error: string;
+  readonly sql: string | null;
+  readonly statementClass: InvalidSql["statementClass"] | null;
+}
+
+/** All attempts of a generation so far. */
+class Attempts {
+  readonly list: GenerationAttempt[] = [];
+  last: Setback | null = null;
+  /** The last statement, also where a later attempt gave none. */
+  lastSql: string | null = null;
+  answer: ToolModelAnswer | null = null;
+
+  fail(setback: Setback): void {
+    const { sql, error } = setback;
+    this.list.push({ attempt: this.list.length + 1, sql, error });
+    this.last = setback;
+    this.lastSql = sql ?? this.lastSql;
+  }
+}
+
+async function generate(generation: Generation): Promise<ToolReply> {
+  const { request: { max_retries: maxRetries }, context, prompt, settings } = generation;
+  const messages: ModelMessage[] = [{ role: "user", text: prompt.text }];
+  const attempts = new Attempts();
+  while (attempts.list.length < maxRetries) {
+    context.progress(attempts.list.length, maxRetries, "Asking the model");
+    const asked = await ask(generation, messages, attempts);
+    if (asked instanceof SwarmError) return gaveUp(generation, attempts, asked);
+    if (asked === null) continue;
+    const sql = extractSql(asked.text);
+    if (sql === attempts.lastSql && attempts.last !== null) {
+      // The model has nothing new to say, and neither would the next error.
+      attempts.fail({ ...attempts.last, sql });
+      break;
+    }
+    const validation = await validateSql(sql, context, settings);
+    if (validation.valid) return succeeded(generation, attempts, asked, validation);
+    attempts.fail({ ...validation, sql });
+    messages.push(
+      { role: "assistant", text: sql, tool_calls: [] },
+      {
+        role: "user",
+        text: `Previous attempt failed: ${validation.error}. Please fix and try again.`,
+      },
+    );
+  }
+  return exceeded(generation, attempts);
+}
+
+/** The model's answer; null for a failure after which it is asked again; an error ends the tool. */
+async function ask(
+  { request, context }: Generation,
+  messages: readonly ModelMessage[],
+  attempts: Attempts,
+): Promise<ToolModelAnswer | SwarmError | null> {
+  const { llm_provider: provider, llm_model: model } = request;
+  try {
+    attempts.answer = await context.callModel({
+      provider,
+      model,
+      system: SYSTEM_PROMPT,
+      messages,
+      temperature: TEMPERATURE,
+    });
+    return attempts.answer;
+  } catch (error) {
+    context.signal.throwIfAborted();
+    if (!(error instanceof SwarmError)) throw error;
+    const { type, retryable: isRetryable } = traitsOf(error.code);
+    // A second wait for a model that is too slow would not fit into the call's time.
+    if (!isRetryable || type === "llm_timeout" || error.code === "DATABASE_UNAVAILABLE") {
+      return error;
+    }
+    attempts.fail({ code: error.code, error: error.message, sql: null, statementClass: null });
+    return null;
+  }
+}
+
+function succeeded(
+  generation: Generation,
+  { list }: Attempts,
+  { provider, model }: ToolModelAnswer,
+  validation: ValidSql,
+): ToolReply {
+  const { sql, statementClass, tables, totalCost, estimatedRows, warnings } = validation;
+  const attempt = list.length + 1;
+  const judged = {
+    statement_class: statementClass,
+    tables: [...tables],
+    total_cost: totalCost,
+    estimated_rows: estimatedRows,
+    warnings: [...warnings],
+  };
+  const answer: GenerationAnswer = {
+    sql,
+    ...judged,
+    attempts: [...list, { attempt, sql, error: null }],
+  };
+  return reply([textBlock(`\`\`\`sql\n${sql}\n\`\`\``)], {
+    structured: answer as JsonObject,
+    meta: {
+      provider_used: provider,
+      model_used: model,
+      attempt,
+      ...contextMeta(generation),
+      validation: { valid: true, ...judged },
+    },
+  });
+}
+
+function exceeded(generation: Generation, attempts: Attempts): ToolReply {
+  const { list, last, lastSql } = attempts;
+  const lastError = last?.error ?? "the model gave no statement";
+  const error = new SwarmError(
+    "EXCEEDED_RETRIES",
+    `SQL generation failed after ${list.length} attempts: ${lastError}`,
+    {
+      hint: "Edit last_sql and run it with execute_sql, or ask in other words.",
+      details: {
+        reason: "generation",
+        error_code: last?.code ?? "MODEL_OUTPUT_INVALID",
+        last_sql: lastSql,
+        last_error: lastError,
+        attempts: list.map((attempt) => ({ ...attempt })),
+      },
+    },
+  );
+  return failed(generation, attempts, error);
+}
+
+/** A failure that another attempt would not mend keeps its own code. */
+function gaveUp(generation: Generation, attempts: Attempts, error: SwarmError): ToolReply {
+  if (attempts.list.length === 0) throw error;
+  const { list, lastSql } = attempts;
+  const details = { last_sql: lastSql, attempts: list.map((attempt) => ({ ...attempt })) };
+  return failed(
+    generation,
+    attempts,
+    new SwarmError(error.code, error.message, {
+      cause: error,
+      ...definedOnly({ hint: error.hint }),
+      details,
+    }),
+  );
+}
+
+function failed(generation: Generation, attempts: Attempts, error: SwarmError): ToolReply {
+  const { code, message, hint, details } = error;
+  const { list, last, lastSql, answer } = attempts;
+  const { request: { llm_provider, llm_model } } = generation;
+  const structured: GenerationAnswer = {
+    sql: lastSql,
+    statement_class: last?.statementClass ?? null,
+    attempts: list,
+    error: { code, message, ...definedOnly({ hint }) },
+  };
+  return reply([textBlock(message)], {
+    isError: true,
+    errorCode: code,
+    ...definedOnly({ hint, details }),
+    structured: structured as JsonObject,
+    meta: {
+      attempts: list.length,
+      provider_used: answer?.provider ?? llm_provider ?? null,
+      model_used: answer?.model ?? llm_model ?? null,
+      ...contextMeta(generation),
+    },
+  });
+}
+
+function contextMeta({ request, prompt }: Generation): JsonObject {
+  return { context_applied: request.use_context, context: prompt.meta };
+}
+
+function assertHasUser({ caller }: ToolContext): void {
+  if (caller.userId !== null) return;
+  throw new SwarmError(
+    "CALLER_REQUIRED",
+    "Cannot write SQL without a user: it is planned with a user's rights",
+    { hint: "Call as a signed-in user, or with a secret key on_behalf_of one." },
+  );
+}

@@ -1,0 +1,47 @@
+import type { JsonObject } from "../../json.ts";
+import {
+  chooseContext,
+  type ChosenContext,
+  estimateTokens,
+} from "../../sql/context/choose_context.ts";
+import { enhancePrompt } from "../../sql/context/enhance_prompt.ts";
+import type { ToolContext } from "../../tool_contracts/internal_server.ts";
+import { knowContext } from "./known_context.ts";
+import { knowTables } from "./known_tables.ts";
+import type { SqlSettings } from "./sql_settings.ts";
+
+/** A question as the model is asked it, and what is said of it in `_meta`. */
+export interface GenerationPrompt {
+  readonly text: string;
+  readonly meta: JsonObject;
+}
+
+/** The question with what is known of the database: its schema, and what was learned before. */
+export async function contextualPrompt(
+  question: string,
+  context: ToolContext,
+  settings: SqlSettings,
+): Promise<GenerationPrompt> {
+  const [{ index }, { version, context: learned }] = await Promise.all([
+    knowTables(context, settings),
+    knowContext(context.sql, settings.context_version),
+  ]);
+  const chosen = chooseContext(question, index, learned);
+  const text = enhancePrompt(question, chosen);
+  return { text, meta: describe(chosen, version, text) };
+}
+
+function describe(chosen: ChosenContext, version: number | null, text: string): JsonObject {
+  const { tables, isWholeSchema, patterns, fixes, insights, modelNotes, leftOut } = chosen;
+  return {
+    version,
+    prompt_tokens: estimateTokens(text),
+    tables: [...tables],
+    is_whole_schema: isWholeSchema,
+    patterns: patterns.length,
+    fixes: fixes.length,
+    insights: insights.length,
+    model_notes: modelNotes.length,
+    left_out: { ...leftOut },
+  };
+}

@@ -1,0 +1,117 @@
+import { SwarmError } from "../../errors/swarm_error.ts";
+import type { ErrorCode } from "../../errors/codes.ts";
+import { isErrorCode } from "../../errors/codes.ts";
+import { classifySql } from "../../sql/classify_sql.ts";
+import type { StatementClass } from "../../sql/verdict.ts";
+import type { ToolContext } from "../../tool_contracts/internal_server.ts";
+import { runGuarded } from "./guarded_transaction.ts";
+import { fragmentAt, tablesOf } from "./judged_call.ts";
+import { EXPLAIN_PREFIX, planStatement } from "./plan_statement.ts";
+import { policyOf, type SqlSettings } from "./sql_settings.ts";
+import { statementFailure } from "./statement_error.ts";
+import { statementRequest } from "./statement_request.ts";
+
+/** A statement that PostgreSQL plans for the caller. */
+export interface ValidSql {
+  readonly valid: true;
+  /** The one statement, without what surrounds it. */
+  readonly sql: string;
+  readonly statementClass: StatementClass;
+  readonly tables: readonly string[];
+  readonly totalCost: number | null;
+  readonly estimatedRows: number | null;
+  readonly warnings: readonly string[];
+}
+
+/** A text that the grammar, the SQL policy or PostgreSQL refuses. */
+export interface InvalidSql {
+  readonly valid: false;
+  readonly statementClass: StatementClass;
+  readonly code: ErrorCode;
+  /** All that helps to mend it, in one line. */
+  readonly error: string;
+}
+
+/** Errors that say nothing of the statement. */
+const NOT_THE_STATEMENTS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "CALLER_REQUIRED",
+  "DATABASE_UNAVAILABLE",
+  "INSUFFICIENT_SCOPE",
+]);
+
+/**
+ * Judges a text as `execute_sql` would, and lets PostgreSQL plan it as the caller. Nothing is run.
+ *
+ * @throws SwarmError for what is no fault of the statement; the reason of an aborted signal.
+ */
+export async function validateSql(
+  sql: string,
+  context: ToolContext,
+  settings: SqlSettings,
+): Promise<ValidSql | InvalidSql> {
+  const verdict = await classifySql(sql, policyOf(settings));
+  const { statementClass, statement, findings: [finding] } = verdict;
+  if (
+    statement === null || statementClass === "forbidden" || statementClass === "multi" ||
+    statementClass === "invalid"
+  ) {
+    const code = statementClass === "invalid" ? "SQL_INVALID" : "SQL_FORBIDDEN";
+    const reason = finding?.reason ?? `it is ${statementClass}`;
+    return refused(statementClass, code, reason, fragmentAt(sql, finding?.position ?? null));
+  }
+  if (statement.parameterCount > 0) {
+    const reason = "the statement has parameters such as $1: write the values themselves";
+    return refused(statementClass, "SQL_INVALID", reason, null);
+  }
+  const request = statementRequest.parse({ sql });
+  const call = { request, context, settings, verdict, statement, statementClass };
+  try {
+    const { totalCost, estimatedRows, warnings } = await runGuarded(
+      call,
+      true,
+      (transaction) => planStatement(call, transaction),
+    );
+    const tables = tablesOf(statement);
+    return {
+      valid: true,
+      sql: statement.text,
+      statementClass,
+      tables,
+      totalCost,
+      estimatedRows,
+      warnings,
+    };
+  } catch (error) {
+    context.signal.throwIfAborted();
+    const failure = await statementFailure(call, error, EXPLAIN_PREFIX);
+    if (failure instanceof SwarmError && NOT_THE_STATEMENTS.has(failure.code)) throw failure;
+    const code = isErrorCode(failure.code) ? failure.code : "SQL_FAILED";
+    return { valid: false, statementClass, code, error: describeFailure(failure) };
+  }
+}
+
+function refused(
+  statementClass: StatementClass,
+  code: ErrorCode,
+  reason: string,
+  fragment: string | null,
+): InvalidSql {
+  const near = fragment ? ` (near ${JSON.stringify(fragment)})` : "";
+  return { valid: false, statementClass, code, error: `${reason}${near}` };
+}
+
+function describeFailure(
+  failure: SwarmError | Exclude<Awaited<ReturnType<typeof statementFailure>>, SwarmError>,
+): string {
+  const { message, hint } = failure;
+  if (failure instanceof SwarmError) return hint === undefined ? message : `${message}. ${hint}`;
+  const { sqlstate, fragment, detail, nearest_names: nearest } = failure;
+  return [
+    message,
+    sqlstate === undefined ? "" : `(SQLSTATE ${sqlstate})`,
+    fragment ? `near ${JSON.stringify(fragment)}` : "",
+    detail === undefined ? "" : `Detail: ${detail}`,
+    hint === undefined ? "" : `Hint: ${hint}`,
+    nearest === undefined ? "" : `Similar names: ${nearest.join(", ")}`,
+  ].filter((part) => part !== "").join(" ");
+}

@@ -1,0 +1,163 @@
+import { wordsOf } from "../linking/name_words.ts";
+import { describeTable, nameOf } from "../linking/compact_schema.ts";
+import { linkTables } from "../linking/link_tables.ts";
+import type { TableIndex } from "../linking/rank_tables.ts";
+import type { SqlContext } from "./sql_context.ts";
+
+/** A schema that fits is shown whole: models choose tables better than words do. */
+const FULL_SCHEMA_CHARACTERS = 30_000;
+/** Tables chosen by rank where the schema is larger, and what they take with their neighbours. */
+const RANKED_TABLES = 20;
+const LINKED_SCHEMA_CHARACTERS = 16_000;
+/** For everything that a prompt adds to the question. */
+const MAX_TOKENS = 12_000;
+const MAX_PATTERNS = 5;
+const MAX_FIXES = 8;
+
+/** What a model is shown beside the question. */
+export interface ChosenContext {
+  readonly schema: string;
+  /** Names of the tables that are shown. */
+  readonly tables: readonly string[];
+  readonly isWholeSchema: boolean;
+  readonly overview: string;
+  readonly patterns: readonly string[];
+  readonly fixes: readonly string[];
+  readonly insights: readonly string[];
+  readonly modelNotes: readonly string[];
+  readonly tokens: number;
+  /** How many of each there are that are not shown. */
+  readonly leftOut: {
+    readonly tables: number;
+    readonly patterns: number;
+    readonly fixes: number;
+    readonly insights: number;
+    readonly model_notes: number;
+  };
+}
+
+/** Four characters a token is what models of today come to, within a fifth. */
+export function estimateTokens(text: string): number {
+  return Math.ceil(text.length / 4);
+}
+
+/**
+ * Chooses what a question needs: the whole schema while it is small, else the tables that it is
+ * about with those that join them; queries and fixes that are like it; the rest within the budget.
+ */
+export function chooseContext(
+  question: string,
+  index: TableIndex,
+  learned: SqlContext,
+  maxTokens = MAX_TOKENS,
+): ChosenContext {
+  const { shown, isWhole } = chooseTables(question, index, maxTokens * 4);
+  const schema = shown.map(({ line }) => line).join("\n");
+  const subject = `${question}\n${shown.map(({ name }) => name).join(" ")}`;
+  const patterns = mostLike(
+    question,
+    learned.patterns.map(({ title, text, sql }) =>
+      [`## ${title}`, text, `\`\`\`sql\n${sql}\n\`\`\``].filter((part) => part !== "").join("\n")
+    ),
+    MAX_PATTERNS,
+  );
+  const fixes = mostLike(
+    subject,
+    learned.fixes.map(({ error, fix }) => `**Error**: \`${error}\`\n**Fix**: ${fix}`),
+    MAX_FIXES,
+  );
+  const remarks = ({ title, text }: { readonly title: string; readonly text: string }) =>
+    title === "" ? text : `### ${title}\n${text}`;
+  const budget = new TokenBudget(maxTokens - estimateTokens(schema));
+  // In the order of what helps most.
+  const overview = budget.take([learned.overview].filter((text) => text !== ""));
+  const chosenFixes = budget.take(fixes);
+  const chosenPatterns = budget.take(patterns);
+  const insights = budget.take(learned.insights.map(remarks));
+  const modelNotes = budget.take(learned.modelNotes.map(remarks));
+  return {
+    schema,
+    tables: shown.map(({ name }) => name),
+    isWholeSchema: isWhole,
+    overview: overview[0] ?? "",
+    patterns: chosenPatterns,
+    fixes: chosenFixes,
+    insights,
+    modelNotes,
+    tokens: maxTokens - budget.left,
+    leftOut: {
+      tables: index.tables.length - shown.length,
+      patterns: learned.patterns.length - chosenPatterns.length,
+      fixes: learned.fixes.length - chosenFixes.length,
+      insights: learned.insights.length - insights.length,
+      model_notes: learned.modelNotes.length - modelNotes.length,
+    },
+  };
+}
+
+interface ShownTable {
+  readonly name: string;
+  readonly line: string;
+}
+
+function chooseTables(question: string, index: TableIndex, maxCharacters: number) {
+  const { tables } = index;
+  const describe = (place: number): ShownTable[] => {
+    const table = tables[place];
+    return table === undefined ? [] : [{ name: nameOf(table), line: describeTable(table, tables) }];
+  };
+  const all = tables.flatMap((_, place) => describe(place));
+  if (charactersOf(all) <= Math.min(FULL_SCHEMA_CHARACTERS, maxCharacters)) {
+    return { shown: all, isWhole: true };
+  }
+  const limit = Math.min(LINKED_SCHEMA_CHARACTERS, maxCharacters);
+  const { chosen } = linkTables(question, index, RANKED_TABLES);
+  const shown: ShownTable[] = [];
+  let characters = 0;
+  for (const table of chosen.flatMap(describe)) {
+    characters += table.line.length + 1;
+    if (characters > limit) break;
+    shown.push(table);
+  }
+  return { shown, isWhole: false };
+}
+
+function charactersOf(tables: readonly ShownTable[]): number {
+  return tables.reduce((sum, { line }) => sum + line.length + 1, 0);
+}
+
+/** The texts that share the most words with the question, rare ones before common ones. */
+function mostLike(question: string, texts: readonly string[], limit: number): string[] {
+  const asked = new Set(wordsOf(question));
+  const words = texts.map((text) => new Set(wordsOf(text)));
+  const counts = new Map<string, number>();
+  for (const word of words.flatMap((set) => [...set])) {
+    counts.set(word, (counts.get(word) ?? 0) + 1);
+  }
+  return texts
+    .map((text, place) => {
+      const shared = [...words[place] ?? []].filter((word) => asked.has(word));
+      const rarity = (word: string) => Math.log(1 + texts.length / (counts.get(word) ?? 1));
+      return { text, place, score: shared.reduce((sum, word) => sum + rarity(word), 0) };
+    })
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score || a.place - b.place)
+    .slice(0, limit)
+    .map(({ text }) => text);
+}
+
+class TokenBudget {
+  constructor(public left: number) {}
+
+  /** As many of the texts, from the first on, as there is room for. */
+  take(texts: readonly string[]): string[] {
+    const taken: string[] = [];
+    for (const text of texts) {
+      const tokens = estimateTokens(text);
+      if (tokens > this.left) break;
+      this.left -= tokens;
+      taken.push(text);
+    }
+    return taken;
+  }
+}

@@ -1,0 +1,64 @@
+import { nearestNames } from "../../nearest_names.ts";
+import type { ErrorFix } from "./sql_context.ts";
+import { stripConstants } from "./strip_constants.ts";
+
+/** A statement that failed, and the one that worked instead. */
+export interface MendedStatement {
+  readonly failedSql: string;
+  readonly error: string;
+  readonly mendedSql: string;
+}
+
+/**
+ * What can be learned from a failure that the next try mended: the error without data, and what was
+ * written instead. Null where nothing can be told without repeating somebody's data.
+ */
+export async function proposeFix(
+  { failedSql, error, mendedSql }: MendedStatement,
+): Promise<ErrorFix | null> {
+  const words = errorWithoutData(error);
+  const mended = await stripConstants(mendedSql);
+  if (mended === null || words === "") return null;
+  const title = titleOf(words);
+  const renamed = renamedTo(failedSql, mendedSql, words);
+  const fix = renamed === null
+    ? `Write it in this way:\n\n\`\`\`sql\n${mended}\n\`\`\``
+    : `Use \`${renamed}\` instead`;
+  return { title, error: words, fix };
+}
+
+/** PostgreSQL's own words; what it quotes after a colon is a value. */
+function errorWithoutData(error: string): string {
+  return error
+    .replace(/^PostgreSQL refused the statement: /, "")
+    .replace(/ \(SQLSTATE[\s\S]*$/, "")
+    .replace(/ (near|Detail:|Hint:|Similar names:) [\s\S]*$/, "")
+    .replace(/: ["'][\s\S]*$/, "")
+    .replace(/\s+/g, " ")
+    .trim()
+    .slice(0, 300);
+}
+
+function titleOf(error: string): string {
+  if (/^column\b|\bcolumn\b.*does not exist/.test(error)) return "Column Name Issues";
+  if (/^relation\b/.test(error)) return "Table Name Issues";
+  if (/^function\b/.test(error)) return "Function Issues";
+  if (/^operator\b|\btype\b/.test(error)) return "Type Issues";
+  return "Other Issues";
+}
+
+/** The name that stands in place of the one that the error says does not exist. */
+function renamedTo(failedSql: string, mendedSql: string, error: string): string | null {
+  const missing = /"?([\w$.]+)"? does not exist/.exec(error)?.[1]?.split(".").at(-1);
+  if (missing === undefined) return null;
+  const before = namesIn(failedSql);
+  const added = [...namesIn(mendedSql)].filter((name) => !before.has(name));
+  const [only, ...others] = added;
+  if (only !== undefined && others.length === 0) return only;
+  return nearestNames(missing, added, 1)[0] ?? null;
+}
+
+function namesIn(sql: string): Set<string> {
+  const withoutTexts = sql.replace(/'(?:[^']|'')*'/g, " ");
+  return new Set(withoutTexts.toLowerCase().match(/[a-z_][\w$]*/g) ?? []);
+}

@@ -1,0 +1,91 @@
+import { wordsOf } from "./name_words.ts";
+import type { LinkableColumn, LinkableKey, LinkableTable } from "./linkable_table.ts";
+
+/** Names that many tables have for something of their own. */
+const OWN_NAMES: ReadonlySet<string> = new Set(["id", "uuid", "name", "created_at", "updated_at"]);
+
+/** A table with a key of one column, by which others can name its rows. */
+interface KeyedTable {
+  readonly index: number;
+  readonly column: LinkableColumn;
+  /** How the end of a column reads that names its rows: `user id`, `cust id`. */
+  readonly endings: readonly (readonly string[])[];
+}
+
+/**
+ * The tables with the foreign keys that no constraint declares, where a name says it: a column that
+ * is called like another table's key (`did`), or like that table and its key (`user_id`,
+ * `sbTxCustId` for `sbCustomer.sbCustId`). What is inferred only decides which tables are shown
+ * together; the database knows no such key.
+ */
+export function withInferredKeys(tables: readonly LinkableTable[]): LinkableTable[] {
+  const keyed = tables.flatMap((table, index): KeyedTable[] => {
+    const column = keyColumnOf(table);
+    return column === null ? [] : [{ index, column, endings: endingsOf(table, column) }];
+  });
+  const byName = Map.groupBy(keyed, ({ column }) => column.name.toLowerCase());
+  const byEnding = Map.groupBy(
+    keyed.flatMap((key) => key.endings.map((ending) => ({ ending: ending.join(" "), key }))),
+    ({ ending }) => ending,
+  );
+  return tables.map((table, index) => {
+    const declared = new Set(table.foreignKeys.flatMap(({ columns }) => columns));
+    const inferred = table.columns.flatMap((column): LinkableKey[] => {
+      if (declared.has(column.name)) return [];
+      const lowerName = column.name.toLowerCase();
+      const sameName = OWN_NAMES.has(lowerName) ? [] : byName.get(lowerName) ?? [];
+      const ending = wordsOf(column.name).slice(-2).join(" ");
+      const candidates = [...sameName, ...(byEnding.get(ending) ?? []).map(({ key }) => key)];
+      const target = nearestTo(index, candidates.filter((key) => isOther(key, index, column)));
+      if (target === undefined) return [];
+      return [{
+        columns: [column.name],
+        target: target.index,
+        targetColumns: [target.column.name],
+        isInferred: true,
+      }];
+    });
+    return inferred.length === 0
+      ? table
+      : { ...table, foreignKeys: [...table.foreignKeys, ...inferred] };
+  });
+}
+
+function isOther(key: KeyedTable, index: number, { type }: LinkableColumn): boolean {
+  return key.index !== index && key.column.type === type;
+}
+
+/** Schemas that were made together stand together. */
+function nearestTo(index: number, keys: readonly KeyedTable[]): KeyedTable | undefined {
+  return keys.toSorted((a, b) => Math.abs(a.index - index) - Math.abs(b.index - index))[0];
+}
+
+/**
+ * The primary key. Without one, in a table that is not all keys: the key that is called after the
+ * table (`pid` of `publication`), else a first column that is called like a key.
+ */
+function keyColumnOf({ name, columns, primaryKey }: LinkableTable): LinkableColumn | null {
+  if (primaryKey.length > 1) return null;
+  const [primary] = primaryKey;
+  if (primary !== undefined) return columns.find(({ name }) => name === primary) ?? null;
+  if (columns.every(({ name }) => isKeyName(name))) return null;
+  const keys = columns.filter((column) => isKeyName(column.name));
+  const own = keys.find((key) => name.toLowerCase().startsWith(withoutKeyEnding(key.name)));
+  const [first] = columns;
+  return own ?? (first !== undefined && keys.includes(first) ? first : null);
+}
+
+function withoutKeyEnding(name: string): string {
+  return name.replace(/_?(id|Id|ID|uuid|code|key)$/, "").toLowerCase();
+}
+
+function isKeyName(name: string): boolean {
+  return /(id|Id|ID|uuid|code|key)$/.test(name);
+}
+
+function endingsOf(table: LinkableTable, { name }: LinkableColumn): string[][] {
+  const own = wordsOf(name);
+  const entity = wordsOf(table.name).at(-1);
+  const ofTable = entity === undefined ? [] : [[entity, "id"]];
+  return own.length >= 2 ? [own.slice(-2), ...ofTable] : ofTable;
+}

@@ -1,0 +1,121 @@
+import { wordsOf } from "./name_words.ts";
+import type { LinkableTable } from "./linkable_table.ts";
+
+/** How much a word counts by where it stands. */
+const NAME_WEIGHT = 4;
+const COMMENT_WEIGHT = 0.7;
+
+/** Added for a table all of whose name the question says, as a share of what its words are worth. */
+const WHOLE_NAME_BONUS = 1;
+
+/** Of BM25: how soon repetition stops to count, and how much long tables lose. */
+const SATURATION = 1.2;
+const LENGTH_SHARE = 0.6;
+
+/** What a word is worth that another one begins with (`cust` for `customers`), or that holds it. */
+const BEGINNING_WEIGHT = 0.6;
+const PART_WEIGHT = 0.4;
+const SHORTEST_BEGINNING = 3;
+const SHORTEST_PART = 5;
+
+/** A table with how well it fits a question; 0: they share no word. */
+export interface RankedTable {
+  /** Index into the tables. */
+  readonly index: number;
+  readonly score: number;
+}
+
+/** Tables with their words counted, so that questions are ranked without reading them again. */
+export interface TableIndex {
+  readonly tables: readonly LinkableTable[];
+  /** By word: the tables that have it, with its weight there. */
+  readonly postings: ReadonlyMap<string, ReadonlyMap<number, number>>;
+  readonly lengths: readonly number[];
+  readonly meanLength: number;
+}
+
+/** Counts the words of names and comments. */
+export function indexTables(tables: readonly LinkableTable[]): TableIndex {
+  const postings = new Map<string, Map<number, number>>();
+  const lengths = tables.map((table, index) => {
+    let length = 0;
+    for (const [text, weight] of textsOf(table)) {
+      for (const word of wordsOf(text)) {
+        const tablesOfWord = postings.get(word) ?? new Map<number, number>();
+        tablesOfWord.set(index, (tablesOfWord.get(index) ?? 0) + weight);
+        postings.set(word, tablesOfWord);
+        length += weight;
+      }
+    }
+    return length;
+  });
+  const sum = lengths.reduce((total, length) => total + length, 0);
+  return { tables, postings, lengths, meanLength: sum / Math.max(1, tables.length) };
+}
+
+function textsOf({ name, comment, columns }: LinkableTable): (readonly [string, number])[] {
+  return [
+    [name, NAME_WEIGHT],
+    [comment ?? "", COMMENT_WEIGHT],
+    ...columns.flatMap((column): (readonly [string, number])[] => [
+      [column.name, 1],
+      [column.comment ?? "", COMMENT_WEIGHT],
+    ]),
+  ];
+}
+
+/** All tables, those first that share the most telling words with the question (BM25). */
+export function rankTables(question: string, index: TableIndex): RankedTable[] {
+  const { tables, lengths, meanLength } = index;
+  const scores = tables.map(() => 0);
+  const words = new Set(wordsOf(question));
+  for (const word of words) {
+    for (const [table, { count, rarity }] of weightsOf(word, index)) {
+      const length = 1 - LENGTH_SHARE + LENGTH_SHARE * (lengths[table] ?? 0) / (meanLength || 1);
+      const gain = rarity * count * (SATURATION + 1) / (count + SATURATION * length);
+      scores[table] = (scores[table] ?? 0) + gain;
+    }
+  }
+  return scores
+    .map((score, index) => ({
+      index,
+      score: score * (isNamedWhole(tables[index]?.name ?? "", words) ? 1 + WHOLE_NAME_BONUS : 1),
+    }))
+    .sort((a, b) => b.score - a.score || a.index - b.index);
+}
+
+function isNamedWhole(name: string, words: ReadonlySet<string>): boolean {
+  // Two letters are a prefix that a whole schema shares, such as `sb` or `t`.
+  const own = wordsOf(name).filter((word) => word.length > 2);
+  return own.length > 0 && own.every((word) => words.has(word));
+}
+
+interface WordWeight {
+  count: number;
+  rarity: number;
+}
+
+/** Per table what a question's word is worth there: of its like words the best one counts. */
+function weightsOf(
+  word: string,
+  { postings, tables: { length: tableCount } }: TableIndex,
+): ReadonlyMap<number, WordWeight> {
+  const best = new Map<number, WordWeight>();
+  for (const [known, tables] of postings) {
+    const likeness = likenessOf(word, known);
+    if (likeness === 0) continue;
+    const rarity = likeness * Math.log(1 + (tableCount - tables.size + 0.5) / (tables.size + 0.5));
+    for (const [table, count] of tables) {
+      const before = best.get(table);
+      if (before === undefined || before.rarity < rarity) best.set(table, { count, rarity });
+    }
+  }
+  return best;
+}
+
+function likenessOf(word: string, known: string): number {
+  if (word === known) return 1;
+  const [short, long] = word.length < known.length ? [word, known] : [known, word];
+  if (short.length >= SHORTEST_BEGINNING && long.startsWith(short)) return BEGINNING_WEIGHT;
+  return short.length >= SHORTEST_PART && long.includes(short) ? PART_WEIGHT : 0;
+}

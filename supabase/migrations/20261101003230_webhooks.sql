@@ -1,0 +1,256 @@
+-- Webhooks: where users want to hear of their jobs. Their owners write the rows; triggers check them.
+
+create table public.webhooks (
+  id uuid primary key default gen_random_uuid(),
+  created_by uuid default auth.uid() references auth.users (id) on delete cascade,
+  owner_key uuid not null
+    generated always as (coalesce(created_by, '00000000-0000-0000-0000-000000000000'::uuid)) stored,
+  name text check (length(name) between 1 and 100),
+  url text not null,
+  events text[] not null,
+  includes_subtasks boolean not null default false,
+  is_active boolean not null default true,
+  client_id text,
+  previous_secret_until timestamptz,
+  last_delivered_at timestamptz,
+  last_error jsonb,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now()
+);
+create index webhooks_created_by_idx on public.webhooks (created_by);
+create index webhooks_listening_idx on public.webhooks (owner_key) where is_active;
+comment on table public.webhooks is
+  'Addresses that hear of their owner''s jobs. Owners insert, update and delete their own rows; client_id and the columns below are the platform''s.';
+comment on column public.webhooks.created_by is 'Owner; null: the service, which hears of jobs without an owner.';
+comment on column public.webhooks.owner_key is 'created_by as a key that is never null, as in tasks.';
+comment on column public.webhooks.url is 'https, on the public internet; every request checks where it leads.';
+comment on column public.webhooks.events is 'Types of task_events: those of tasks and of reviews.';
+comment on column public.webhooks.includes_subtasks is 'Whether task events of subtasks count; reviews do in any case.';
+comment on column public.webhooks.is_active is 'False when the owner, or the receiver''s answer 410, has stopped it.';
+comment on column public.webhooks.client_id is 'OAuth client that wrote the row; it hears nothing once that client lacks swarm:run.';
+comment on column public.webhooks.previous_secret_until is 'Until then messages are signed with the secret before the present one as well.';
+comment on column public.webhooks.last_error is 'Why the last attempt failed, {code, message, hint}; null after one that was delivered.';
+
+create function private.webhook_secret_name(p_webhook_id uuid, p_generation text default 'current')
+returns text
+language sql
+immutable
+set search_path = ''
+as $$
+  select format('supaswarm/webhook/%s/%s', p_webhook_id, p_generation);
+$$;
+comment on function private.webhook_secret_name(uuid, text) is
+  'The name in Vault of a webhook''s signing secret: its current one, or the previous.';
+
+create function private.new_webhook_secret()
+returns text
+language sql
+volatile
+set search_path = ''
+as $$
+  select 'whsec_' || encode(
+    sha256(convert_to(gen_random_uuid()::text || gen_random_uuid()::text || gen_random_uuid()::text, 'utf8')), 'base64');
+$$;
+comment on function private.new_webhook_secret() is 'A random signing secret of 32 bytes in the form of Standard Webhooks.';
+
+create function private.assert_webhook_is_valid(p_webhook public.webhooks)
+returns void
+language plpgsql
+immutable
+set search_path = ''
+as $$
+declare
+  v_known constant text[] := array[
+    'task.created', 'task.started', 'task.parked', 'task.resumed', 'task.retried',
+    'task.completed', 'task.failed', 'task.cancelled', 'review.requested', 'review.answered'
+  ];
+begin
+  if p_webhook.url is null or length(p_webhook.url) > 2000 or p_webhook.url !~ '^https?://[^\s/?#@]+([/?#][^\s]*)?$' then
+    raise sqlstate 'PT400' using
+      message = 'Cannot save the webhook: its url is not an absolute http(s) URL without user name and password',
+      detail = 'WEBHOOK_INVALID',
+      hint = 'Write an https URL that is reachable on the public internet.';
+  end if;
+  if coalesce(cardinality(p_webhook.events), 0) = 0 or not p_webhook.events <@ v_known then
+    raise sqlstate 'PT400' using
+      message = format('Cannot save the webhook: its events are %s', coalesce(p_webhook.events::text, 'missing')),
+      detail = 'WEBHOOK_INVALID',
+      hint = 'Name one or more of ' || array_to_string(v_known, ', ') || '.';
+  end if;
+end;
+$$;
+comment on function private.assert_webhook_is_valid(public.webhooks) is
+  'Raises WEBHOOK_INVALID for what is no URL, and for unknown events. Where the URL leads is checked with each request.';
+
+create function private.check_webhook()
+returns trigger
+language plpgsql
+security definer
+set search_path = ''
+as $$
+begin
+  perform private.assert_person_may('save the webhook', 'swarm:run');
+  perform private.assert_webhook_is_valid(new);
+  if new.is_active then
+    perform private.assert_active_rows_within_quota(
+      'public.webhooks', 'active_webhooks', new.created_by, new.id, 'activate the webhook');
+  end if;
+  if private.calling_actor() = 'client' then
+    new.client_id := private.request_claims() ->> 'client_id';
+  end if;
+  new.updated_at := clock_timestamp();
+  return new;
+end;
+$$;
+comment on function private.check_webhook() is
+  'Row trigger of webhooks, before what their owner writes. Raises WEBHOOK_INVALID, QUOTA_EXCEEDED, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE. Definer: users may not read what it compares with.';
+create trigger webhooks_check_insert before insert on public.webhooks
+  for each row execute function private.check_webhook();
+create trigger webhooks_check_update
+  before update of created_by, name, url, events, includes_subtasks on public.webhooks
+  for each row execute function private.check_webhook();
+create trigger webhooks_check_activation
+  before update of is_active on public.webhooks
+  for each row when (new.is_active and not old.is_active) execute function private.check_webhook();
+
+create function private.check_webhook_deletion()
+returns trigger
+language plpgsql
+security definer
+set search_path = ''
+as $$
+begin
+  perform private.assert_person_may('stop or delete the webhook', 'swarm:run');
+  return coalesce(new, old);
+end;
+$$;
+comment on function private.check_webhook_deletion() is
+  'Row trigger of webhooks. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE. Definer: users may not execute what it asks.';
+create trigger webhooks_check_deletion before delete on public.webhooks
+  for each row execute function private.check_webhook_deletion();
+create trigger webhooks_check_stop before update of is_active on public.webhooks
+  for each row when (not new.is_active and old.is_active) execute function private.check_webhook_deletion();
+
+create function private.create_webhook_secret()
+returns trigger
+language plpgsql
+security definer
+set search_path = ''
+as $$
+begin
+  perform private.put_secret(private.webhook_secret_name(new.id), private.new_webhook_secret(), 'Signs the messages of a webhook');
+  return null;
+end;
+$$;
+comment on function private.create_webhook_secret() is
+  'Row trigger: a webhook has a secret from its first message on; rotate_webhook_secret() shows one. Definer: users may not write Vault.';
+create trigger webhooks_create_secret after insert on public.webhooks
+  for each row execute function private.create_webhook_secret();
+
+create function private.forget_webhook_secrets()
+returns trigger
+language plpgsql
+security definer
+set search_path = ''
+as $$
+begin
+  delete from vault.secrets where name like format('supaswarm/webhook/%s/%%', old.id);
+  return null;
+end;
+$$;
+comment on function private.forget_webhook_secrets() is
+  'Row trigger: deletes a webhook''s secrets from Vault with it. Definer: users may not write Vault.';
+create trigger webhooks_forget_secrets after delete on public.webhooks
+  for each row execute function private.forget_webhook_secrets();
+
+create function private.own_webhook(p_webhook_id uuid, p_attempt text)
+returns public.webhooks
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_webhook public.webhooks;
+begin
+  select * into v_webhook from public.webhooks where id = p_webhook_id for no key update;
+  if not found or not (private.is_service_caller() or v_webhook.created_by is not distinct from auth.uid()) then
+    raise sqlstate 'PT404' using
+      message = format('Cannot %s: no webhook of yours has the id %s', p_attempt, p_webhook_id),
+      detail = 'WEBHOOK_NOT_FOUND',
+      hint = 'Read the ids from the table webhooks.';
+  end if;
+  return v_webhook;
+end;
+$$;
+comment on function private.own_webhook(uuid, text) is
+  'Locks and returns a webhook of the caller, of the service any. Raises WEBHOOK_NOT_FOUND.';
+
+create function private.rotate_webhook_secret(p_webhook_id uuid, p_secret text)
+returns text
+language plpgsql
+security definer
+set search_path = ''
+as $$
+declare
+  v_secret constant text := coalesce(p_secret, private.new_webhook_secret());
+begin
+  perform private.assert_person_may('rotate the secret of the webhook', 'credentials:write');
+  perform private.own_webhook(p_webhook_id, 'rotate the secret of the webhook');
+  -- 24 to 64 bytes in base64, as Standard Webhooks has it.
+  if v_secret !~ '^whsec_(?:[A-Za-z0-9+/]{4}){8,21}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$' then
+    raise sqlstate 'PT400' using
+      message = 'Cannot rotate the secret of the webhook: it does not have the form of Standard Webhooks',
+      detail = 'SECRET_INVALID',
+      hint = 'Send whsec_ and 24 to 64 random bytes in base64, or leave p_secret out to have one made.';
+  end if;
+  perform private.put_secret(private.webhook_secret_name(p_webhook_id, 'previous'),
+    private.secret_value(private.webhook_secret_name(p_webhook_id)), 'Signs the messages of a webhook for a day more');
+  perform private.put_secret(private.webhook_secret_name(p_webhook_id), v_secret, 'Signs the messages of a webhook');
+  update public.webhooks
+  set previous_secret_until = clock_timestamp() + interval '1 day', updated_at = clock_timestamp()
+  where id = p_webhook_id;
+  return v_secret;
+end;
+$$;
+comment on function private.rotate_webhook_secret(uuid, text) is
+  'See public.rotate_webhook_secret(). Definer: users may not write Vault; assert_person_may() and own_webhook() check the caller.';
+grant execute on function private.rotate_webhook_secret(uuid, text) to authenticated;
+grant execute on function private.rotate_webhook_secret(uuid, text) to service_role;
+
+create function public.rotate_webhook_secret(p_webhook_id uuid, p_secret text default null)
+returns text
+language sql
+set search_path = ''
+as $$
+  select private.rotate_webhook_secret(p_webhook_id, p_secret);
+$$;
+comment on function public.rotate_webhook_secret(uuid, text) is
+  'Gives a webhook a new signing secret, or the given one, and returns it: the one time that it can be read. For a day messages are signed with the secret before as well. For the owner, the owner''s OAuth clients with the scope credentials:write and the service. Raises WEBHOOK_NOT_FOUND, SECRET_INVALID, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+grant execute on function public.rotate_webhook_secret(uuid, text) to authenticated;
+grant execute on function public.rotate_webhook_secret(uuid, text) to service_role;
+
+alter table public.webhooks enable row level security;
+create policy "owners read their webhooks" on public.webhooks
+  for select to authenticated using (
+    created_by = (select auth.uid()) and (select private.has_scope('swarm:run'))
+  );
+comment on policy "owners read their webhooks" on public.webhooks is 'No column holds a secret.';
+create policy "owners add webhooks" on public.webhooks
+  for insert to authenticated with check (
+    created_by = (select auth.uid()) and (select private.has_scope('swarm:run'))
+  );
+comment on policy "owners add webhooks" on public.webhooks is 'For themselves alone; check_webhook() checks what they write.';
+create policy "owners change their webhooks" on public.webhooks
+  for update to authenticated using (
+    created_by = (select auth.uid()) and (select private.has_scope('swarm:run'))
+  )
+  with check (created_by = (select auth.uid()));
+comment on policy "owners change their webhooks" on public.webhooks is 'Column grants name what they may change.';
+create policy "owners delete their webhooks" on public.webhooks
+  for delete to authenticated using (
+    created_by = (select auth.uid()) and (select private.has_scope('swarm:run'))
+  );
+comment on policy "owners delete their webhooks" on public.webhooks is 'Their messages and secrets go with them.';
+grant select, delete on public.webhooks to authenticated;
+grant insert (created_by, name, url, events, includes_subtasks, is_active) on public.webhooks to authenticated;
+grant update (name, url, events, includes_subtasks, is_active) on public.webhooks to authenticated;
+grant select, insert, update, delete on public.webhooks to service_role;

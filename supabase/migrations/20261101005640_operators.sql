@@ -1,0 +1,495 @@
+-- Operators: users whose grant has the scope swarm:operate. What they read has views of its own, and
+-- what they do is written down.
+
+create table private.operator_acts (
+  id bigint generated always as identity primary key,
+  at timestamptz not null default clock_timestamp(),
+  -- No references: what was done stays known when those it concerned are gone.
+  operator_id uuid,
+  client_id text,
+  act text not null check (act in (
+    'job.cancelled', 'job.watched', 'task.retried', 'dead_letter.redriven', 'tool_definition.approved'
+  )),
+  owner_id uuid,
+  master_task_id uuid,
+  task_id uuid,
+  tool_slug text,
+  tool_name text,
+  reason text check (length(reason) between 1 and 2000),
+  details jsonb not null default '{}' check (jsonb_typeof(details) = 'object')
+);
+create index operator_acts_watched_idx on private.operator_acts (master_task_id, operator_id, at) where act = 'job.watched';
+comment on table private.operator_acts is 'What operators have done: who, what, and whom it concerned. Rows are only added.';
+comment on column private.operator_acts.operator_id is 'Who; null for the service.';
+comment on column private.operator_acts.client_id is 'OAuth client of the token.';
+comment on column private.operator_acts.owner_id is 'Whom it concerned: the owner of the job or of the connection; null for the service''s.';
+comment on column private.operator_acts.reason is 'In the operator''s own words.';
+comment on column private.operator_acts.details is 'What came of it, such as how many tasks ended.';
+alter table private.operator_acts enable row level security;
+
+create function private.note_act(p_act private.operator_acts)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  insert into private.operator_acts (
+    operator_id, client_id, act, owner_id, master_task_id, task_id, tool_slug, tool_name, reason, details
+  )
+  values (
+    auth.uid(), private.request_claims() ->> 'client_id', p_act.act, p_act.owner_id, p_act.master_task_id,
+    p_act.task_id, p_act.tool_slug, p_act.tool_name, left(nullif(btrim(p_act.reason), ''), 2000),
+    coalesce(private.without_nulls(p_act.details), '{}')
+  );
+end;
+$$;
+comment on function private.note_act(private.operator_acts) is
+  'Writes down what the calling operator does, in the transaction that does it; who and when are the call''s.';
+
+create function private.note_watching_operator(p_task public.tasks)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_act private.operator_acts;
+begin
+  if private.is_service_caller() or p_task.created_by is not distinct from auth.uid() then
+    return;
+  end if;
+  v_act.act := 'job.watched';
+  v_act.owner_id := p_task.created_by;
+  v_act.master_task_id := p_task.master_task_id;
+  v_act.task_id := p_task.id;
+  -- Watching is renewed every half a minute; an hour of it is one act.
+  if not exists (
+    select from private.operator_acts as noted
+    where noted.act = 'job.watched' and noted.operator_id = auth.uid()
+      and noted.master_task_id = p_task.master_task_id and noted.at > clock_timestamp() - interval '1 hour'
+  ) then
+    perform private.note_act(v_act);
+  end if;
+end;
+$$;
+comment on function private.note_watching_operator(public.tasks) is
+  'Writes down that an operator watches another''s job, at most once an hour.';
+
+create function private.note_approved_definition(p_connection_id uuid, p_tool_name text, p_definition_hash text)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_act private.operator_acts;
+begin
+  v_act.act := 'tool_definition.approved';
+  select connection.user_id, tool.slug into v_act.owner_id, v_act.tool_slug
+  from public.agent_mcp_connections as connection
+  join public.tools as tool on tool.id = connection.tool_id
+  where connection.id = p_connection_id;
+  v_act.tool_name := p_tool_name;
+  v_act.details := jsonb_build_object('connection_id', p_connection_id, 'definition_hash', p_definition_hash);
+  perform private.note_act(v_act);
+end;
+$$;
+comment on function private.note_approved_definition(uuid, text, text) is
+  'Writes down that an operator approves a tool''s definition.';
+
+create function private.email_of(p_user_id uuid)
+returns text
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return (select account.email from auth.users as account where account.id = p_user_id);
+end;
+$$;
+comment on function private.email_of(uuid) is 'The address of an account, for operators; null for the service and for a deleted account.';
+
+-- What operators read ---------------------------------------------------------------------------
+
+-- Each view reads a function that asks once who reads and refuses all others. A policy would make
+-- every list of the owners pay for the question.
+
+create function private.operator_queue_health()
+returns setof public.queue_health
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+begin
+  perform private.assert_operator('read the state of the queue');
+  return query select * from public.queue_health;
+end;
+$$;
+comment on function private.operator_queue_health() is
+  'queue_health for operators. Definer: it reads the tasks of all owners; assert_operator() is its check.';
+
+create function private.operator_workers()
+returns table (
+  id text, started_at timestamptz, seen_at timestamptz, stopped_at timestamptz, is_live boolean, running_task_count bigint
+)
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+begin
+  perform private.assert_operator('list the workers');
+  return query
+    select worker.id, worker.started_at, worker.seen_at, worker.stopped_at,
+      worker.stopped_at is null and worker.seen_at > clock_timestamp() - interval '1 minute',
+      coalesce(running.task_count, 0)
+    from private.workers as worker
+    left join (
+      select task.worker_id, count(*) as task_count
+      from public.tasks as task
+      where task.status = 'running'
+      group by task.worker_id
+    ) as running on running.worker_id = worker.id
+    where worker.seen_at > clock_timestamp() - interval '1 day' or running.task_count > 0
+    order by worker.seen_at desc;
+end;
+$$;
+comment on function private.operator_workers() is
+  'The workers of the last day for operators. Definer: it reads the tasks of all owners; assert_operator() is its check.';
+
+create function private.operator_stuck_tasks()
+returns table (
+  task_id uuid, master_task_id uuid, created_by uuid, owner_email text, agent_slug text, status text,
+  reason text, since timestamptz, worker_id text, attempts int, deliveries int
+)
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+begin
+  perform private.assert_operator('list the stuck tasks');
+  return query
+    select stuck.task_id, stuck.master_task_id, stuck.created_by, private.email_of(stuck.created_by),
+      stuck.agent_slug, stuck.status, stuck.reason, stuck.since, stuck.worker_id, stuck.attempts, stuck.deliveries
+    from public.stuck_tasks as stuck
+    order by stuck.since;
+end;
+$$;
+comment on function private.operator_stuck_tasks() is
+  'stuck_tasks with their owners for operators. Definer: it reads the tasks of all owners; assert_operator() is its check.';
+
+create function private.operator_dead_letters()
+returns table (
+  id bigint, task_id uuid, master_task_id uuid, created_by uuid, owner_email text, agent_slug text,
+  reason text, error jsonb, created_at timestamptz, retried_at timestamptz
+)
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+begin
+  perform private.assert_operator('list the dead letters');
+  return query
+    select letter.id, letter.task_id, letter.master_task_id, letter.created_by, private.email_of(letter.created_by),
+      letter.agent_slug, letter.reason, letter.error, letter.created_at, letter.retried_at
+    from public.dead_letters as letter
+    order by letter.id desc;
+end;
+$$;
+comment on function private.operator_dead_letters() is
+  'dead_letters with their owners for operators. Definer: it reads the tasks of all owners; assert_operator() is its check.';
+
+create function private.operator_servers()
+returns table (
+  tool_id uuid, slug text, type text, is_active boolean, connection_count bigint, failing_count bigint,
+  waiting_definition_count bigint, last_success_at timestamptz, retry_at timestamptz,
+  listing_failed_at timestamptz, listing_error_code text
+)
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+begin
+  perform private.assert_operator('list the tool servers');
+  return query
+    select tool.id, tool.slug, tool.type, tool.is_active, count(connection.id),
+      count(*) filter (where connection.health = 'failing'),
+      (select count(*) from private.waiting_definitions() as waiting where waiting.tool_id = tool.id),
+      max(connection.last_success_at), max(connection.retry_at), max(connection.listing_failed_at),
+      -- The code alone: the message may name a secret.
+      (array_agg(connection.listing_error ->> 'code' order by connection.listing_failed_at desc nulls last)
+        filter (where connection.listing_error is not null))[1]
+    from public.tools as tool
+    left join public.agent_mcp_connections as connection on connection.tool_id = tool.id
+    group by tool.id
+    order by tool.slug;
+end;
+$$;
+comment on function private.operator_servers() is
+  'How the registered tools fare for all users together, for operators. Definer: it reads the connections of all users; assert_operator() is its check.';
+
+create function private.waiting_definitions()
+returns table (
+  connection_id uuid, tool_id uuid, user_id uuid, tool_name text, state text, definition_hash text,
+  approved_definition jsonb, waiting_definition jsonb
+)
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return query
+    select connection.id, connection.tool_id, connection.user_id, cached.tool_name, cached.state,
+      cached.held_definition ->> 'hash',
+      -- Of a tool that is new there is no approved definition.
+      case when cached.state = 'quarantined' then cached.tool_schema end,
+      cached.held_definition -> 'schema'
+    from public.mcp_tools_cache as cached
+    join public.agent_mcp_connections as connection on connection.id = cached.connection_id
+    where cached.state <> 'approved'
+    union all
+    select connection.id, connection.tool_id, connection.user_id, '', 'quarantined',
+      private.instructions_hash(connection), null, to_jsonb(private.instructions_of(connection))
+    from public.agent_mcp_connections as connection
+    where private.instructions_of(connection) is not null and not private.are_instructions_approved(connection);
+end;
+$$;
+comment on function private.waiting_definitions() is
+  'What waits for approve_tool_definition(), in its arguments, with what was approved before; with an empty name the instructions of a server.';
+
+create function private.operator_tool_definitions()
+returns table (
+  connection_id uuid, server text, tool_name text, user_id uuid, owner_email text, state text,
+  definition_hash text, approved_definition jsonb, waiting_definition jsonb
+)
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+begin
+  perform private.assert_operator('list the tool definitions that wait for an approval');
+  return query
+    select waiting.connection_id, tool.slug, waiting.tool_name, waiting.user_id, private.email_of(waiting.user_id),
+      waiting.state, waiting.definition_hash, waiting.approved_definition, waiting.waiting_definition
+    from private.waiting_definitions() as waiting
+    join public.tools as tool on tool.id = waiting.tool_id
+    order by tool.slug, waiting.tool_name;
+end;
+$$;
+comment on function private.operator_tool_definitions() is
+  'Tool definitions that wait for an approval, for operators. Definer: it reads the connections of all users; assert_operator() is its check.';
+
+create function private.operator_acts()
+returns table (
+  id bigint, at timestamptz, operator_id uuid, operator_email text, client_id text, act text, owner_id uuid,
+  owner_email text, master_task_id uuid, task_id uuid, tool_slug text, tool_name text, reason text, details jsonb
+)
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+begin
+  perform private.assert_operator('list the acts of operators');
+  return query
+    select noted.id, noted.at, noted.operator_id, private.email_of(noted.operator_id), noted.client_id, noted.act,
+      noted.owner_id, private.email_of(noted.owner_id), noted.master_task_id, noted.task_id, noted.tool_slug,
+      noted.tool_name, noted.reason, noted.details
+    from private.operator_acts as noted
+    order by noted.id desc;
+end;
+$$;
+comment on function private.operator_acts() is
+  'What operators have done, newest first, for operators. Definer: nobody has a right to the table; assert_operator() is the check.';
+
+create view public.operator_queue_health with (security_invoker = true) as
+  select * from private.operator_queue_health();
+comment on view public.operator_queue_health is
+  'One row a priority: what waits, for how long, what runs, and on how many workers. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+create view public.operator_workers with (security_invoker = true) as
+  select * from private.operator_workers();
+comment on view public.operator_workers is
+  'Workers seen in the last day, and how many tasks each runs. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+create view public.operator_stuck_tasks with (security_invoker = true) as
+  select * from private.operator_stuck_tasks();
+comment on view public.operator_stuck_tasks is
+  'Tasks that have waited longer than they should, why, and whose they are. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+create view public.operator_dead_letters with (security_invoker = true) as
+  select * from private.operator_dead_letters();
+comment on view public.operator_dead_letters is
+  'Tasks that ran out of attempts or deliveries, and whose they are; operator_redrive() takes their ids. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+create view public.operator_servers with (security_invoker = true) as
+  select * from private.operator_servers();
+comment on view public.operator_servers is
+  'Registered tools: health, breaker, listing and waiting definitions, over all users. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+create view public.operator_tool_definitions with (security_invoker = true) as
+  select * from private.operator_tool_definitions();
+comment on view public.operator_tool_definitions is
+  'Tool definitions that wait for approve_tool_definition(), beside those that were approved before. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+create view public.operator_acts with (security_invoker = true) as
+  select * from private.operator_acts();
+comment on view public.operator_acts is
+  'What operators have done: who, what, whom it concerned. For operators and the service; INSUFFICIENT_SCOPE for all others.';
+
+grant execute on function private.operator_queue_health(), private.operator_workers(), private.operator_stuck_tasks(),
+  private.operator_dead_letters(), private.operator_servers(), private.operator_tool_definitions(), private.operator_acts()
+  to authenticated, service_role;
+grant select on public.operator_queue_health, public.operator_workers, public.operator_stuck_tasks,
+  public.operator_dead_letters, public.operator_servers, public.operator_tool_definitions, public.operator_acts
+  to authenticated, service_role;
+
+-- All jobs --------------------------------------------------------------------------------------
+
+create function private.operator_job_filters(p_attempt text, p_filters jsonb)
+returns private.job_filters
+language plpgsql
+stable
+set search_path = ''
+as $$
+declare
+  v_owner constant text := case jsonb_typeof(p_filters) when 'object' then p_filters ->> 'owner' end;
+  v_filters private.job_filters;
+begin
+  perform private.assert_operator(p_attempt);
+  v_filters := private.job_filters_of(p_attempt, case when v_owner is null then p_filters else p_filters - 'owner' end);
+  if v_owner is not null then
+    v_filters.owner_id := coalesce(
+      (select account.id from auth.users as account where account.id::text = lower(v_owner) or lower(account.email) = lower(v_owner) limit 1),
+      -- Nobody's: an owner who is unknown has no jobs.
+      '00000000-0000-0000-0000-000000000000'
+    );
+  end if;
+  return v_filters;
+end;
+$$;
+comment on function private.operator_job_filters(text, jsonb) is
+  'The filters of a list of all jobs; owner, the id or address of an account, limits it to that owner''s. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, QUERY_INVALID.';
+
+create function private.operator_list_jobs(p_filters jsonb, p_before jsonb, p_limit int)
+returns setof private.job_summary
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+begin
+  return query
+    select * from private.job_summaries(private.operator_job_filters('list all jobs', p_filters), p_before, p_limit);
+end;
+$$;
+comment on function private.operator_list_jobs(jsonb, jsonb, int) is
+  'A page of all jobs. Definer: it reads the tasks of all owners; operator_job_filters() is its check.';
+grant execute on function private.operator_list_jobs(jsonb, jsonb, int) to authenticated, service_role;
+
+create function public.operator_list_jobs(p_filters jsonb default '{}', p_before jsonb default null, p_limit int default 50)
+returns table (
+  id uuid,
+  created_by uuid,
+  owner_email text,
+  agent_slug text,
+  status text,
+  input_head text,
+  metadata jsonb,
+  priority text,
+  budget jsonb,
+  error jsonb,
+  task_count int,
+  open_review_count bigint,
+  input_tokens bigint,
+  output_tokens bigint,
+  cost_micro_usd bigint,
+  run_after timestamptz,
+  cancel_requested_at timestamptz,
+  created_at timestamptz,
+  started_at timestamptz,
+  finished_at timestamptz
+)
+language sql
+stable
+set search_path = ''
+as $$
+  select job.id, job.created_by, job.owner_email, job.agent_slug, job.status, job.input_head, job.metadata, job.priority,
+    job.budget, job.error, job.task_count, job.open_review_count, job.input_tokens, job.output_tokens, job.cost_micro_usd,
+    job.run_after, job.cancel_requested_at, job.created_at, job.started_at, job.finished_at
+  from private.operator_list_jobs(p_filters, p_before, p_limit) as job;
+$$;
+comment on function public.operator_list_jobs(jsonb, jsonb, int) is
+  'All jobs with their owners, as list_jobs() lists one''s own; the filter owner takes the id or address of an account. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, QUERY_INVALID.';
+grant execute on function public.operator_list_jobs(jsonb, jsonb, int) to authenticated, service_role;
+
+create function private.operator_job_counts(p_filters jsonb)
+returns table (status text, job_count bigint)
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+begin
+  return query
+    select counted.status, counted.job_count
+    from private.job_status_counts(private.operator_job_filters('count all jobs', p_filters)) as counted;
+end;
+$$;
+comment on function private.operator_job_counts(jsonb) is
+  'Counts of all jobs. Definer: it reads the tasks of all owners; operator_job_filters() is its check.';
+grant execute on function private.operator_job_counts(jsonb) to authenticated, service_role;
+
+create function public.operator_job_counts(p_filters jsonb default '{}')
+returns table (status text, job_count bigint)
+language sql
+stable
+set search_path = ''
+as $$
+  select counted.status, counted.job_count from private.operator_job_counts(p_filters) as counted;
+$$;
+comment on function public.operator_job_counts(jsonb) is
+  'How many jobs of all owners have each status, of those that fit the filters of operator_list_jobs(). For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, QUERY_INVALID.';
+grant execute on function public.operator_job_counts(jsonb) to authenticated, service_role;
+
+create function private.operator_read_trace(p_master_task_id uuid, p_after jsonb, p_limit int)
+returns setof private.trace_step
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  v_task public.tasks;
+begin
+  perform private.assert_operator('read the trace');
+  v_task := private.any_task(p_master_task_id);
+  return query select * from private.trace_steps(v_task.master_task_id, p_after, p_limit);
+end;
+$$;
+comment on function private.operator_read_trace(uuid, jsonb, int) is
+  'A page of the trace of any job. Definer: it reads the steps of all owners; assert_operator() is its check.';
+grant execute on function private.operator_read_trace(uuid, jsonb, int) to authenticated, service_role;
+
+create function public.operator_read_trace(p_master_task_id uuid, p_after jsonb default null, p_limit int default 1000)
+returns table (
+  task_id uuid,
+  seq int,
+  kind text,
+  state text,
+  name text,
+  server text,
+  call_id text,
+  error_code text,
+  usage jsonb,
+  cost_micro_usd bigint,
+  interruptions int,
+  started_at timestamptz,
+  ended_at timestamptz
+)
+language sql
+stable
+set search_path = ''
+as $$
+  select * from private.operator_read_trace(p_master_task_id, p_after, p_limit);
+$$;
+comment on function public.operator_read_trace(uuid, jsonb, int) is
+  'The steps of any job, as read_trace() gives those of one''s own, without inputs and outputs. For operators and the service. Raises INSUFFICIENT_SCOPE, AGENT_NOT_ALLOWED, TASK_NOT_FOUND, QUERY_INVALID.';
+grant execute on function public.operator_read_trace(uuid, jsonb, int) to authenticated, service_role;

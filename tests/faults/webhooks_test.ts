@@ -1,0 +1,262 @@
+import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
+import type { Sql } from "../../shared/db/sql_client.ts";
+import { isolateClock } from "../../shared/isolate/clock.ts";
+import { createLifetime } from "../../shared/isolate/lifetime.ts";
+import { createGuardedFetch } from "../../shared/net/guarded_fetch.ts";
+import { createSqlMessageStore, type MessageStore } from "../../shared/webhooks/message_store.ts";
+import { createWebhookWorker, type WebhookPorts } from "../../shared/webhooks/webhook_worker.ts";
+import { createTasks, openRaceTrack } from "../postgres/race_fixture.ts";
+
+const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+
+Deno.test("webhooks", async (t) => {
+  await using track = await openRaceTrack();
+  const { sql } = track;
+  await using receiver = startReceiver();
+  const store = createSqlMessageStore(sql, { leaseSeconds: 60, clock: isolateClock });
+  const ports = {
+    store,
+    fetch: createGuardedFetch({ allowLoopback: true }),
+    nowMs: Date.now,
+    clock: isolateClock,
+    timeoutMs: 300,
+    log: () => {},
+  };
+
+  await t.step("a receiver gets a message that it can verify, once", async () => {
+    await addWebhook(sql, receiver.url("/ok"));
+    const [taskId] = await createTasks(sql, 1);
+
+    await work(ports);
+    await work(ports);
+
+    const [request, ...others] = receiver.take();
+    assert.ok(request);
+    assert.deepEqual(others, []);
+    assert.equal(signatureOf(request), request.headers.get("webhook-signature"));
+    const age = Date.now() / 1_000 - Number(request.headers.get("webhook-timestamp"));
+    assert.ok(age < 30, "the timestamp is now");
+    assert.equal(JSON.parse(request.body).data.task_id, taskId);
+    const [message] = await messages(sql);
+    assert.equal(message?.id, request.headers.get("webhook-id"));
+    assert.equal(message?.status, "delivered");
+  });
+
+  for (
+    const [claim, path, problem] of [
+      ["answers 500", "/500", "the receiver answered 500"],
+      ["does not answer", "/silent", "did not answer within 0.3 seconds"],
+      [
+        "redirects to a private address",
+        "/redirect",
+        "answered 307, and redirects are not followed",
+      ],
+    ] as const
+  ) {
+    await t.step(`a receiver that ${claim} is tried again later`, async () => {
+      await addWebhook(sql, receiver.url(path));
+      await createTasks(sql, 1);
+
+      await work(ports);
+
+      assert.equal(receiver.take().length, 1, "one request, and none to where it redirects");
+      const [message] = await messages(sql);
+      assert.equal(message?.status, "pending");
+      assert.equal(message?.attempts, 1);
+      assert.ok(message.error?.message.includes(problem), JSON.stringify(message.error));
+      assert.ok(!JSON.stringify(message).includes(SECRET.slice(6)), "the log holds no secret");
+
+      receiver.heal();
+      await sql`update public.webhook_messages set run_after = now() - interval '1 second'`;
+      await work(ports);
+      assert.equal((await messages(sql))[0]?.status, "delivered");
+      receiver.take();
+    });
+  }
+
+  await t.step("a receiver that is gone stops its webhook", async () => {
+    const id = await addWebhook(sql, receiver.url("/410"));
+    await createTasks(sql, 1);
+
+    await work(ports);
+
+    assert.equal((await messages(sql))[0]?.status, "failed");
+    const [webhook] = await sql`select is_active from public.webhooks where id = ${id}`;
+    assert.equal(webhook?.is_active, false);
+    receiver.take();
+  });
+
+  await t.step("no request reaches a private address", async () => {
+    await addWebhook(sql, receiver.url("/ok"));
+    await createTasks(sql, 1);
+
+    await work({ ...ports, fetch: createGuardedFetch({ allowLoopback: false }) });
+
+    assert.deepEqual(receiver.take(), []);
+    const [message] = await messages(sql);
+    assert.match(message?.error?.message ?? "", /it leads to a loopback, private/);
+  });
+
+  await t.step("a receiver that never answers does not hold up another", async () => {
+    await addWebhook(sql, receiver.url("/silent"));
+    const [live] = await sql`
+      insert into public.webhooks (url, events) values (${receiver.url("/ok")}, '{task.created}')
+      returning id`;
+    await createTasks(sql, 30);
+
+    await work({ ...ports, timeoutMs: 3_000 }, async () => {
+      while (true) {
+        const [row] = await sql`
+          select count(*)::int as count from public.webhook_messages
+          where webhook_id = ${live?.id} and status = 'delivered'`;
+        if (row?.count === 30) break;
+      }
+      const [silent] = await sql`
+        select count(*)::int as count from public.webhook_messages
+        where webhook_id <> ${live?.id} and attempts > 0`;
+      assert.ok(silent?.count < 30, "while the other's messages still wait");
+      // Else each of them is waited for.
+      await sql`update public.webhooks set is_active = false where id <> ${live?.id}`;
+    });
+    receiver.take();
+  });
+
+  await t.step("a worker that dies before its request loses no message", async () => {
+    await addWebhook(sql, receiver.url("/ok"));
+    await createTasks(sql, 1);
+
+    await store.claim("dies", 1);
+    assert.deepEqual(await sendAfterDeath(), 1);
+  });
+
+  await t.step(
+    "one that dies before its record is committed sends it again, as itself",
+    async () => {
+      await addWebhook(sql, receiver.url("/ok"));
+      await createTasks(sql, 1);
+
+      const record: MessageStore["record"] = ({ id, epoch }) =>
+        sql.begin(async (tx) => {
+          await tx`
+          select private.record_webhook_attempt(${id}, ${epoch}::bigint, 1, 204, null, null)`;
+          throw new Error("The worker dies");
+        });
+      await work({ ...ports, store: { ...store, record } });
+      assert.deepEqual(await sendAfterDeath(), 2);
+    },
+  );
+
+  /** Lets the dead worker's lease run out, and returns how often the message was sent in all. */
+  async function sendAfterDeath(): Promise<number> {
+    const [dead] = await messages(sql);
+    assert.equal(dead?.status, "running");
+    assert.equal(dead.attempts, 0, "nothing is half written");
+    await sql`update public.webhook_messages set lease_expires_at = now() - interval '1 second'`;
+    await work(ports);
+    assert.equal((await messages(sql))[0]?.status, "delivered");
+    const ids = receiver.take().map(({ headers }) => headers.get("webhook-id"));
+    assert.deepEqual(new Set(ids), new Set([dead.id]), "a repeated one has the same id");
+    return ids.length;
+  }
+
+  await t.step("workers side by side send each message once", async () => {
+    await addWebhook(sql, receiver.url("/ok"));
+    await createTasks(sql, 60);
+
+    await Promise.all(Array.from({ length: 4 }, () => work(ports)));
+
+    const ids = receiver.take().map(({ headers }) => headers.get("webhook-id"));
+    assert.equal(ids.length, 60);
+    assert.equal(new Set(ids).size, 60);
+  });
+
+  await t.step("a task is created although its message cannot be written", async () => {
+    await addWebhook(sql, receiver.url("/ok"));
+    await sql`alter table public.webhook_messages add constraint broken check (false) not valid`;
+
+    const ids = await createTasks(sql, 1);
+
+    assert.equal(ids.length, 1);
+    await sql`alter table public.webhook_messages drop constraint broken`;
+  });
+});
+
+/** The one webhook there is from now on; the messages of those before are gone. */
+async function addWebhook(sql: Sql, url: string): Promise<string> {
+  await sql`delete from public.webhooks`;
+  const [webhook] = await sql`
+    insert into public.webhooks (url, events) values (${url}, '{task.created}') returning id`;
+  await sql`select public.rotate_webhook_secret(${webhook?.id}, ${SECRET})`;
+  await sql`update public.webhooks set previous_secret_until = null`;
+  return String(webhook?.id);
+}
+
+/** Runs a worker until it finds nothing more to do. */
+async function work(ports: WebhookPorts, meanwhile?: () => Promise<void>): Promise<void> {
+  const worker = createWebhookWorker({
+    id: crypto.randomUUID(),
+    ports,
+    lifetime: createLifetime(3_600),
+    leaseSeconds: 60,
+    idleSeconds: 0.1,
+  });
+  await Promise.all([worker.run(), meanwhile?.()]);
+}
+
+interface Message {
+  readonly id: string;
+  readonly status: string;
+  readonly attempts: number;
+  readonly error: { readonly message: string } | null;
+  readonly log: unknown;
+}
+
+async function messages(sql: Sql): Promise<Message[]> {
+  return [
+    ...await sql<Message[]>`
+      select id, status, attempts, error, log from public.webhook_messages order by id`,
+  ];
+}
+
+interface Received {
+  readonly headers: Headers;
+  readonly body: string;
+}
+
+function signatureOf({ headers, body }: Received): string {
+  const signed = `${headers.get("webhook-id")}.${headers.get("webhook-timestamp")}.${body}`;
+  const key = atob(SECRET.slice("whsec_".length));
+  const hmac = createHmac("sha256", Uint8Array.from(key, (c) => c.charCodeAt(0)));
+  return `v1,${hmac.update(signed).digest("base64")}`;
+}
+
+/** A server that behaves as the path says, until it is healed. */
+function startReceiver() {
+  const received: Received[] = [];
+  let isHealed = false;
+  const closed = Promise.withResolvers<void>();
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
+    const { pathname } = new URL(request.url);
+    received.push({ headers: request.headers, body: await request.text() });
+    if (isHealed || pathname === "/ok") return new Response(null, { status: 204 });
+    if (pathname === "/redirect") {
+      return new Response(null, { status: 307, headers: { location: "http://127.0.0.1:9/" } });
+    }
+    if (pathname !== "/silent") return new Response(null, { status: Number(pathname.slice(1)) });
+    await closed.promise;
+    return new Response(null);
+  });
+  return {
+    url(path: string) {
+      isHealed = false;
+      return `http://127.0.0.1:${server.addr.port}${path}`;
+    },
+    take: () => received.splice(0),
+    heal: () => isHealed = true,
+    async [Symbol.asyncDispose]() {
+      closed.resolve();
+      await server.shutdown();
+    },
+  };
+}
