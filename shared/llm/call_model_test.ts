@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { createModelCaller, type ModelCall, type ModelCallPorts } from "./call_model.ts";
-import type { ModelEndpoint, ModelRequest, ModelResponse } from "./model_port.ts";
+import type { ModelAdapter, ModelEndpoint, ModelRequest, ModelResponse } from "./model_port.ts";
 import type { ModelKeyQuery } from "./resolve_model_key.ts";
 
 const KEY = "sk-secret-0123456789";
