@@ -8,11 +8,11 @@ import { visibilityWarning } from "../../sql/lexical_gate.ts";
 import {
   defineTool,
   type InputRequired,
-  inputRequired,
   reply,
   type ToolContext,
   type ToolReply,
 } from "../../tool_contracts/internal_server.ts";
+import { askToConfirm, isConfirmed } from "./confirmation_form.ts";
 import { runGuarded } from "./guarded_transaction.ts";
 import { type AdmittedCall, fragmentAt, type JudgedCall, tablesOf } from "./judged_call.ts";
 import { offerConfirmation } from "./offer_confirmation.ts";
@@ -127,7 +127,7 @@ async function confirmedWrite(call: AdmittedCall): Promise<ToolReply | InputRequ
   if (request.confirmation_token !== null) {
     return succeeded(await runWrite(call, request.confirmation_token));
   }
-  if (context.requestState !== null && isAccepted(context)) {
+  if (context.requestState !== null && isConfirmed(context)) {
     return succeeded(await runWrite(call, context.requestState));
   }
   if (context.inputResponses !== null || !context.acceptsInput) {
@@ -135,24 +135,7 @@ async function confirmedWrite(call: AdmittedCall): Promise<ToolReply | InputRequ
   }
   const shown = await dryRun(call);
   const { confirmation_token: token = "" } = shown;
-  return inputRequired({
-    confirmation: {
-      method: "elicitation/create",
-      params: { message: questionOf(shown), requestedSchema: CONFIRMATION_FORM },
-    },
-  }, token);
-}
-
-const CONFIRMATION_FORM: JsonObject = {
-  type: "object",
-  properties: { confirmed: { type: "boolean", title: "Run this statement" } },
-  required: ["confirmed"],
-};
-
-function isAccepted({ inputResponses }: ToolContext): boolean {
-  const response = inputResponses?.confirmation;
-  return isJsonObject(response) && response.action === "accept" &&
-    isJsonObject(response.content) && response.content.confirmed === true;
+  return askToConfirm(questionOf(shown), token);
 }
 
 function questionOf({ statement, estimated_rows: rows, warnings = [] }: StatementAnswer): string {
