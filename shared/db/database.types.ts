@@ -529,14 +529,14 @@ isOneToOne: false
                   ]
                 },"model_policies": {
                   Row: {
-                    "allow_organisation_key": boolean,"allow_own_key": boolean,"id": string,"is_allowed": boolean,"model": string | null,"provider_id": string,"user_id": string | null
+                    "allow_organisation_key": boolean,"allow_own_key": boolean,"cap_period": string,"id": string,"is_allowed": boolean,"model": string | null,"provider_id": string,"spending_cap_micro_usd": number | null,"user_id": string | null
                   }
                   ComputedFields: never
                   Insert: {
-                    "allow_organisation_key"?: boolean,"allow_own_key"?: boolean,"id"?: string,"is_allowed"?: boolean,"model"?: string | null,"provider_id": string,"user_id"?: string | null
+                    "allow_organisation_key"?: boolean,"allow_own_key"?: boolean,"cap_period"?: string,"id"?: string,"is_allowed"?: boolean,"model"?: string | null,"provider_id": string,"spending_cap_micro_usd"?: number | null,"user_id"?: string | null
                   }
                   Update: {
-                    "allow_organisation_key"?: boolean,"allow_own_key"?: boolean,"id"?: string,"is_allowed"?: boolean,"model"?: string | null,"provider_id"?: string,"user_id"?: string | null
+                    "allow_organisation_key"?: boolean,"allow_own_key"?: boolean,"cap_period"?: string,"id"?: string,"is_allowed"?: boolean,"model"?: string | null,"provider_id"?: string,"spending_cap_micro_usd"?: number | null,"user_id"?: string | null
                   }
                   Relationships: [
                     {
@@ -1513,6 +1513,9 @@ export const CLOSED_SETS = {
   },
   messages: {
     role: ["user", "assistant"],
+  },
+  model_policies: {
+    cap_period: ["day", "month"],
   },
   quoth_syncs: {
     kind: ["tree", "files", "embed"],
