@@ -28,6 +28,12 @@ const STACK_ENTRIES = [
   "stack/functions/isolate_worker.ts",
 ];
 
+/** Where people read text that this project wrote. */
+const WORD_ROOTS = ["docs", "scripts", "shared", "stack", "supabase", "tests", "console"];
+const WORD_PAGES = ["README.md", "CONTRIBUTING.md", "AGENTS.md", "ARCHITECTURE.md", "CHANGELOG.md"];
+const WRITTEN_BY_OTHERS =
+  /vendor\/|node_modules\/|fixtures\/|database\.types\.ts$|retired_words\.ts$/;
+
 await runCommand(
   {
     name: "deno task check",
@@ -109,12 +115,6 @@ async function errorCodeProblems(): Promise<string[]> {
   }
   return problems;
 }
-
-/** Where people read text that this project wrote. */
-const WORD_ROOTS = ["docs", "scripts", "shared", "stack", "supabase", "tests", "console"];
-const WORD_PAGES = ["README.md", "CONTRIBUTING.md", "AGENTS.md", "ARCHITECTURE.md", "CHANGELOG.md"];
-const WRITTEN_BY_OTHERS =
-  /vendor\/|node_modules\/|fixtures\/|database\.types\.ts$|retired_words\.ts$/;
 
 async function wordProblems(): Promise<string[]> {
   const problems: string[] = [];
