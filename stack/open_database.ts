@@ -77,10 +77,12 @@ async function openNative(dataDir: string, options: OpenDatabaseOptions): Promis
   const { ephemeral, projectRoot, log } = options;
   // Loaded when needed: the other kinds need nothing of it.
   const { startNativeDatabase } = await import("./database/native_database.ts");
-  const copied = ephemeral && projectRoot !== undefined
-    ? { projectRoot, cacheDir: options.cacheDir ?? defaultCacheDir(), log }
-    : null;
-  return await startNativeDatabase(dataDir, options.port ?? 0, copied);
+  if (ephemeral && projectRoot !== undefined) {
+    const { copyMigratedCluster } = await import("./migrated_cluster.ts");
+    const cacheDir = options.cacheDir ?? defaultCacheDir();
+    await copyMigratedCluster(join(dataDir, "native"), { projectRoot, cacheDir, log });
+  }
+  return await startNativeDatabase(dataDir, options.port ?? 0);
 }
 
 async function openPglite(dataDir: string, options: OpenDatabaseOptions): Promise<StackDatabase> {

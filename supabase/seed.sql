@@ -3,14 +3,34 @@
 
 insert into public.llm_providers (name, display_name, api, base_url, default_model, requires_api_key, api_key_secret_name)
 values
-  ('openai', 'OpenAI', 'openai', null, 'gpt-5-mini', true, 'OPENAI_API_KEY'),
-  ('anthropic', 'Anthropic', 'anthropic', null, 'claude-sonnet-4-5', true, 'ANTHROPIC_API_KEY'),
-  ('google', 'Google Gemini', 'google', null, 'gemini-2.5-flash', true, 'GOOGLE_API_KEY'),
-  ('openrouter', 'OpenRouter', 'openai', 'https://openrouter.ai/api/v1', 'openai/gpt-5-mini', true, 'OPENROUTER_API_KEY'),
+  ('openai', 'OpenAI', 'openai', null, 'gpt-5.4-mini', true, 'OPENAI_API_KEY'),
+  ('anthropic', 'Anthropic', 'anthropic', null, 'claude-haiku-4-5', true, 'ANTHROPIC_API_KEY'),
+  ('google', 'Google Gemini', 'google', null, 'gemini-3.8-flash', true, 'GOOGLE_API_KEY'),
+  ('openrouter', 'OpenRouter', 'openai', 'https://openrouter.ai/api/v1', 'openai/gpt-5.4-mini', true, 'OPENROUTER_API_KEY'),
   ('ollama', 'Ollama', 'openai', 'http://127.0.0.1:11434/v1', 'llama3.2', false, null),
   -- Plays the agents below from a script, without a key; the embedded stack sets its address.
   ('demo', 'Scripted demo model', 'openai', 'http://127.0.0.1:9/v1', 'demo', false, null)
 on conflict (name) do nothing;
+
+-- The providers' list prices on 2026-11-22. A change is a new row with its own valid_from.
+insert into public.model_prices (
+  provider_id, model, input_micro_usd_per_mtok, cached_input_micro_usd_per_mtok,
+  cache_write_input_micro_usd_per_mtok, output_micro_usd_per_mtok, valid_from
+)
+select provider.id, price.model, price.input, price.cached_input, price.cache_write, price.output, price.valid_from::timestamptz
+from (
+  values
+    ('openai', 'gpt-5.4-mini', 750000, 75000, null, 4500000, '2026-03-17'),
+    ('openrouter', 'openai/gpt-5.4-mini', 750000, 75000, null, 4500000, '2026-03-17'),
+    ('anthropic', 'claude-haiku-4-5', 1000000, 100000, 1250000, 5000000, '2025-10-15'),
+    ('google', 'gemini-3.8-flash', 750000, 75000, null, 3750000, '2026-09-02'),
+    ('google', 'gemini-3.8-flash', 1500000, 150000, null, 7500000, '2027-01-01'),
+    -- They run on this machine.
+    ('ollama', 'llama3.2', 0, 0, null, 0, '2026-01-01'),
+    ('demo', 'demo', 0, 0, null, 0, '2026-01-01')
+) as price (provider, model, input, cached_input, cache_write, output, valid_from)
+join public.llm_providers as provider on provider.name = price.provider
+on conflict do nothing;
 
 insert into public.agents (name, slug, description, system_prompt, provider_id, temperature)
 select agent.name, agent.slug, agent.description, agent.system_prompt, provider.id, 0.2

@@ -55,6 +55,7 @@ async function fail(cause: unknown, run: FailedRun): Promise<TaskEnd> {
   run.ports.log("warn", "task.failing", {
     task_id: run.lease.taskId,
     code: error.code,
+    message: error.message,
     origin: originOf(error),
   });
   await keepResults(run);

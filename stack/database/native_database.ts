@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { startNativeCluster } from "../native/native_cluster.ts";
-import { type ClusterSnapshotOptions, copyMigratedCluster } from "../native/cluster_snapshot.ts";
 import { findNativePrefix } from "../native/native_prefix.ts";
 import type { StackDatabase } from "./database_port.ts";
 import { folderInUse, takeLock } from "./folder_lock.ts";
@@ -17,7 +16,6 @@ import { listenOnDatabase } from "./listening_database.ts";
 export async function startNativeDatabase(
   dataDir: string,
   port: number,
-  copied: Omit<ClusterSnapshotOptions, "prefix"> | null = null,
 ): Promise<StackDatabase> {
   const prefix = await findNativePrefix();
   await Deno.mkdir(dataDir, { recursive: true });
@@ -25,7 +23,6 @@ export async function startNativeDatabase(
   const lock = await takeLock(`${clusterDir}.lock`, Deno.pid);
   if (lock.kind === "held") throw folderInUse(clusterDir, lock.holder?.ownerPid ?? null);
   try {
-    if (copied !== null) await copyMigratedCluster(clusterDir, { ...copied, prefix });
     const cluster = await startNativeCluster({ prefix, dataDir: clusterDir, port });
     return listenOnDatabase({
       kind: "native",

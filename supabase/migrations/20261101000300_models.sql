@@ -16,7 +16,23 @@ comment on table public.llm_providers is 'Model providers. Written by the servic
 comment on column public.llm_providers.name is 'Stable key that agents and tools name.';
 comment on column public.llm_providers.api is 'The wire format the provider speaks.';
 comment on column public.llm_providers.base_url is 'Null for the address of the wire format''s own vendor.';
-comment on column public.llm_providers.api_key_secret_name is 'Name of the organisation''s key in Vault. Never readable to users.';
+comment on column public.llm_providers.api_key_secret_name is 'Name of the organisation''s key in Vault; by default the provider''s name with _API_KEY. Never readable to users.';
+
+create function private.name_provider_key()
+returns trigger
+language plpgsql
+set search_path = ''
+as $$
+begin
+  new.api_key_secret_name := upper(regexp_replace(new.name, '[^A-Za-z0-9]+', '_', 'g')) || '_API_KEY';
+  return new;
+end;
+$$;
+comment on function private.name_provider_key() is
+  'Row trigger: a provider whose key has no name gets the usual one, such as OPENAI_API_KEY.';
+create trigger llm_providers_name_key before insert or update on public.llm_providers
+  for each row when (new.requires_api_key and new.api_key_secret_name is null)
+  execute function private.name_provider_key();
 
 alter table public.llm_providers enable row level security;
 create policy "signed-in users read providers" on public.llm_providers

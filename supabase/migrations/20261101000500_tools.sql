@@ -15,7 +15,10 @@ create table public.tools (
   data_flows jsonb check (jsonb_typeof(data_flows) = 'object'),
   is_active boolean not null default true,
   source text not null default 'manual' check (source in ('manual', 'yaml')),
-  created_at timestamptz not null default now()
+  created_at timestamptz not null default now(),
+  -- A refresh token belongs to a user who connected an account; the gateway sends none as it is.
+  constraint tools_refresh_tokens_are_users_own
+    check (credential_type is distinct from 'oauth_refresh_token' or credential_secret_name is null)
 );
 create index idx_tools_slug on public.tools (slug);
 comment on table public.tools is

@@ -5,7 +5,40 @@ create table private.settings (
   value text not null,
   updated_at timestamptz not null default now()
 );
-comment on table private.settings is 'Settings of this installation that are no secrets, such as project_url.';
+comment on table private.settings is 'Settings of this installation that are not secret, such as project_url.';
+
+create function private.check_setting()
+returns trigger
+language plpgsql
+set search_path = ''
+as $$
+declare
+  v_wanted text := case
+    when new.key = 'project_url' then '^https?://[^/ ]+'
+    when new.key = 'transcripts_kept_since' then '^\d{4}-'
+    when new.key in ('keep_jobs_days', 'keep_events_days', 'keep_executions_days') then '^\d{1,5}$'
+    when new.key in ('realtime_messages_per_second', 'watch_seconds') then '^\d{1,9}$'
+  end;
+begin
+  if v_wanted is null then
+    raise sqlstate 'PT500' using
+      message = format('Cannot write the setting %L: there is no such setting', new.key),
+      detail = 'CONFIG_INVALID',
+      hint = 'The settings are project_url, keep_jobs_days, keep_events_days, keep_executions_days, realtime_messages_per_second and watch_seconds.';
+  end if;
+  if new.value !~ v_wanted then
+    raise sqlstate 'PT500' using
+      message = format('Cannot write the setting %L: its value is %L', new.key, left(new.value, 100)),
+      detail = 'CONFIG_INVALID',
+      hint = case when new.key = 'project_url' then 'Give an http or https address.' else 'Give a whole number.' end;
+  end if;
+  return new;
+end;
+$$;
+comment on function private.check_setting() is
+  'Row trigger: refuses unknown settings and values that their readers could not use. Raises CONFIG_INVALID.';
+create trigger settings_check before insert or update on private.settings
+  for each row execute function private.check_setting();
 
 create table private.workers (
   id text primary key,

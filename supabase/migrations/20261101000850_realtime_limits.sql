@@ -9,8 +9,7 @@ set search_path = ''
 as $$
 begin
   return coalesce(
-    -- What is no number counts as not set: a mistyped setting stops nobody's work.
-    (select value::numeric from private.settings where key = p_key and value ~ '^\d{1,9}$'),
+    (select value::numeric from private.settings where key = p_key),
     p_default
   );
 end;

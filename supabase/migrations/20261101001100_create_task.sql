@@ -64,6 +64,27 @@ end;
 $$;
 comment on function private.cap(jsonb, text, numeric) is 'A cap of a job: the budget''s own, null where it lifts the cap, else the default.';
 
+create function private.nearest_agents(p_slug text, p_user_id uuid)
+returns text
+language sql
+stable
+set search_path = ''
+as $$
+  with near as (
+    select agent.slug,
+      (
+        select count(*) from generate_series(1, length(agent.slug) - 1) as place
+        where strpos(lower(p_slug), substr(agent.slug, place, 2)) > 0
+      )::numeric / greatest(length(agent.slug), length(p_slug)) as likeness
+    from public.agents as agent
+    where agent.is_active and private.may_use_agent(agent.id, p_user_id)
+  )
+  select string_agg(format('"%s"', slug), ', ' order by likeness desc, slug)
+  from (select * from near where likeness >= 0.3 order by likeness desc, slug limit 3) as nearest;
+$$;
+comment on function private.nearest_agents(text, uuid) is
+  'Up to three slugs that look like a mistyped one, best first, of the agents that the user may use; null when none does. Compares pairs of letters.';
+
 create function private.active_agent(p_slug text, p_user_id uuid, p_attempt text default 'create the task')
 returns public.agents
 language plpgsql
@@ -72,14 +93,17 @@ set search_path = ''
 as $$
 declare
   v_agent public.agents;
+  v_nearest text;
 begin
   select * into v_agent from public.agents where slug = p_slug;
   -- An agent that a user may not use is none to them: the table agents does not show it either.
   if not found or not private.may_use_agent(v_agent.id, p_user_id) then
+    v_nearest := private.nearest_agents(p_slug, p_user_id);
     raise sqlstate 'PT404' using
       message = format('Cannot %s: no agent that you may use has the slug %L', p_attempt, p_slug),
       detail = 'AGENT_NOT_FOUND',
-      hint = 'Read the slugs from the table agents, or ask an operator for a row in agent_audience.';
+      hint = coalesce(format('Did you mean %s? ', v_nearest), '')
+        || 'Read the slugs from the table agents, or ask an operator for a row in agent_audience.';
   end if;
   if not v_agent.is_active then
     raise sqlstate 'PT409' using

@@ -65,7 +65,8 @@ begin
   return case
     when v_target.id is null then jsonb_build_object(
       'code', 'AGENT_NOT_FOUND',
-      'message', format('Cannot hand off: no agent has the slug %L', p_target_slug))
+      'message', format('Cannot hand off: no agent has the slug %L', p_target_slug)
+        || coalesce(format('. Did you mean %s?', private.nearest_agents(p_target_slug, p_user_id)), ''))
     when not v_target.is_active then jsonb_build_object(
       'code', 'AGENT_INACTIVE',
       'message', format('Cannot hand off: the agent %L is not active', p_target_slug))

@@ -100,6 +100,20 @@ $$;
 comment on function private.pair_chunks(uuid, text, jsonb) is
   'The chunks that a document is to have, in order, each with the id of the stored chunk of the same hash; id null: a new one.';
 
+create function private.chunk_metadata(p_heading_path text[])
+returns jsonb
+language sql
+stable
+set search_path = ''
+as $$
+  select jsonb_strip_nulls(jsonb_build_object(
+    'source', 'markdown-split',
+    'section', p_heading_path[cardinality(p_heading_path)]
+  ));
+$$;
+comment on function private.chunk_metadata(text[]) is
+  'The metadata of a chunk: where it comes from, and the heading that it stands under.';
+
 create function private.store_chunks(p_document public.documents, p_embedder text, p_chunks jsonb)
 returns jsonb
 language plpgsql
@@ -121,7 +135,8 @@ begin
   kept as (
     update public.document_embeddings as chunk
     set chunk_index = wanted.chunk_index, heading_path = wanted.heading_path, anchor = wanted.anchor,
-        start_line = wanted.start_line, end_line = wanted.end_line
+        start_line = wanted.start_line, end_line = wanted.end_line,
+        metadata = private.chunk_metadata(wanted.heading_path)
     from wanted
     where chunk.id = wanted.id
       and (chunk.chunk_index, chunk.heading_path, chunk.anchor, chunk.start_line, chunk.end_line)
@@ -143,9 +158,10 @@ begin
   ),
   made as (
     insert into public.document_embeddings (document_id, content_chunk, embedding, chunk_index, heading_path,
-      anchor, start_line, end_line, chunk_hash, token_count, embedder)
+      anchor, start_line, end_line, chunk_hash, token_count, embedder, metadata)
     select p_document.id, wanted.content, coalesce(twin.embedding, spare.embedding), wanted.chunk_index, wanted.heading_path,
-      wanted.anchor, wanted.start_line, wanted.end_line, wanted.chunk_hash, wanted.token_count, p_embedder
+      wanted.anchor, wanted.start_line, wanted.end_line, wanted.chunk_hash, wanted.token_count, p_embedder,
+      private.chunk_metadata(wanted.heading_path)
     from wanted
     left join lateral (
       select chunk.embedding

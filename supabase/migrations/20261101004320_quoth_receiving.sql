@@ -84,12 +84,16 @@ declare
   v_project public.projects := private.find_project(p_project);
 begin
   return query select private.queue_tree_sync(v_project.id, 'request'), 1;
+  -- Whoever asks has mended what failed: no sync of the project waits for its backoff any longer.
+  update public.quoth_syncs as sync
+  set run_after = null
+  where sync.project_id = v_project.id and sync.status = 'pending' and sync.run_after > clock_timestamp();
   perform private.resume_embedder(name)
   from unnest(array[v_project.embedder, v_project.next_embedder]) as name;
 end;
 $$;
 comment on function private.request_sync(text) is
-  'Asks for a comparison of a project with its branch, which also tries again the files that failed before and an embedder that refused everything. Called by quoth-sync and quoth:add.';
+  'Asks for a comparison of a project with its branch, which also ends the backoff of its syncs and tries again the files that failed before and an embedder that refused everything. Called by quoth-sync and quoth:add.';
 
 create function private.receive_files(p_project text, p_files jsonb)
 returns table (sync_id uuid, queued int)

@@ -71,11 +71,10 @@ Deno.test("a task starts whatever happens to its wake", async (t) => {
     await cron.pause();
     await endpoint.stand("pass");
     // pg_net's queue is unlogged: after a crash of Postgres it is empty. Here it takes nothing.
-    await sql`insert into private.settings (key, value) values ('kept_url', (
-      select value from private.settings where key = 'project_url'))`;
-    await sql`delete from private.settings where key = 'project_url'`;
+    const [setting] = await sql<{ value: string }[]>`
+      delete from private.settings where key = 'project_url' returning value`;
     const taskId = await createTask(platform);
-    await sql`update private.settings set key = 'project_url' where key = 'kept_url'`;
+    await sql`select private.configure_project_url(${setting?.value ?? ""})`;
     assert.deepEqual(endpoint.seen(), []);
 
     const resumedAt = await cron.resume();

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
-import { copyMigratedCluster } from "../../stack/native/cluster_snapshot.ts";
+import { copyMigratedCluster } from "../../stack/migrated_cluster.ts";
 import { type NativeCluster, startNativeCluster } from "../../stack/native/native_cluster.ts";
 import { findNativePrefix } from "../../stack/native/native_prefix.ts";
 import { createSql, type Sql } from "../../shared/db/sql_client.ts";
@@ -30,7 +30,6 @@ export async function startMigratedServer(): Promise<NativeServer> {
 /** Makes `dataDir` a cluster that `startNativeCluster()` starts with the project's migrations. */
 export async function fillMigrated(dataDir: string): Promise<void> {
   await copyMigratedCluster(dataDir, {
-    prefix: await findNativePrefix(),
     projectRoot: PROJECT_ROOT,
     cacheDir: CACHE_DIR,
     log: () => {},

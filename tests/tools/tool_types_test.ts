@@ -330,6 +330,7 @@ async function databaseFunctions(t: Deno.TestContext, fixture: ToolFixture): Pro
         role: "authenticated",
       });
       assert.ok(own.outcome.kind === "answered" && own.outcome.text.includes("mine"));
+      assert.equal(Array.isArray(JSON.parse(own.outcome.text)), true, "one row of a set is a set");
       assert.ok(other.outcome.kind === "answered" && !other.outcome.text.includes("mine"));
       assert.equal(added.row.mcp_name, await slugOf(fixture, added.row.tool_id));
     },

@@ -1,4 +1,4 @@
-import { Inbox, ListTree, ReceiptText, Settings, Wrench } from "@lucide/vue";
+import { Activity, Inbox, ListTree, ReceiptText, Settings, Wrench } from "@lucide/vue";
 import type { Component } from "vue";
 
 /** An entry of the navigation. */
@@ -18,5 +18,6 @@ export const PAGES: readonly NavigationPage[] = [
   { path: "/reviews", title: "Reviews", icon: Inbox, key: "r" },
   { path: "/tools", title: "Tools", icon: Wrench, key: "t" },
   { path: "/calls", title: "Calls", icon: ReceiptText, key: "c" },
+  { path: "/operations", title: "Operations", icon: Activity, key: "o", needs: "operator" },
   { path: "/settings", title: "Settings", icon: Settings, key: "s" },
 ];

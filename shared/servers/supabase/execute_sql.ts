@@ -5,14 +5,15 @@ import { SwarmError } from "../../errors/swarm_error.ts";
 import { isJsonObject, type JsonObject } from "../../json.ts";
 import { classifySql } from "../../sql/classify_sql.ts";
 import { visibilityWarning } from "../../sql/lexical_gate.ts";
+import { lockWarning } from "../../sql/lock_level.ts";
 import {
   defineTool,
   type InputRequired,
-  inputRequired,
   reply,
   type ToolContext,
   type ToolReply,
 } from "../../tool_contracts/internal_server.ts";
+import { askToConfirm, isConfirmed } from "./confirmation_form.ts";
 import { runGuarded } from "./guarded_transaction.ts";
 import { type AdmittedCall, fragmentAt, type JudgedCall, tablesOf } from "./judged_call.ts";
 import { offerConfirmation } from "./offer_confirmation.ts";
@@ -127,7 +128,7 @@ async function confirmedWrite(call: AdmittedCall): Promise<ToolReply | InputRequ
   if (request.confirmation_token !== null) {
     return succeeded(await runWrite(call, request.confirmation_token));
   }
-  if (context.requestState !== null && isAccepted(context)) {
+  if (context.requestState !== null && isConfirmed(context)) {
     return succeeded(await runWrite(call, context.requestState));
   }
   if (context.inputResponses !== null || !context.acceptsInput) {
@@ -135,24 +136,7 @@ async function confirmedWrite(call: AdmittedCall): Promise<ToolReply | InputRequ
   }
   const shown = await dryRun(call);
   const { confirmation_token: token = "" } = shown;
-  return inputRequired({
-    confirmation: {
-      method: "elicitation/create",
-      params: { message: questionOf(shown), requestedSchema: CONFIRMATION_FORM },
-    },
-  }, token);
-}
-
-const CONFIRMATION_FORM: JsonObject = {
-  type: "object",
-  properties: { confirmed: { type: "boolean", title: "Run this statement" } },
-  required: ["confirmed"],
-};
-
-function isAccepted({ inputResponses }: ToolContext): boolean {
-  const response = inputResponses?.confirmation;
-  return isJsonObject(response) && response.action === "accept" &&
-    isJsonObject(response.content) && response.content.confirmed === true;
+  return askToConfirm(questionOf(shown), token);
 }
 
 function questionOf({ statement, estimated_rows: rows, warnings = [] }: StatementAnswer): string {
@@ -188,15 +172,11 @@ function assertHasUser({ caller }: ToolContext): void {
 
 function warningsOf({ request, statement, statementClass }: AdmittedCall): string[] {
   const invisible = visibilityWarning(request.sql);
+  const lock = statement.isExplain ? null : lockWarning(statement, statementClass);
   return [
     ...(invisible === null ? [] : [invisible]),
     ...(statement.lacksWhere ? ["There is no WHERE: every row of the table changes."] : []),
-    ...(statementClass === "ddl"
-      ? ["A definition cannot be planned; it locks its tables against all others while it runs."]
-      : []),
-    ...(statementClass === "write" && !statement.isExplain
-      ? ["The changed rows stay locked until the write has committed."]
-      : []),
+    ...(lock === null ? [] : [lock]),
   ];
 }
 

@@ -1,7 +1,9 @@
 import type { TransactionSql } from "../../vendor/postgres.js";
 import { SwarmError } from "../../errors/swarm_error.ts";
 import { EXTENSIONS_SCHEMA } from "../../sql/sql_policy.ts";
+import type { StatementParameter } from "./document_parameter.ts";
 import type { AdmittedCall } from "./judged_call.ts";
+import type { SqlSettings } from "./sql_settings.ts";
 
 /** How long a statement waits for somebody else's lock. */
 const LOCK_TIMEOUT_MS = 2_000;
@@ -34,21 +36,30 @@ export async function runGuarded<T>(
   await assertNoStandIns(call);
   const statementTimeoutMs = Math.min(request.timeout, settings.statement_timeout_ms);
   return await context.runAsCaller(async (sql) => {
-    await sql`
-      select set_config('search_path', ${searchPath(settings.exposed_schemas)}, true),
-        set_config('standard_conforming_strings', 'on', true),
-        set_config('lock_timeout', ${`${LOCK_TIMEOUT_MS}ms`}, true)`;
+    await setGuards(sql, settings);
     return await work(sql);
   }, { isReadOnly, statementTimeoutMs });
+}
+
+/** Settings of a transaction that runs what a caller asked for. */
+export async function setGuards(
+  sql: TransactionSql,
+  { exposed_schemas }: Pick<SqlSettings, "exposed_schemas">,
+): Promise<void> {
+  await sql`
+    select set_config('search_path', ${searchPath(exposed_schemas)}, true),
+      set_config('standard_conforming_strings', 'on', true),
+      set_config('lock_timeout', ${`${LOCK_TIMEOUT_MS}ms`}, true)`;
 }
 
 /** Sends one statement that PostgreSQL refuses if it is more than one. */
 export async function sendOne(
   sql: TransactionSql,
   statement: string,
-  parameters: readonly (string | number | boolean | null)[] = [],
+  parameters: readonly StatementParameter[] = [],
 ): Promise<RawRows> {
-  const query = sql.unsafe(statement, [...parameters], ONE_STATEMENT);
+  // The driver asks a parameter for its text or its JSON by the type that the server wants.
+  const query = sql.unsafe(statement, [...parameters] as (string | null)[], ONE_STATEMENT);
   return await query.raw() as unknown as RawRows;
 }
 

@@ -37,8 +37,9 @@ update private.settings set value = '20' where key = 'realtime_messages_per_seco
 select ok(private.has_message_budget(), 'a smaller budget begins anew');
 update private.settings set value = '4000' where key = 'realtime_messages_per_second';
 select cmp_ok(pg_temp.send(1200), '>=', 1000, 'and so does a larger one');
-update private.settings set value = 'many' where key = 'realtime_messages_per_second';
-select ok(private.has_message_budget(), 'what is no number is the default');
+delete from private.settings where key = 'realtime_messages_per_second';
+select ok(private.has_message_budget(), 'without the setting there is the default');
+insert into private.settings (key, value) values ('realtime_messages_per_second', '1');
 update private.settings set value = '0' where key = 'realtime_messages_per_second';
 select ok(not private.has_message_budget(), 'nothing is nothing');
 

@@ -65,7 +65,7 @@ async function callFunction(
 ): Promise<ServerAnswer> {
   const { userId, tokenClaims } = call.caller;
   if (userId === null) throw callerRequired(options.config.function);
-  const statement = await statementFor(options, call.arguments);
+  const { statement, returns_set: returnsSet } = await statementFor(options, call.arguments);
   const isReadOnly = call.definition.annotations?.readOnlyHint === true;
   try {
     const timed = await withDeadline(
@@ -85,7 +85,7 @@ async function callFunction(
           (transaction) => callAsUser(transaction, statement, call.arguments),
         ),
     );
-    if (timed.kind === "done") return toAnswer(timed.value);
+    if (timed.kind === "done") return toAnswer(timed.value, returnsSet);
   } catch (error) {
     if (signal.aborted || error instanceof SwarmError) throw error;
     return answerOfError(options.config.function, error);
@@ -94,14 +94,22 @@ async function callFunction(
   return { kind: "lost", cause: "timeout", message };
 }
 
+const functionStatementSchema = z.object({ statement: z.string(), returns_set: z.boolean() });
+type FunctionStatement = z.infer<typeof functionStatementSchema>;
+
 async function statementFor(
   { sql, config }: DatabaseFunctionOptions,
   args: JsonObject,
-): Promise<string> {
+): Promise<FunctionStatement> {
   const [row] = await catalogue(sql`
-    select private.tool_function_statement(
-      ${config.function}, ${sql.json(args)}, ${MAX_ROWS + 1}) as statement`);
-  return z.string().parse(row?.statement);
+    select
+      private.tool_function_statement(
+        ${config.function}, ${sql.json(args)}, ${MAX_ROWS + 1}) as statement,
+      (
+        select function.proretset from pg_catalog.pg_proc as function
+        where function.oid = private.find_tool_function(${config.function})
+      ) as returns_set`);
+  return functionStatementSchema.parse(row);
 }
 
 /** Nothing of the function has run yet, so every failure is a plain error. */
@@ -140,9 +148,10 @@ async function callAsUser(
   });
 }
 
-function toAnswer(rows: readonly string[]): ServerAnswer {
+/** A set is an array however many rows it has, so that a caller can rely on its shape. */
+function toAnswer(rows: readonly string[], returnsSet: boolean): ServerAnswer {
   const shown = rows.slice(0, MAX_ROWS);
-  const json = rows.length === 1 ? rows[0] ?? "null" : `[${shown.join(",")}]`;
+  const json = returnsSet ? `[${shown.join(",")}]` : rows[0] ?? "null";
   const notice = rows.length > MAX_ROWS ? `\n(cut: only the first ${MAX_ROWS} rows are shown)` : "";
   // What goes beyond the limits can still be read as text.
   const structured = parseJsonOrUndefined(json, ANSWER_LIMITS);

@@ -1,15 +1,14 @@
-import type { Logger } from "../database/database_port.ts";
-import { copySnapshot } from "../database/snapshot.ts";
-import { applyMigrations } from "../migrations/apply_migrations.ts";
-import { migrationsHash } from "../migrations/migrations_hash.ts";
-import { platformHash } from "../platform/platform_files.ts";
-import { startNativeCluster } from "./native_cluster.ts";
-import type { NativePrefix } from "./native_prefix.ts";
-import { serverUser } from "./server_user.ts";
+import { applyMigrations } from "./migrations/apply_migrations.ts";
+import type { Logger } from "./database/database_port.ts";
+import { copySnapshot } from "./database/snapshot.ts";
+import { migrationsHash } from "./migrations/migrations_hash.ts";
+import { startNativeCluster } from "./native/native_cluster.ts";
+import { findNativePrefix } from "./native/native_prefix.ts";
+import { serverUser } from "./native/server_user.ts";
+import { platformHash } from "./platform/platform_files.ts";
 
 /** What a copied cluster is made from. */
-export interface ClusterSnapshotOptions {
-  readonly prefix: NativePrefix;
+export interface MigratedClusterOptions {
   /** Whose migrations and seed the cluster has. */
   readonly projectRoot: string;
   /** Where snapshots are kept; the server's user must reach it. */
@@ -25,8 +24,9 @@ export interface ClusterSnapshotOptions {
  */
 export async function copyMigratedCluster(
   dataDir: string,
-  { prefix, projectRoot, cacheDir, log }: ClusterSnapshotOptions,
+  { projectRoot, cacheDir, log }: MigratedClusterOptions,
 ): Promise<void> {
+  const prefix = await findNativePrefix();
   const contents = [await platformHash(), await migrationsHash(projectRoot)]
     .map((hash) => hash.slice(0, 16));
   const build = async (draft: string) => {

@@ -1,0 +1,311 @@
+import { z } from "../../vendor/zod.js";
+import { canonicalJson } from "../../canonical_json.ts";
+import { fenceData } from "../../agent/fence_data.ts";
+import { textBlock } from "../../content_block.ts";
+import { SwarmError } from "../../errors/swarm_error.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../json.ts";
+import { nearestNames } from "../../nearest_names.ts";
+import { type PreparedRecords, prepareRecords } from "../../sql/records/prepare_records.ts";
+import { isTable, qualifiedName, type SchemaRelation } from "../../sql/schema/database_schema.ts";
+import {
+  defineTool,
+  type InputRequired,
+  reply,
+  type ToolContext,
+  type ToolReply,
+} from "../../tool_contracts/internal_server.ts";
+import { askToConfirm, isConfirmed } from "./confirmation_form.ts";
+import { setGuards } from "./guarded_transaction.ts";
+import { checkReferences, insertRecords, recordsError, tableSql } from "./insert_records.ts";
+import {
+  type RecordsAnswer,
+  recordsAnswer,
+  type RecordsRequest,
+  recordsRequest,
+} from "./records_request.ts";
+import { type KnownSchema, knowSchema } from "./schema_cache.ts";
+import { readSqlSettings, type SqlSettings } from "./sql_settings.ts";
+import { READ_SCOPES, WRITE_SCOPES } from "./sql_scopes.ts";
+import { createToken, hashOf } from "./statement_hashes.ts";
+import { toolFailure } from "./tool_failure.ts";
+
+/** Records that a dry run shows. */
+const PREVIEW_RECORDS = 5;
+/** Problems that a message names; the structured content has all of them. */
+const MAX_NAMED_PROBLEMS = 20;
+
+/** A call whose table and records are known. */
+interface RecordsCall {
+  readonly request: RecordsRequest;
+  readonly context: ToolContext;
+  readonly settings: SqlSettings;
+  readonly known: KnownSchema;
+  readonly table: SchemaRelation;
+  readonly prepared: PreparedRecords;
+}
+
+const keptSchema = z.object({ id: z.string(), expires_at: z.string() });
+const spentSchema = z.object({ id: z.string() });
+
+/** Adds records to a table as the caller, all or none, once their dry run was confirmed. */
+export const addRecordsTool = defineTool({
+  name: "add_records",
+  title: "Add records",
+  description:
+    "Adds records to a table with your own rights. Fields are mapped to columns by name, spelling " +
+    "or the column's comment, values are checked and converted, and every problem is reported at " +
+    "once. dry_run (the default) adds nothing; its next_call has the confirmation_token that adds " +
+    "these very records once.",
+  version: "1",
+  scopes: READ_SCOPES,
+  annotations: {
+    readOnlyHint: false,
+    destructiveHint: false,
+    idempotentHint: false,
+    openWorldHint: false,
+  },
+  input: recordsRequest,
+  output: recordsAnswer,
+  async run(request, context) {
+    try {
+      return await addRecords(request, context);
+    } catch (error) {
+      context.signal.throwIfAborted();
+      const failure = recordsError(error);
+      if (!(failure instanceof SwarmError)) throw error;
+      const problems = isJsonObject(failure.details) ? failure.details.problems : undefined;
+      return toolFailure(failure, {
+        ...baseOf(request),
+        ...(problems === undefined ? {} : { problems }),
+      }, {});
+    }
+  },
+});
+
+async function addRecords(
+  request: RecordsRequest,
+  context: ToolContext,
+): Promise<ToolReply | InputRequired> {
+  if (request.confirmation_token !== null) context.keepFromLedger(request.confirmation_token);
+  context.requireScopes(WRITE_SCOPES);
+  const call = await prepare(request, context);
+  if (request.dry_run) return succeeded(await dryRun(call));
+  const token = request.confirmation_token ??
+    (isConfirmed(context) ? context.requestState : null);
+  if (token !== null) return succeeded(await write(call, token));
+  if (context.inputResponses !== null || !context.acceptsInput) throw missingToken();
+  const shown = await dryRun(call);
+  return askToConfirm(questionOf(shown), shown.confirmation_token ?? "");
+}
+
+/** @throws SwarmError `TOOL_ARGUMENTS_INVALID` naming every problem, `SQL_ROW_LIMIT_EXCEEDED`. */
+async function prepare(request: RecordsRequest, context: ToolContext): Promise<RecordsCall> {
+  const settings = await readSqlSettings(context.sql);
+  const given = recordsOf(request);
+  if (given.length > settings.max_affected_rows) {
+    throw new SwarmError(
+      "SQL_ROW_LIMIT_EXCEEDED",
+      `Cannot add ${given.length} records: the SQL policy allows ${settings.max_affected_rows}`,
+      { hint: "Send them in several calls." },
+    );
+  }
+  const known = await knowSchema(context, settings);
+  const table = tableOf(request.table, known);
+  const prepared = prepareRecords(table, known.schema, given, request.validate_fields);
+  return { request, context, settings, known, table, prepared };
+}
+
+function recordsOf({ data, bulk_insert: isBulk }: RecordsRequest): readonly JsonObject[] {
+  if (Array.isArray(data) === isBulk) return (isBulk ? data : [data]) as JsonObject[];
+  throw new SwarmError(
+    "TOOL_ARGUMENTS_INVALID",
+    isBulk
+      ? "Cannot add the records: data is one record, and bulk_insert takes a list"
+      : "Cannot add the records: data is a list, which only bulk_insert takes",
+    { hint: `Set bulk_insert to ${!isBulk}.` },
+  );
+}
+
+function tableOf(name: string, { schema }: KnownSchema): SchemaRelation {
+  const tables = schema.relations.filter(isTable);
+  const found = tables.filter((table) => table.name === name || qualifiedName(table) === name);
+  const [table] = found;
+  if (table !== undefined && found.length === 1) return table;
+  const nearest = found.length > 1
+    ? found.map(qualifiedName)
+    : nearestNames(name, tables.map((table) => table.name));
+  throw new SwarmError(
+    "TOOL_ARGUMENTS_INVALID",
+    found.length > 1
+      ? `Cannot add records: there are several tables "${name}"`
+      : `Cannot add records: there is no table "${name}" that you may use`,
+    {
+      hint: nearest.length > 0
+        ? `Name one of: ${nearest.join(", ")}.`
+        : "generate_schema lists the tables.",
+    },
+  );
+}
+
+async function dryRun(call: RecordsCall): Promise<RecordsAnswer> {
+  const { request, prepared: { mapping, records } } = call;
+  const warnings = await check(call);
+  return {
+    ...baseOf(request),
+    dry_run: true,
+    table: qualifiedName(call.table),
+    mapping: { ...mapping },
+    preview: records.slice(0, PREVIEW_RECORDS).map((record) => ({ ...record })),
+    problems: [],
+    warnings: [...warnings],
+    ...await offer(call),
+  };
+}
+
+/** Looks at what the records refer to; @throws SwarmError `TOOL_ARGUMENTS_INVALID` */
+async function check(call: RecordsCall): Promise<readonly string[]> {
+  const { context, settings, table, known, prepared: { records, problems } } = call;
+  const references = call.request.validate_fields
+    ? await context.runAsCaller(async (sql) => {
+      await setGuards(sql, settings);
+      return await checkReferences(sql, table, known.schema, records);
+    })
+    : { problems: [], warnings: [] };
+  const all = [...problems, ...references.problems];
+  if (all.length === 0) return references.warnings;
+  const named = all.slice(0, MAX_NAMED_PROBLEMS).map(({ record, column, message }) =>
+    [record === null ? null : `record ${record}`, column, message]
+      .filter((part) => part !== null).join(": ")
+  );
+  const more = all.length - named.length;
+  throw new SwarmError(
+    "TOOL_ARGUMENTS_INVALID",
+    `Cannot add the records to "${qualifiedName(table)}": ${named.join(" ")}${
+      more > 0 ? ` And ${more} more.` : ""
+    }`,
+    {
+      hint: "Nothing was added. Correct the records and send them all again.",
+      details: { problems: all.map((problem) => ({ ...problem })) },
+    },
+  );
+}
+
+async function offer(call: RecordsCall): Promise<Partial<RecordsAnswer>> {
+  const { context, request, table, prepared: { records } } = call;
+  const token = createToken();
+  context.keepFromLedger(token);
+  const [row] = await context.sql`
+    select private.offer_sql_confirmation(${
+    context.sql.json({
+      ...hashesOf(call),
+      token_hash: hashOf(token),
+      user_id: context.caller.userId,
+      client_id: context.caller.clientId ?? "",
+      statement_class: "write",
+      statement: shownStatement(call),
+      tables: [qualifiedName(table)],
+      estimated_rows: records.length,
+      max_rows: records.length,
+      needs_approval: false,
+    })
+  }) as kept`;
+  const kept = keptSchema.parse(row?.kept);
+  return {
+    confirmation_id: kept.id,
+    confirmation_token: token,
+    expires_at: kept.expires_at,
+    next_call: {
+      ...request as unknown as JsonObject,
+      dry_run: false,
+      confirmation_token: token,
+    },
+  };
+}
+
+/** Token, rows and answer commit together, as those of any write. */
+async function write(call: RecordsCall, token: string): Promise<RecordsAnswer> {
+  const { context, request, settings, table, prepared: { mapping, records } } = call;
+  context.keepFromLedger(token);
+  const key = request.idempotency_key === undefined
+    ? context.idempotencyKey
+    : `caller:${request.idempotency_key}`;
+  const { tree_hash: treeHash, params_hash: paramsHash } = hashesOf(call);
+  const earlier = await earlierAnswer(call, key);
+  if (earlier !== null) return earlier;
+  await check(call);
+  return await context.runAsCaller(async (sql) => {
+    await setGuards(sql, settings);
+    const [row] = await sql`
+      select private.spend_sql_confirmation(
+        ${hashOf(token)}, ${context.caller.clientId ?? ""}, ${treeHash}, ${paramsHash}, ${key}
+      ) as spent`;
+    const { id } = spentSchema.parse(row?.spent);
+    const answer: RecordsAnswer = {
+      ...baseOf(request),
+      dry_run: false,
+      table: qualifiedName(table),
+      mapping: { ...mapping },
+      affected_rows: await insertRecords(sql, table, records),
+    };
+    await sql`select private.keep_sql_answer(${id}, ${sql.json(answer as unknown as JsonValue)})`;
+    return answer;
+  }, { isReadOnly: false, statementTimeoutMs: settings.statement_timeout_ms });
+}
+
+async function earlierAnswer(call: RecordsCall, key: string): Promise<RecordsAnswer | null> {
+  const { context: { sql, caller } } = call;
+  if (caller.userId === null) return null;
+  const { tree_hash: treeHash, params_hash: paramsHash } = hashesOf(call);
+  const [row] = await sql`
+    select private.find_sql_answer(${caller.userId}, ${key}, ${treeHash}, ${paramsHash}) as answer`;
+  return recordsAnswer.nullable().parse(row?.answer ?? null);
+}
+
+/** What the token is bound to: the table with its schema's mapping, and the records as they go in. */
+function hashesOf({ table, prepared: { records } }: RecordsCall) {
+  return {
+    tree_hash: hashOf(canonicalJson({ tool: "add_records", table: qualifiedName(table) })),
+    params_hash: hashOf(canonicalJson(records.map((record) => ({ ...record })))),
+  };
+}
+
+function shownStatement({ table, prepared: { records, mapping } }: RecordsCall): string {
+  const columns = [...new Set(Object.values(mapping))].join(", ");
+  return `insert into ${tableSql(table)} (${columns}) -- ${records.length} records`;
+}
+
+function questionOf({ table, record_count: count, preview = [], warnings = [] }: RecordsAnswer) {
+  const first = preview.map((record) => JSON.stringify(record));
+  return [`Add ${count} records to ${table}?`, ...warnings, ...first].join("\n");
+}
+
+function missingToken(): SwarmError {
+  return new SwarmError(
+    "CONFIRMATION_REQUIRED",
+    "Cannot add the records: the call lacks confirmation_token",
+    {
+      hint: "Send the records with dry_run: true first, then that answer's next_call.",
+      details: { missing: ["confirmation_token"] },
+    },
+  );
+}
+
+function baseOf({ table, data, dry_run }: RecordsRequest): {
+  readonly statement_class: "write";
+  readonly dry_run: boolean;
+  readonly table: string;
+  readonly record_count: number;
+} {
+  return {
+    statement_class: "write",
+    dry_run,
+    table,
+    record_count: Array.isArray(data) ? data.length : 1,
+  };
+}
+
+function succeeded(answer: RecordsAnswer): ToolReply {
+  return reply([textBlock(fenceData(JSON.stringify(answer), "add_records"))], {
+    structured: answer as unknown as JsonObject,
+  });
+}

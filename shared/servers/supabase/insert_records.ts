@@ -1,0 +1,146 @@
+import type { TransactionSql } from "../../vendor/postgres.js";
+import { toSwarmError } from "../../db/to_swarm_error.ts";
+import { SwarmError } from "../../errors/swarm_error.ts";
+import type { JsonObject } from "../../json.ts";
+import {
+  type DatabaseSchema,
+  qualifiedName,
+  type SchemaRelation,
+} from "../../sql/schema/database_schema.ts";
+import { quoteName } from "../../sql/schema/quote_name.ts";
+import type { RecordProblem } from "../../sql/records/prepare_records.ts";
+import { sendOne } from "./guarded_transaction.ts";
+
+/** What a look at the tables behind foreign keys found. */
+export interface ReferenceCheck {
+  readonly problems: readonly RecordProblem[];
+  readonly warnings: readonly string[];
+}
+
+/** Missing references of one key that are reported. */
+const MAX_MISSING = 100;
+
+/** A table as SQL reads it. */
+export function tableSql({ schema, name }: Pick<SchemaRelation, "schema" | "name">): string {
+  return `${quoteName(schema)}.${quoteName(name)}`;
+}
+
+/**
+ * The records whose foreign keys lead to no row that the caller sees. Where row level security may
+ * hide the row, that is a warning: the database itself looks at all of them.
+ */
+export async function checkReferences(
+  sql: TransactionSql,
+  table: SchemaRelation,
+  { relations }: DatabaseSchema,
+  records: readonly JsonObject[],
+): Promise<ReferenceCheck> {
+  const problems: RecordProblem[] = [];
+  const warnings: string[] = [];
+  for (const key of table.constraints) {
+    const target = relations.find(({ schema, name }) =>
+      schema === key.target_schema && name === key.target_table
+    );
+    const targets = key.target_columns ?? [];
+    const isReadable = targets.every((name) =>
+      target?.columns.some((column) => column.name === name && column.is_readable)
+    );
+    const isGiven = records.some((record) => key.columns.every((name) => name in record));
+    if (key.kind !== "foreign_key" || target === undefined || !isReadable || !isGiven) continue;
+    const missing = await missingReferences(
+      sql,
+      table,
+      { target, targets, columns: key.columns },
+      records,
+    );
+    const column = key.columns.join(", ");
+    if (target.has_row_security && missing.length > 0) {
+      warnings.push(
+        `You see no row of ${qualifiedName(target)} for ${column} of the records ${
+          missing.join(", ")
+        }: the write fails if there is none.`,
+      );
+    } else {
+      problems.push(...missing.map((record) => ({
+        record,
+        column,
+        message: `${qualifiedName(target)} has no such row.`,
+      })));
+    }
+  }
+  return { problems, warnings };
+}
+
+interface Reference {
+  readonly target: SchemaRelation;
+  readonly targets: readonly string[];
+  readonly columns: readonly string[];
+}
+
+async function missingReferences(
+  sql: TransactionSql,
+  table: SchemaRelation,
+  { target, targets, columns }: Reference,
+  records: readonly JsonObject[],
+): Promise<number[]> {
+  const own = columns.map((name) => `filled.${quoteName(name)}`);
+  const matches = targets.map((name, index) => `other.${quoteName(name)} = ${own[index]}`);
+  const rows = await sendOne(
+    sql,
+    `select given.place
+    from jsonb_array_elements($1::text::jsonb) with ordinality as given (record, place)
+    cross join lateral jsonb_populate_record(null::${tableSql(table)}, given.record) as filled
+    where ${own.map((name) => `${name} is not null`).join(" and ")}
+      and not exists (select from ${tableSql(target)} as other where ${matches.join(" and ")})
+    order by given.place
+    limit ${MAX_MISSING}`,
+    [JSON.stringify(records)],
+  );
+  return rows.map(([place]) => Number(new TextDecoder().decode(place ?? new Uint8Array())));
+}
+
+/**
+ * Adds records, all or none. Records with the same fields go in one statement; a column that a record
+ * lacks gets its default.
+ *
+ * @returns the number of rows that were added.
+ */
+export async function insertRecords(
+  sql: TransactionSql,
+  table: SchemaRelation,
+  records: readonly JsonObject[],
+): Promise<number> {
+  const groups = Map.groupBy(records, (record) => JSON.stringify(Object.keys(record).sort()));
+  let added = 0;
+  for (const group of groups.values()) {
+    const names = Object.keys(group[0] ?? {}).sort().map(quoteName);
+    const result = await sendOne(sql, insertStatement(table, names), [JSON.stringify(group)]);
+    added += result.count;
+  }
+  return added;
+}
+
+function insertStatement(table: SchemaRelation, names: readonly string[]): string {
+  if (names.length === 0) {
+    // A row of defaults alone has no list of columns to select into.
+    return `insert into ${tableSql(table)} select from jsonb_array_elements($1::text::jsonb)`;
+  }
+  return `insert into ${tableSql(table)} (${names.join(", ")})
+    select ${names.map((name) => `record.${name}`).join(", ")}
+    from jsonb_populate_recordset(null::${tableSql(table)}, $1::text::jsonb) as record`;
+}
+
+/** An error of the database about records as callers are told of it. */
+export function recordsError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const known = toSwarmError(error, "add the records");
+  const { code: sqlstate, detail } = error as { code?: unknown; detail?: unknown };
+  const isOfDatabase = typeof sqlstate === "string" && /^[0-9A-Z]{5}$/.test(sqlstate);
+  if (known.code !== "INTERNAL" || !isOfDatabase) {
+    return error instanceof SwarmError ? error : known;
+  }
+  return new SwarmError("SQL_FAILED", `PostgreSQL refused the records: ${error.message}`, {
+    hint: "Nothing was added. Correct the records and send them again.",
+    details: { sqlstate, ...(typeof detail === "string" ? { detail } : {}) },
+  });
+}
