@@ -3,6 +3,7 @@ import { jsonObject } from "../json_schema.ts";
 import type { ModelAnswer, ModelMessage } from "../llm/model_port.ts";
 import { z } from "../vendor/zod.js";
 import { type CompletionTerms, judgePlainAnswer } from "./completion.ts";
+import { checkedMessage } from "./guardrails.ts";
 import { isErrorResult, resultText } from "./result_text.ts";
 import { shortenResult } from "./shorten_result.ts";
 import { summaryMessage } from "./summary_prompt.ts";
@@ -32,12 +33,14 @@ export function buildMessages(
   const turns = new Map(readTurns(steps).map((turn) => [turn.modelSeq, turn]));
   const reading = { terms, lastSeq, resultsThrough: leftOut.results_through, label };
   const messagesOf = (step: Step): readonly ModelMessage[] => {
-    if (step.kind === "user") return [userMessage(step.input)];
+    if (step.kind === "user") {
+      return [userMessage(checkedMessage(steps, step.seq, step.input))];
+    }
     const turn = turns.get(step.seq);
     return turn === undefined || step.seq <= summary.through ? [] : turnMessages(turn, reading);
   };
   return [
-    userMessage(input),
+    userMessage(checkedMessage(steps, 0, input)),
     ...steps.filter(({ seq }) => seq <= summary.through).flatMap(messagesOf),
     ...summary.messages,
     ...steps.filter(({ seq }) => seq > summary.through).flatMap(messagesOf),
