@@ -39,7 +39,7 @@ export function useJobHead(jobId: Ref<string>, version: Ref<unknown>) {
         client.from("task_events").select("payload").eq("task_id", jobId.value)
           .eq("type", "task.created").limit(1).maybeSingle(),
         client.from("task_events").select("task_id").eq("type", "task.created")
-          .eq("payload->>forked_from", jobId.value).limit(20),
+          .eq("payload->forked_from->>task_id", jobId.value).limit(20),
       ]);
       return {
         task: dataOf(task) as unknown as JobHead,
@@ -72,9 +72,10 @@ export interface JobHead {
   readonly cancel_requested_at: string | null;
 }
 
+/** The task that a fork goes on from; its id leads to its job. */
 function forkedFrom(payload: unknown): string | null {
-  const { forked_from: id } = (payload ?? {}) as { forked_from?: unknown };
-  return typeof id === "string" ? id : null;
+  const { forked_from: origin } = (payload ?? {}) as { forked_from?: { task_id?: unknown } };
+  return typeof origin?.task_id === "string" ? origin.task_id : null;
 }
 
 /** What a task was given and what it answered. */
