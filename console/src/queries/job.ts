@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/vue-query";
 import { computed, type Ref } from "vue";
 import { projectClient } from "../project/project_client.ts";
 import { dataOf } from "../project/request_error.ts";
+import { jobNotFound } from "./job_not_found.ts";
 import { withoutFences } from "../format/untrusted_text.ts";
 
 /** Steps of one request when their inputs and outputs are read as well. */
@@ -41,8 +42,10 @@ export function useJobHead(jobId: Ref<string>, version: Ref<unknown>) {
         client.from("task_events").select("task_id").eq("type", "task.created")
           .eq("payload->forked_from->>task_id", jobId.value).limit(20),
       ]);
+      const row = dataOf({ ...task, data: task.data ?? false }) as unknown as JobHead | false;
+      if (row === false) throw jobNotFound(jobId.value);
       return {
-        task: dataOf(task) as unknown as JobHead,
+        task: row,
         usage: usage.data,
         forkedFrom: forkedFrom(origin.data?.payload),
         forks: (forks.data ?? []).map(({ task_id: id }) => id),
