@@ -1,6 +1,7 @@
 /** `deno task bench <name>`: measures the platform and judges the figures by their targets. */
 import type { BenchResult } from "./bench/bench_result.ts";
 import { benchCancel } from "./bench/cancel.ts";
+import { benchConsole } from "./bench/console.ts";
 import { benchEdge } from "./bench/edge.ts";
 import { benchEnqueue } from "./bench/enqueue.ts";
 import { benchFairness } from "./bench/fairness.ts";
@@ -9,6 +10,7 @@ import { benchLearning } from "./bench/learning.ts";
 import { describeMachine, readMachine } from "./bench/machine.ts";
 import { benchMcp } from "./bench/mcp.ts";
 import { benchMemory } from "./bench/memory.ts";
+import { benchNl2sql } from "./bench/nl2sql.ts";
 import { benchParked } from "./bench/parked.ts";
 import { benchPeers } from "./bench/peers.ts";
 import { benchPickup } from "./bench/pickup.ts";
@@ -30,6 +32,7 @@ const BENCHES: Readonly<
   Record<string, (db: string, embedder: string | undefined) => Promise<BenchResult>>
 > = {
   cancel: benchCancel,
+  console: benchConsole,
   edge: benchEdge,
   enqueue: benchEnqueue,
   fairness: benchFairness,
@@ -37,6 +40,7 @@ const BENCHES: Readonly<
   learning: benchLearning,
   mcp: benchMcp,
   memory: benchMemory,
+  nl2sql: benchNl2sql,
   parked: benchParked,
   peers: benchPeers,
   pickup: benchPickup,

@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import { createSql } from "../../shared/db/sql_client.ts";
+import type { Sql } from "../../shared/db/sql_client.ts";
 import { ContextFileError } from "../../shared/sql/context/context_file.ts";
 import type { Logger } from "../../shared/log/logger.ts";
 import { CONTEXT_FILE } from "./context_path.ts";
@@ -11,7 +11,7 @@ const SETTLE_MS = 200;
 /** Where the context is watched, and for which database. */
 export interface ContextWatchOptions {
   readonly projectRoot: string;
-  readonly dbUrl: string;
+  readonly sql: Sql;
   readonly log: Logger;
 }
 
@@ -21,10 +21,10 @@ export interface ContextWatchOptions {
  * is published until there is one.
  */
 export async function watchContext(
-  { projectRoot, dbUrl, log }: ContextWatchOptions,
+  { projectRoot, sql, log }: ContextWatchOptions,
 ): Promise<{ stop(): Promise<void> }> {
   const path = join(projectRoot, CONTEXT_FILE);
-  const publish = () => publishFile(path, dbUrl, log);
+  const publish = () => publishFile(path, sql, log);
   await publish();
   const watcher = Deno.watchFs(dirname(path), { recursive: false });
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -45,8 +45,7 @@ export async function watchContext(
   };
 }
 
-async function publishFile(path: string, dbUrl: string, log: Logger): Promise<void> {
-  const sql = createSql(dbUrl, { maxConnections: 1, applicationName: "context-watch" });
+async function publishFile(path: string, sql: Sql, log: Logger): Promise<void> {
   try {
     const text = await Deno.readTextFile(path);
     const { version, patterns, fixes } = await publishContext(sql, text);
@@ -55,7 +54,5 @@ async function publishFile(path: string, dbUrl: string, log: Logger): Promise<vo
     if (error instanceof Deno.errors.NotFound) return;
     const line = error instanceof ContextFileError ? error.line : null;
     log("error", "context.refused", { file: CONTEXT_FILE, line, error: String(error) });
-  } finally {
-    await sql.end({ timeout: 1 });
   }
 }

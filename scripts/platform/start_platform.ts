@@ -1,6 +1,7 @@
 import type { StopSequence } from "../../stack/stop_sequence.ts";
 import { type Environment, readEnvironment } from "../../stack/stack_environment.ts";
 import { type Stack, type StackOptions, startStack } from "../../stack/stack.ts";
+import { createSql } from "../../shared/db/sql_client.ts";
 import { watchContext } from "../context/watch_context.ts";
 import { startEmbeddingServer } from "../embedding/embedding_server.ts";
 import { startLocalFileServer } from "../files/local_file_server.ts";
@@ -83,9 +84,11 @@ async function keepContext(
   { dbUrl, stops }: { readonly dbUrl: string; readonly stops: StopSequence },
 ): Promise<void> {
   if (!watch) return;
+  const sql = createSql(dbUrl, { maxConnections: 1, applicationName: "context-watch" });
+  stops.add("connection of the context", () => sql.end({ timeout: 1 }));
   const context = await watchContext({
     projectRoot,
-    dbUrl,
+    sql,
     log: (level, event, fields) =>
       onLog({ at: new Date().toISOString(), level, source: "context", event, ...fields }),
   });

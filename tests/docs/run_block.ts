@@ -19,20 +19,29 @@ export interface PageRun {
 }
 
 /**
- * Runs a block as a reader would.
+ * Runs a block as a reader would, and returns what a shell block prints.
  *
  * @throws Error when it fails, or when SQL finds and changes nothing.
  */
-export async function runBlock(run: PageRun, block: CodeBlock): Promise<void> {
+export async function runBlock(run: PageRun, block: CodeBlock): Promise<string> {
   const { directive, language } = block;
-  if (directive.kind === "not run" || language === "" || language === "text") return;
+  if (directive.kind === "not run" || language === "" || language === "text") return "";
   const text = block.text.replaceAll(WRITTEN_URL, run.stack.ready.api_url);
   if (directive.kind === "save") {
-    return await save(join(run.stack.clone.root, directive.path), text);
+    await save(join(run.stack.clone.root, directive.path), text);
+    return "";
   }
+  if (language === "sh") return await runShell(run, text);
+  await runOther(run, { ...block, text });
+  return "";
+}
+
+async function runOther(
+  run: PageRun,
+  { directive, language, text, page }: CodeBlock,
+): Promise<void> {
+  if (directive.kind !== "run") return;
   switch (language) {
-    case "sh":
-      return await runShell(run, text);
     case "sql":
       return await runSql(run.stack, text, directive);
     case "js":
@@ -43,7 +52,7 @@ export async function runBlock(run: PageRun, block: CodeBlock): Promise<void> {
     case "json":
       return void JSON.parse(text);
     case "yaml":
-      return void readMcpsFile(text, block.page, await loadYaml());
+      return void readMcpsFile(text, page, await loadYaml());
     default:
       throw new Error(
         `Nothing here runs "${language}"; the languages are sh, sql, js, ts, json, yaml, md`,
@@ -57,11 +66,11 @@ async function save(path: string, text: string): Promise<void> {
 }
 
 /** Variables that a block sets are there for the next one, as in a reader's terminal. */
-async function runShell({ stack, folder, shims }: PageRun, text: string): Promise<void> {
+async function runShell({ stack, folder, shims }: PageRun, text: string): Promise<string> {
   const state = join(folder, "shell-state");
   const script = `set -a -eu -o pipefail\n[ ! -f '${state}' ] || . '${state}'\n` +
     `${text}\n{ declare -p | grep -vE '^declare -[a-zA-Z]*r'; declare -f; } > '${state}'\n`;
-  await runProgram("bash", ["-c", script], {
+  return await runProgram("bash", ["-c", script], {
     cwd: stack.clone.root,
     env: { PATH: `${shims}:${dirname(Deno.execPath())}:${Deno.env.get("PATH") ?? ""}` },
   });
@@ -146,7 +155,9 @@ Object.assign(globalThis, knownNames, { knownNames, supabase, url, taskId: ${
 `;
   const names = declaredNames(text).join(", ");
   const keepNames =
-    `Deno.writeTextFileSync("names.json", JSON.stringify({ ...knownNames, ${names} }));\n`;
+    `Deno.writeTextFileSync("names.json", JSON.stringify({ ...knownNames, ${names} }));\n` +
+    // A sample that subscribes would go on; the quickstart's file shows what then happens.
+    "Deno.exit(0);\n";
   const name = `block-${crypto.randomUUID()}`;
   await Deno.writeTextFile(join(folder, "prelude.js"), prelude);
   await Deno.writeTextFile(
@@ -173,7 +184,7 @@ async function runProgram(
   program: string,
   args: readonly string[],
   { cwd, env }: { readonly cwd: string; readonly env: Record<string, string> },
-): Promise<void> {
+): Promise<string> {
   const { success, stdout, stderr } = await new Deno.Command(program, {
     args: [...args],
     cwd,
@@ -181,7 +192,8 @@ async function runProgram(
     stdin: "null",
     signal: AbortSignal.timeout(BLOCK_LIMIT_MS),
   }).output();
-  if (success) return;
   const decoder = new TextDecoder();
-  throw new Error(`It failed:\n${decoder.decode(stdout)}${decoder.decode(stderr)}`.slice(-2_000));
+  const printed = decoder.decode(stdout);
+  if (success) return printed;
+  throw new Error(`It failed:\n${printed}${decoder.decode(stderr)}`.slice(-2_000));
 }

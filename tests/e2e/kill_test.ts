@@ -82,7 +82,7 @@ Deno.test("after SIGKILL in the middle of a job the job completes, and no finish
     await setUp(sql, { modelUrl: models.url, deskUrl: desk.url, slowUrl: slow.url });
     return await createJob(ready);
   });
-  const before = await withSql(ready, (sql) => untilInTheMiddle(sql, masterId));
+  const before = await withSql(ready, (sql) => untilInTheMiddle(sql, masterId, asked));
   const children = await descendants(ready.pid);
   for (const pid of [ready.pid, ...children]) killHard(pid);
   await first.ended;
@@ -156,8 +156,15 @@ async function createJob({ api_url, secret_key }: ReadyLine): Promise<string> {
   return created(answer).task_id;
 }
 
-/** Waits until every subtask is where it should be, and returns the steps that have ended. */
-async function untilInTheMiddle(sql: Sql, masterId: string): Promise<readonly EndedStep[]> {
+/**
+ * Waits until every subtask is where it should be, and the call that is held back has reached the
+ * model; returns the steps that have ended.
+ */
+async function untilInTheMiddle(
+  sql: Sql,
+  masterId: string,
+  asked: readonly string[],
+): Promise<readonly EndedStep[]> {
   await waitFor(async () => {
     const rows = await sql<{ place: string }[]>`
       select concat_ws(' ', task.input ->> 'part', step.kind, step.seq, step.state) as place
@@ -170,7 +177,7 @@ async function untilInTheMiddle(sql: Sql, masterId: string): Promise<readonly En
       "thinking model 3 started",
       "reading tool 2 started",
       "writing tool 2 started",
-    ].every((place) => places.has(place));
+    ].every((place) => places.has(place)) && asked.includes("thinking 1");
   }, { what: "the middle of the job" });
   return await readEndedSteps(sql, masterId);
 }

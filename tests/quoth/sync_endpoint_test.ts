@@ -31,7 +31,6 @@ interface Answer {
     readonly ignored?: string;
     readonly error?: { readonly code: string; readonly message: string };
   };
-  readonly durationMs: number;
 }
 
 Deno.test("the endpoint of syncs", async (t) => {
@@ -44,12 +43,11 @@ Deno.test("the endpoint of syncs", async (t) => {
     headers: Record<string, string>,
     path = "/quoth-sync",
   ): Promise<Answer> => {
-    const startedAtMs = performance.now();
     const response = await app.fetch(
       new Request(`http://localhost${path}`, { method: "POST", headers, body }),
     );
     const answer = await response.json();
-    return { status: response.status, body: answer, durationMs: performance.now() - startedAtMs };
+    return { status: response.status, body: answer };
   };
   const deliver = async (payload: unknown, parts: {
     readonly event?: string;
@@ -78,15 +76,14 @@ Deno.test("the endpoint of syncs", async (t) => {
 
   try {
     await t.step(
-      "a signed push is answered 202 at once, and indexed in the background",
+      "a signed push is answered 202, and indexed in the background",
       async () => {
         const commit = await fixture.github.push("main", filesOf({ "a.md": "# A\n\nText.\n" }));
 
-        const { status, body, durationMs } = await deliver(pushOf({ after: commit }));
+        const { status, body } = await deliver(pushOf({ after: commit }));
 
         assert.equal(status, 202);
         assert.deepEqual(body, { sync_id: body.sync_id, queued: 1 });
-        assert.ok(durationMs < 1_000, `it took ${durationMs} ms`);
         await untilIndexed(fixture, project, commit);
         assert.deepEqual(await fixture.paths(project), ["a.md"]);
       },

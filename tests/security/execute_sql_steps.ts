@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import type { JsonObject } from "../../shared/json.ts";
 import type { AnsweredCall } from "../../shared/tool_contracts/tool_call.ts";
 import type { ToolCaller } from "../../shared/tool_contracts/tool_caller.ts";
+import { sendOne } from "../../shared/servers/supabase/guarded_transaction.ts";
 import {
   type StatementAnswer,
   statementAnswer,
@@ -107,6 +108,35 @@ export async function executeSqlSteps(t: Deno.TestContext, db: "pglite" | "nativ
 
       assert.deepEqual(answer.rows, [["product 7"]]);
     });
+
+    await t.step(
+      "a document is bound as JSON, and as its text where a text is wanted",
+      async () => {
+        const { answer } = await call(alice, {
+          sql: "select $1::jsonb -> 'a', jsonb_typeof($2::jsonb), $3::text, $4::jsonb",
+          params: [{ a: 1 }, [1, 2], { b: [2] }, "text"],
+          dry_run: false,
+        });
+
+        assert.deepEqual(answer.rows, [[1, "array", '{"b":[2]}', "text"]]);
+      },
+    );
+
+    await t.step(
+      "the driver sends one statement: what is stacked behind it never runs",
+      async () => {
+        for (
+          const stacked of ["select 1; commit; drop table public.products", "select 1; select 2"]
+        ) {
+          await assert.rejects(
+            sql.begin("read only", (transaction) => sendOne(transaction, stacked)),
+            /cannot insert multiple commands into a prepared statement/,
+          );
+        }
+        const [kept] = await sql`select count(*)::int as count from public.products`;
+        assert.equal(kept?.count, 1500);
+      },
+    );
 
     await t.step("more rows than the cap are left out, and the answer says so", async () => {
       const { answer } = await call(alice, { sql: "select * from products", dry_run: false });

@@ -1,4 +1,5 @@
 import {
+  Activity,
   BookOpenText,
   ChartColumn,
   Database,
@@ -30,5 +31,6 @@ export const PAGES: readonly NavigationPage[] = [
   { path: "/calls", title: "Calls", icon: ReceiptText, key: "c" },
   { path: "/usage", title: "Usage", icon: ChartColumn, key: "u" },
   { path: "/documents", title: "Documents", icon: BookOpenText, key: "d" },
+  { path: "/operations", title: "Operations", icon: Activity, key: "o", needs: "operator" },
   { path: "/settings", title: "Settings", icon: Settings, key: "s" },
 ];

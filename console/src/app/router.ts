@@ -66,6 +66,11 @@ export function createConsoleRouter(): Router {
         meta: { title: "Documents" },
       },
       {
+        path: "/operations",
+        component: () => import("../pages/operations/OperationsPage.vue"),
+        meta: { title: "Operations" },
+      },
+      {
         path: "/settings",
         component: () => import("../pages/settings/SettingsPage.vue"),
         meta: { title: "Settings" },

@@ -5,6 +5,7 @@ import { SwarmError } from "../../errors/swarm_error.ts";
 import { isJsonObject, type JsonObject } from "../../json.ts";
 import { classifySql } from "../../sql/classify_sql.ts";
 import { visibilityWarning } from "../../sql/lexical_gate.ts";
+import { lockWarning } from "../../sql/lock_level.ts";
 import {
   defineTool,
   type InputRequired,
@@ -171,15 +172,11 @@ function assertHasUser({ caller }: ToolContext): void {
 
 function warningsOf({ request, statement, statementClass }: AdmittedCall): string[] {
   const invisible = visibilityWarning(request.sql);
+  const lock = statement.isExplain ? null : lockWarning(statement, statementClass);
   return [
     ...(invisible === null ? [] : [invisible]),
     ...(statement.lacksWhere ? ["There is no WHERE: every row of the table changes."] : []),
-    ...(statementClass === "ddl"
-      ? ["A definition cannot be planned; it locks its tables against all others while it runs."]
-      : []),
-    ...(statementClass === "write" && !statement.isExplain
-      ? ["The changed rows stay locked until the write has committed."]
-      : []),
+    ...(lock === null ? [] : [lock]),
   ];
 }
 

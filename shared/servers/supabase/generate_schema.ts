@@ -82,11 +82,14 @@ async function describe(request: SchemaRequest, context: ToolContext): Promise<T
   });
 }
 
-/** Enums and functions are not of one table: the first page of all tables has them. */
-function documentOf(
+/** One page for the formats to write. Enums and functions are on the first page of all tables. */
+export function documentOf(
   { schema, schemaHash }: KnownSchema,
   page: SchemaPage,
-  { include_relationships, tables, cursor }: SchemaRequest,
+  { include_relationships, tables, cursor }: Pick<
+    SchemaRequest,
+    "include_relationships" | "tables" | "cursor"
+  >,
   outcome: AnalysisOutcome,
 ): SchemaDocument {
   const isFirst = tables === undefined && cursor === undefined;

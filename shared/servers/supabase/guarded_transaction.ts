@@ -1,6 +1,7 @@
 import type { TransactionSql } from "../../vendor/postgres.js";
 import { SwarmError } from "../../errors/swarm_error.ts";
 import { EXTENSIONS_SCHEMA } from "../../sql/sql_policy.ts";
+import type { StatementParameter } from "./document_parameter.ts";
 import type { AdmittedCall } from "./judged_call.ts";
 import type { SqlSettings } from "./sql_settings.ts";
 
@@ -55,9 +56,10 @@ export async function setGuards(
 export async function sendOne(
   sql: TransactionSql,
   statement: string,
-  parameters: readonly (string | number | boolean | null)[] = [],
+  parameters: readonly StatementParameter[] = [],
 ): Promise<RawRows> {
-  const query = sql.unsafe(statement, [...parameters], ONE_STATEMENT);
+  // The driver asks a parameter for its text or its JSON by the type that the server wants.
+  const query = sql.unsafe(statement, [...parameters] as (string | null)[], ONE_STATEMENT);
   return await query.raw() as unknown as RawRows;
 }
 

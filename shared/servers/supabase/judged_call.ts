@@ -2,6 +2,7 @@ import type { JsonValue } from "../../json.ts";
 import type { ToolContext } from "../../tool_contracts/internal_server.ts";
 import type { SqlStatement, SqlVerdict } from "../../sql/verdict.ts";
 import type { SqlSettings } from "./sql_settings.ts";
+import { DocumentParameter, type StatementParameter } from "./document_parameter.ts";
 import type { StatementRequest } from "./statement_request.ts";
 
 /** A call of `execute_sql` whose statement has been judged. */
@@ -29,9 +30,12 @@ export function fragmentAt(text: string, position: number | null): string | null
   return position === null ? null : text.slice(position, position + FRAGMENT_CHARACTERS);
 }
 
-/** Parameters as the driver takes them: what is no text, number or truth value goes as JSON. */
-export function parametersOf({ params }: StatementRequest): (string | number | boolean | null)[] {
+/**
+ * Parameters as the driver takes them. A document becomes JSON as often as its parameter's type asks
+ * for: the driver writes `json` and `jsonb` as JSON itself, and everything else as text.
+ */
+export function parametersOf({ params }: StatementRequest): StatementParameter[] {
   return params.map((value: JsonValue) =>
-    typeof value === "object" && value !== null ? JSON.stringify(value) : value
+    typeof value === "object" && value !== null ? new DocumentParameter(value) : value
   );
 }

@@ -8,6 +8,9 @@ const COMMENT_WEIGHT = 0.7;
 /** Added for a table all of whose name the question says, as a share of what its words are worth. */
 const WHOLE_NAME_BONUS = 1;
 
+/** Fewer tables may begin alike by chance. */
+const SHARERS_OF_A_PREFIX = 3;
+
 /** Of BM25: how soon repetition stops to count, and how much long tables lose. */
 const SATURATION = 1.2;
 const LENGTH_SHARE = 0.6;
@@ -28,6 +31,8 @@ export interface RankedTable {
 /** Tables with their words counted, so that questions are ranked without reading them again. */
 export interface TableIndex {
   readonly tables: readonly LinkableTable[];
+  /** The words of each table's name. */
+  readonly names: readonly (readonly string[])[];
   /** By word: the tables that have it, with its weight there. */
   readonly postings: ReadonlyMap<string, ReadonlyMap<number, number>>;
   readonly lengths: readonly number[];
@@ -36,10 +41,11 @@ export interface TableIndex {
 
 /** Counts the words of names and comments. */
 export function indexTables(tables: readonly LinkableTable[]): TableIndex {
+  const prefixes = sharedPrefixes(tables);
   const postings = new Map<string, Map<number, number>>();
   const lengths = tables.map((table, index) => {
     let length = 0;
-    for (const [text, weight] of textsOf(table)) {
+    for (const [text, weight] of textsOf(table, prefixes.get(table.schema) ?? "")) {
       for (const word of wordsOf(text)) {
         const tablesOfWord = postings.get(word) ?? new Map<number, number>();
         tablesOfWord.set(index, (tablesOfWord.get(index) ?? 0) + weight);
@@ -50,15 +56,42 @@ export function indexTables(tables: readonly LinkableTable[]): TableIndex {
     return length;
   });
   const sum = lengths.reduce((total, length) => total + length, 0);
-  return { tables, postings, lengths, meanLength: sum / Math.max(1, tables.length) };
+  const names = tables.map(({ schema, name }) =>
+    // Two letters are a prefix that tables of one kind share, such as `t`.
+    wordsOf(withoutPrefix(name, prefixes.get(schema) ?? "")).filter((word) => word.length > 2)
+  );
+  return { tables, names, postings, lengths, meanLength: sum / Math.max(1, tables.length) };
 }
 
-function textsOf({ name, comment, columns }: LinkableTable): (readonly [string, number])[] {
+/** A prefix that all names of a schema share, such as `sb`, says nothing of any of them. */
+function sharedPrefixes(tables: readonly LinkableTable[]): Map<string, string> {
+  const prefixes = new Map<string, string>();
+  for (const [schema, own] of Map.groupBy(tables, ({ schema }) => schema)) {
+    if (own.length < SHARERS_OF_A_PREFIX) continue;
+    const [first = "", ...others] = own.map(({ name }) => name.toLowerCase());
+    let length = first.length;
+    for (const name of others) {
+      while (length > 0 && !name.startsWith(first.slice(0, length))) length--;
+    }
+    prefixes.set(schema, first.slice(0, length));
+  }
+  return prefixes;
+}
+
+function withoutPrefix(name: string, prefix: string): string {
+  const isLonger = name.length > prefix.length + 1;
+  return isLonger && name.toLowerCase().startsWith(prefix) ? name.slice(prefix.length) : name;
+}
+
+function textsOf(
+  { name, comment, columns }: LinkableTable,
+  prefix: string,
+): (readonly [string, number])[] {
   return [
-    [name, NAME_WEIGHT],
+    [withoutPrefix(name, prefix), NAME_WEIGHT],
     [comment ?? "", COMMENT_WEIGHT],
     ...columns.flatMap((column): (readonly [string, number])[] => [
-      [column.name, 1],
+      [withoutPrefix(column.name, prefix), 1],
       [column.comment ?? "", COMMENT_WEIGHT],
     ]),
   ];
@@ -66,7 +99,7 @@ function textsOf({ name, comment, columns }: LinkableTable): (readonly [string, 
 
 /** All tables, those first that share the most telling words with the question (BM25). */
 export function rankTables(question: string, index: TableIndex): RankedTable[] {
-  const { tables, lengths, meanLength } = index;
+  const { tables, names, lengths, meanLength } = index;
   const scores = tables.map(() => 0);
   const words = new Set(wordsOf(question));
   for (const word of words) {
@@ -79,15 +112,13 @@ export function rankTables(question: string, index: TableIndex): RankedTable[] {
   return scores
     .map((score, index) => ({
       index,
-      score: score * (isNamedWhole(tables[index]?.name ?? "", words) ? 1 + WHOLE_NAME_BONUS : 1),
+      score: score * (isNamedWhole(names[index] ?? [], words) ? 1 + WHOLE_NAME_BONUS : 1),
     }))
     .sort((a, b) => b.score - a.score || a.index - b.index);
 }
 
-function isNamedWhole(name: string, words: ReadonlySet<string>): boolean {
-  // Two letters are a prefix that a whole schema shares, such as `sb` or `t`.
-  const own = wordsOf(name).filter((word) => word.length > 2);
-  return own.length > 0 && own.every((word) => words.has(word));
+function isNamedWhole(name: readonly string[], words: ReadonlySet<string>): boolean {
+  return name.length > 0 && name.every((word) => words.has(word));
 }
 
 interface WordWeight {

@@ -1,0 +1,198 @@
+// deno-lint-ignore-file explicit-module-boundary-types -- a query has the type of its answer
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/vue-query";
+import { computed, type Ref } from "vue";
+import { projectClient } from "../project/project_client.ts";
+import { dataOf } from "../project/request_error.ts";
+
+const PAGE_SIZE = 50;
+/** Hidden pages do not ask: the query client pauses their intervals. */
+const POLL_MS = 10_000;
+const MAX_ROWS = 200;
+
+/** What waits and runs of one priority. */
+export interface QueueLine {
+  readonly priority: string;
+  readonly waiting_count: number;
+  readonly oldest_wait_seconds: number;
+  readonly delayed_count: number;
+  readonly running_count: number;
+  readonly expired_lease_count: number;
+  readonly waiting_for_subtasks_count: number;
+  readonly waiting_for_review_count: number;
+  readonly live_worker_count: number;
+}
+
+/** A worker of the last day. */
+export interface WorkerLine {
+  readonly id: string;
+  readonly started_at: string;
+  readonly seen_at: string;
+  readonly stopped_at: string | null;
+  readonly is_live: boolean;
+  readonly running_task_count: number;
+}
+
+/** A task that waits longer than it should. */
+export interface StuckTask {
+  readonly task_id: string;
+  readonly master_task_id: string;
+  readonly owner_email: string | null;
+  readonly agent_slug: string | null;
+  readonly status: string;
+  readonly reason: string;
+  readonly since: string;
+  readonly worker_id: string | null;
+}
+
+/** A task that ran out of attempts or deliveries. */
+export interface DeadLetter {
+  readonly id: number;
+  readonly task_id: string;
+  readonly master_task_id: string;
+  readonly owner_email: string | null;
+  readonly agent_slug: string | null;
+  readonly reason: string;
+  readonly error: { readonly code?: string; readonly message?: string } | null;
+  readonly created_at: string;
+  readonly retried_at: string | null;
+}
+
+/** How a registered tool fares for all users. */
+export interface ServerLine {
+  readonly tool_id: string;
+  readonly slug: string;
+  readonly type: string;
+  readonly is_active: boolean;
+  readonly connection_count: number;
+  readonly failing_count: number;
+  readonly waiting_definition_count: number;
+  readonly last_success_at: string | null;
+  readonly retry_at: string | null;
+  readonly listing_error_code: string | null;
+}
+
+/** A tool definition that waits for an approval. */
+export interface WaitingDefinition {
+  readonly connection_id: string;
+  readonly server: string;
+  /** Empty for the instructions of the server. */
+  readonly tool_name: string;
+  readonly owner_email: string | null;
+  readonly state: string;
+  readonly definition_hash: string;
+  readonly approved_definition: unknown;
+  readonly waiting_definition: unknown;
+}
+
+/** What an operator has done. */
+export interface OperatorAct {
+  readonly id: number;
+  readonly at: string;
+  readonly operator_email: string | null;
+  readonly act: string;
+  readonly owner_email: string | null;
+  readonly master_task_id: string | null;
+  readonly tool_slug: string | null;
+  readonly tool_name: string | null;
+  readonly reason: string | null;
+}
+
+/** A job of any owner. */
+export interface OwnedJob {
+  readonly id: string;
+  readonly owner_email: string | null;
+  readonly agent_slug: string | null;
+  readonly status: string;
+  readonly input_head: string | null;
+  readonly cost_micro_usd: number | null;
+  readonly created_at: string;
+}
+
+interface OperatorRows {
+  operator_queue_health: QueueLine;
+  operator_workers: WorkerLine;
+  operator_stuck_tasks: StuckTask;
+  operator_dead_letters: DeadLetter;
+  operator_servers: ServerLine;
+  operator_tool_definitions: WaitingDefinition;
+  operator_acts: OperatorAct;
+}
+
+/** The rows of one of the views of operators; anybody else's request is refused. */
+export function useOperatorRows<View extends keyof OperatorRows>(view: View) {
+  return useQuery({
+    queryKey: ["operations", view],
+    queryFn: async () =>
+      // The generated types of views let every column be null.
+      dataOf(
+        await projectClient().from(view).select("*").limit(MAX_ROWS),
+      ) as unknown as readonly OperatorRows[View][],
+    refetchInterval: POLL_MS,
+  });
+}
+
+/** All jobs, newest first, page by page; `owner` is an account's id or address. */
+export function useAllJobs(filters: Ref<{ readonly owner: string; readonly status: string }>) {
+  return useInfiniteQuery({
+    queryKey: computed(() => ["operations", "jobs", filters.value]),
+    queryFn: async ({ pageParam }) => {
+      const { owner, status } = filters.value;
+      return dataOf(
+        await projectClient().rpc("operator_list_jobs", {
+          p_filters: { ...(owner === "" ? {} : { owner }), ...(status === "" ? {} : { status }) },
+          p_limit: PAGE_SIZE,
+          ...(pageParam === null ? {} : { p_before: { ...pageParam } }),
+        }),
+      ) as OwnedJob[];
+    },
+    initialPageParam: null as { created_at: string; id: string } | null,
+    getNextPageParam: (page) => {
+      const last = page.at(-1);
+      if (last === undefined || page.length < PAGE_SIZE) return undefined;
+      return { created_at: last.created_at, id: last.id };
+    },
+    refetchInterval: POLL_MS,
+  });
+}
+
+/** What an operator can do; the database writes each of them down. */
+export type Act =
+  | { readonly kind: "cancel"; readonly jobId: string }
+  | { readonly kind: "retry"; readonly taskId: string }
+  | { readonly kind: "redrive"; readonly deadLetterId: number }
+  | { readonly kind: "approve"; readonly definition: WaitingDefinition };
+
+/** Does it, for the reason given. */
+export function useOperatorAct() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: ({ act, reason }: { readonly act: Act; readonly reason: string }) =>
+      carryOut(act, reason.trim()),
+    onSettled: () => void queries.invalidateQueries({ queryKey: ["operations"] }),
+  });
+}
+
+async function carryOut(act: Act, reason: string): Promise<unknown> {
+  const client = projectClient();
+  const why = reason === "" ? {} : { p_reason: reason };
+  switch (act.kind) {
+    case "cancel":
+      return dataOf(
+        await client.rpc("operator_cancel_job", { p_master_task_id: act.jobId, ...why }),
+      );
+    case "retry":
+      return dataOf(await client.rpc("operator_retry_task", { p_task_id: act.taskId, ...why }));
+    case "redrive":
+      return dataOf(
+        await client.rpc("operator_redrive", { p_dead_letter_id: act.deadLetterId, ...why }),
+      );
+    case "approve":
+      return dataOf(
+        await client.rpc("approve_tool_definition", {
+          p_connection_id: act.definition.connection_id,
+          p_tool_name: act.definition.tool_name,
+          p_definition_hash: act.definition.definition_hash,
+        }),
+      );
+  }
+}

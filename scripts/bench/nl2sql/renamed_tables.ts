@@ -1,0 +1,73 @@
+import type { LinkableTable } from "../../../shared/sql/linking/linkable_table.ts";
+import { withInferredKeys } from "../../../shared/sql/linking/infer_keys.ts";
+import { seededRandom } from "../../seeded_random.ts";
+
+/** Words that schemas of every business have. */
+const COMMON_WORDS: ReadonlySet<string> = new Set(
+  ("id name date time type status year month day count created updated at amount number code key " +
+    "description uid cid mid url city country state address email phone is has").split(" "),
+);
+
+/** Words of other businesses, beside those of the schemas themselves. */
+const OTHER_WORDS =
+  ("invoice shipment warehouse vehicle driver route ticket patient doctor visit claim policy " +
+    "vendor contract employee department salary project milestone asset device sensor reading " +
+    "alert campaign lead contact quote order item product category cart payment refund ledger " +
+    "budget forecast survey answer event venue artist album track playlist movie actor flight " +
+    "airport airline passenger booking room hotel guest league team player match season score crop " +
+    "farm field harvest plant species habitat mission planet star mineral recipe ingredient menu " +
+    "chef bill tenant lease property unit building permit inspection case court judge lawyer " +
+    "hearing verdict book library member loan shelf").split(" ");
+
+/**
+ * The tables, followed by copies of their schemas up to `count` tables, in which every word but the
+ * most common ones is another word: one of other businesses, or of the schemas themselves, so that
+ * copies are about the same things as questions but in other places.
+ */
+export function withRenamedCopies(
+  schemas: readonly (readonly LinkableTable[])[],
+  count: number,
+  seed: number,
+): LinkableTable[] {
+  const random = seededRandom(seed);
+  const pick = <T>(items: readonly T[]): T => {
+    const item = items[Math.floor(random() * items.length)];
+    if (item === undefined) throw new RangeError("There is nothing to pick from");
+    return item;
+  };
+  const own = schemas.flat().flatMap((table) =>
+    [table.name, ...table.columns.map(({ name }) => name)].flatMap(wordsIn)
+  );
+  const pool = [...new Set([...own, ...OTHER_WORDS])].filter((word) => !COMMON_WORDS.has(word));
+  const tables = schemas.flat().map(withoutKeys);
+  for (let copy = 2; tables.length < count; copy++) {
+    const names = new Map<string, string>();
+    const rename = (name: string) =>
+      wordsIn(name).map((word) => {
+        if (COMMON_WORDS.has(word)) return word;
+        const renamed = names.get(word) ?? pick(pool);
+        names.set(word, renamed);
+        return renamed;
+      }).join("_");
+    for (const table of pick(schemas)) {
+      if (tables.length >= count) break;
+      tables.push({
+        ...withoutKeys(table),
+        schema: `${table.schema}_${copy}`,
+        name: rename(table.name),
+        columns: table.columns.map((column) => ({ ...column, name: rename(column.name) })),
+        primaryKey: table.primaryKey.map(rename),
+      });
+    }
+  }
+  return withInferredKeys(tables);
+}
+
+/** Keys point to places in one schema's list; in the long one they are inferred anew. */
+function withoutKeys(table: LinkableTable): LinkableTable {
+  return { ...table, foreignKeys: [] };
+}
+
+function wordsIn(name: string): string[] {
+  return name.replace(/([a-z0-9])([A-Z])/g, "$1_$2").toLowerCase().split("_");
+}
