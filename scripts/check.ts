@@ -10,6 +10,7 @@ import {
   misdirectedImports,
   misdirectedStackImports,
 } from "./check/import_direction.ts";
+import { retiredWords } from "./check/retired_words.ts";
 import { undocumented } from "./check/documented.ts";
 import { unmeasuredJson } from "./check/unmeasured_json.ts";
 import { unknownErrorCodes } from "./check/error_codes.ts";
@@ -42,8 +43,10 @@ await runCommand(
       ...await importChecks(),
       await list("error codes", errorCodeProblems),
       await list("documentation", documentationProblems),
+      await list("words", wordProblems),
       await deno("generated error codes", "run", "-A", "scripts/errors_generate.ts", "--check"),
       await deno("generated types", "run", "-A", "scripts/types_generate.ts", "--check"),
+      await deno("catalogue page", "run", "-A", "scripts/catalog_generate.ts", "--check"),
       await deno("generated index", "run", "-A", "scripts/generate_internal_servers.ts", "--check"),
       await deno("vendored packages", "run", "-A", "scripts/vendor.ts", "--check"),
     ];
@@ -105,6 +108,32 @@ async function errorCodeProblems(): Promise<string[]> {
     problems.push(...unknownErrorCodes(name, await Deno.readTextFile(join(folder, name))));
   }
   return problems;
+}
+
+/** Where people read text that this project wrote. */
+const WORD_ROOTS = ["docs", "scripts", "shared", "stack", "supabase", "tests", "console"];
+const WORD_PAGES = ["README.md", "CONTRIBUTING.md", "AGENTS.md", "ARCHITECTURE.md", "CHANGELOG.md"];
+const WRITTEN_BY_OTHERS =
+  /vendor\/|node_modules\/|fixtures\/|database\.types\.ts$|retired_words\.ts$/;
+
+async function wordProblems(): Promise<string[]> {
+  const problems: string[] = [];
+  for (const path of [...WORD_PAGES, ...await textFiles(WORD_ROOTS)]) {
+    problems.push(...retiredWords(path, await Deno.readTextFile(join(PROJECT_ROOT, path))));
+  }
+  return problems;
+}
+
+async function textFiles(folders: readonly string[]): Promise<string[]> {
+  const paths: string[] = [];
+  for (const folder of folders) {
+    for await (const { name, isDirectory } of Deno.readDir(join(PROJECT_ROOT, folder))) {
+      const path = `${folder}/${name}`;
+      if (isDirectory) paths.push(...await textFiles([path]));
+      else if (/\.(md|sql|tsx?|css)$/.test(name) && !WRITTEN_BY_OTHERS.test(path)) paths.push(path);
+    }
+  }
+  return paths;
 }
 
 async function documentationProblems(): Promise<string[]> {

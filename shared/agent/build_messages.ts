@@ -1,6 +1,7 @@
 import type { JsonValue } from "../json.ts";
 import type { ModelAnswer, ModelMessage } from "../llm/model_port.ts";
 import { type CompletionTerms, judgePlainAnswer } from "./completion.ts";
+import { checkedMessage } from "./guardrails.ts";
 import { isErrorResult, resultText } from "./result_text.ts";
 import { shortenResult } from "./shorten_result.ts";
 import { summaryMessage } from "./summary_prompt.ts";
@@ -30,12 +31,14 @@ export function buildMessages(
   const turns = new Map(readTurns(steps).map((turn) => [turn.modelSeq, turn]));
   const reading = { terms, lastSeq, resultsThrough: leftOut.results_through, label };
   const messagesOf = (step: Step): readonly ModelMessage[] => {
-    if (step.kind === "user") return [{ role: "user", text: inputText(step.input) }];
+    if (step.kind === "user") {
+      return [{ role: "user", text: inputText(checkedMessage(steps, step.seq, step.input)) }];
+    }
     const turn = turns.get(step.seq);
     return turn === undefined || step.seq <= summary.through ? [] : turnMessages(turn, reading);
   };
   return [
-    { role: "user", text: inputText(input) },
+    { role: "user", text: inputText(checkedMessage(steps, 0, input)) },
     ...steps.filter(({ seq }) => seq <= summary.through).flatMap(messagesOf),
     ...summary.messages,
     ...steps.filter(({ seq }) => seq > summary.through).flatMap(messagesOf),

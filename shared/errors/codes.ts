@@ -233,6 +233,12 @@ export const ERROR_CODES = {
     { retryable: false },
   ),
   MODEL_OUTPUT_INVALID: error(502, "transport_error", "Try again, or use another model."),
+  GUARDRAIL_REFUSED: error(422, "tool_error", "Change the request; the message gives the reason."),
+  GUARDRAIL_FAILED: error(
+    502,
+    "transport_error",
+    "Try again; correct the guardrail if it goes on.",
+  ),
   MODEL_REFUSED: error(422, "tool_error", "Change the request."),
 
   // Tools

@@ -81,6 +81,8 @@ insert into private.error_codes (code, status, error_type, is_retryable, counts_
   ('MODEL_TIMEOUT', 504, 'llm_timeout', true, true),
   ('MODEL_CALL_UNFINISHED', 504, 'llm_timeout', false, true),
   ('MODEL_OUTPUT_INVALID', 502, 'transport_error', true, true),
+  ('GUARDRAIL_REFUSED', 422, 'tool_error', false, true),
+  ('GUARDRAIL_FAILED', 502, 'transport_error', true, true),
   ('MODEL_REFUSED', 422, 'tool_error', false, true),
   ('TOOL_NOT_FOUND', 404, 'validation_error', false, true),
   ('SENDING_NOT_APPROVED', 403, 'auth_error', false, false),

@@ -54,7 +54,13 @@ set search_path = ''
 as $$
   -- The calls of the last answer have their numbers, whether they were begun or not.
   select coalesce(max(step.seq + case step.kind
-    when 'model' then coalesce(jsonb_array_length(step.output -> 'tool_calls'), 0) else 0 end), 0) + 1
+    when 'model' then coalesce(jsonb_array_length(step.output -> 'tool_calls'), 0) + (
+      -- Checks of the input stand between a model call and its calls.
+      select count(*)
+      from public.task_steps as guardrail
+      where guardrail.task_id = p_task_id and guardrail.kind = 'guardrail'
+        and guardrail.input ->> 'stage' = 'input' and guardrail.seq > step.seq
+    ) else 0 end), 0)::int + 1
   from public.task_steps as step
   where step.task_id = p_task_id;
 $$;

@@ -96,6 +96,7 @@ export const TABLE_RULES: Readonly<Record<string, TableRule>> = {
     service: "writes",
   },
   agent_audience: { usersRead: "user_id = $1", service: "writes" },
+  agent_guardrails: { usersRead: `agent_id in (${USABLE_AGENTS})`, service: "writes" },
   agent_fallbacks: { usersRead: `agent_id in (${USABLE_AGENTS})`, service: "writes" },
   agent_handoffs: {
     usersRead: `agent_id in (${USABLE_AGENTS}) and target_agent_id in (${USABLE_AGENTS})`,
