@@ -20,6 +20,7 @@ import { benchQuoth } from "./bench/quoth.ts";
 import { benchQuothSearch } from "./bench/quoth_search.ts";
 import { benchRealtime } from "./bench/realtime.ts";
 import { benchRecovery } from "./bench/recovery.ts";
+import { benchSqlContext } from "./bench/sql_context.ts";
 import { benchSoak } from "./bench/soak.ts";
 import { benchSplitter } from "./bench/splitter.ts";
 import { benchSteps } from "./bench/steps.ts";
@@ -50,6 +51,7 @@ const BENCHES: Readonly<
   recovery: benchRecovery,
   soak: benchSoak,
   splitter: benchSplitter,
+  sql_context: benchSqlContext,
   steps: benchSteps,
   throughput: benchThroughput,
 };

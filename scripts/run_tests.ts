@@ -13,6 +13,8 @@ import { countTests, failureLines, slowestFiles } from "./test/summarize.ts";
 const NATIVE_TESTS = ["tests/faults", "tests/postgres"];
 /** They need programs of other people, which only runs that name them fetch. */
 const FLEET_TESTS = "tests/fleet";
+/** They need a browser, which only `deno task test:browser` asks for. */
+const BROWSER_TESTS = "tests/browser";
 
 await runCommand(
   {
@@ -76,7 +78,9 @@ async function embeddedTestFolders(): Promise<string[]> {
   const folders: string[] = [];
   for await (const entry of Deno.readDir(`${PROJECT_ROOT}/tests`)) {
     const path = `tests/${entry.name}`;
-    const isElsewhere = [...NATIVE_TESTS, FLEET_TESTS, "tests/fixtures"].includes(path);
+    const isElsewhere = [...NATIVE_TESTS, FLEET_TESTS, BROWSER_TESTS, "tests/fixtures"].includes(
+      path,
+    );
     if (entry.isDirectory && !isElsewhere) folders.push(path);
   }
   return folders.sort();

@@ -52,3 +52,13 @@ export async function resolvePackagesWithSkills(): Promise<readonly string[]> {
   ]
     .map((entry) => fileURLToPath(new URL("skills", entry.replace(/(\/\d[^/]*\/).*$/, "$1"))));
 }
+
+/** A browser's remote control; the browser itself is the machine's own. */
+export const loadPlaywright = () => import("npm:playwright-core@1.65.1");
+export type { Browser, Page } from "npm:playwright-core@1.65.1";
+
+/** The source of axe, which finds breaches of WCAG in a page. */
+export async function loadAxeSource(): Promise<string> {
+  const { default: axe } = await import("npm:axe-core@4.14.1");
+  return axe.source;
+}

@@ -14,6 +14,7 @@ export interface StateParts {
   readonly outputSchema?: JsonObject;
   readonly mustComplete?: boolean;
   readonly windowTokens?: number;
+  readonly guardrails?: TaskContext["guardrails"];
   readonly untried?: readonly number[];
   readonly spawned?: readonly number[];
 }
@@ -56,6 +57,7 @@ export function stateOf(parts: StateParts = {}): AgentState {
       provider: null,
       window_tokens: parts.windowTokens ?? 128_000,
       fallbacks: [],
+      guardrails: [...parts.guardrails ?? []],
       skills: [...skills],
       handoffs: [],
       steps: [],

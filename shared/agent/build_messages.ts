@@ -1,6 +1,9 @@
 import type { JsonValue } from "../json.ts";
+import { jsonObject } from "../json_schema.ts";
 import type { ModelAnswer, ModelMessage } from "../llm/model_port.ts";
+import { z } from "../vendor/zod.js";
 import { type CompletionTerms, judgePlainAnswer } from "./completion.ts";
+import { checkedMessage } from "./guardrails.ts";
 import { isErrorResult, resultText } from "./result_text.ts";
 import { shortenResult } from "./shorten_result.ts";
 import { summaryMessage } from "./summary_prompt.ts";
@@ -30,12 +33,14 @@ export function buildMessages(
   const turns = new Map(readTurns(steps).map((turn) => [turn.modelSeq, turn]));
   const reading = { terms, lastSeq, resultsThrough: leftOut.results_through, label };
   const messagesOf = (step: Step): readonly ModelMessage[] => {
-    if (step.kind === "user") return [{ role: "user", text: inputText(step.input) }];
+    if (step.kind === "user") {
+      return [userMessage(checkedMessage(steps, step.seq, step.input))];
+    }
     const turn = turns.get(step.seq);
     return turn === undefined || step.seq <= summary.through ? [] : turnMessages(turn, reading);
   };
   return [
-    { role: "user", text: inputText(input) },
+    userMessage(checkedMessage(steps, 0, input)),
     ...steps.filter(({ seq }) => seq <= summary.through).flatMap(messagesOf),
     ...summary.messages,
     ...steps.filter(({ seq }) => seq > summary.through).flatMap(messagesOf),
@@ -80,6 +85,24 @@ function returnedAnswer(text: string, terms: CompletionTerms): readonly ModelMes
 
 const NEVER_MADE = "The call was not made: the task ended first.";
 
+/** What a user says, and the files that it names: their content is read before the model is asked. */
+function userMessage(input: JsonValue): ModelMessage {
+  const text = inputText(input);
+  const paths = filePathsOf(input);
+  if (paths.length === 0) return { role: "user", text };
+  return { role: "user", text, files: paths.map((path) => ({ path, content: null })) };
+}
+
+/** The database has refused any other form of `files` in the input of a user. */
+function filePathsOf(input: JsonValue): readonly string[] {
+  const object = jsonObject.safeParse(input);
+  const paths = object.success ? filePaths.safeParse(object.data.files) : null;
+  return paths?.data ?? [];
+}
+
+const filePaths = z.array(z.string());
+
+/** What a user says, as text. */
 export function inputText(input: JsonValue): string {
   return typeof input === "string" ? input : JSON.stringify(input, null, 2);
 }

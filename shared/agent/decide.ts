@@ -13,6 +13,7 @@ import {
 import type { MeasuredPrompt } from "./estimate_tokens.ts";
 import { fitOutput } from "./fit_output.ts";
 import { fitPrompt, type SummarySpan } from "./fit_prompt.ts";
+import { checkedMessage, type GuardrailCheck, judge } from "./guardrails.ts";
 import { planTurn } from "./plan_turn.ts";
 import type {
   CallIntent,
@@ -62,7 +63,11 @@ export type Decision =
     readonly seq: number;
     readonly prompt: Prompt;
     readonly leftOut: LeftOut;
+    /** Run beside the call: no answer counts before they allow the input. */
+    readonly checks: readonly GuardrailCheck[];
   }
+  /** Lets guardrails check the result. */
+  | { readonly kind: "check"; readonly checks: readonly GuardrailCheck[] }
   /** Lets the model sum up the turns up to `through` in step `seq`, so that the next prompt fits. */
   | {
     readonly kind: "summarize";
@@ -95,6 +100,11 @@ export type Decision =
  * the calls run, people are asked, and last the task waits for its subtasks.
  */
 export function decide(state: AgentState): Decision {
+  const decision = decideUnchecked(state);
+  return decision.kind === "finish" ? checkResult(state, decision) : decision;
+}
+
+function decideUnchecked(state: AgentState): Decision {
   const begunBy = lastMessageSeq(state.steps);
   const turns = readTurns(state.steps).filter(({ modelSeq }) => modelSeq > begunBy);
   const turn = turns.at(-1);
@@ -103,6 +113,48 @@ export function decide(state: AgentState): Decision {
   if (turn.output === null) return callModel(state, turn.modelSeq);
   if (isPlainAnswer(turn)) return afterPlainAnswer(state, turns, turn);
   return afterCalls(state, turns, turn);
+}
+
+/** Guardrails see the result before the task ends with it. */
+function checkResult(
+  state: AgentState,
+  finish: Extract<Decision, { kind: "finish" }>,
+): Decision {
+  const { context, steps } = state;
+  const turn = readTurns(steps).at(-1);
+  if (turn === undefined) return finish;
+  const verdict = judge({
+    stage: "output",
+    guardrails: context.guardrails,
+    steps,
+    content: finish.output,
+    messageSeq: lastMessageSeq(steps),
+    afterSeq: turn.modelSeq,
+    firstSeq: nextModelSeq(turn),
+  });
+  switch (verdict.kind) {
+    case "pending":
+      return { kind: "check", checks: verdict.checks };
+    case "refused":
+      return fail("GUARDRAIL_REFUSED", refusedBy("result", verdict));
+    case "allowed":
+      return withResult(finish, verdict.content, completionTerms(context));
+  }
+}
+
+function withResult(
+  finish: Extract<Decision, { kind: "finish" }>,
+  output: JsonValue,
+  { outputSchema }: CompletionTerms,
+): Decision {
+  if (output === finish.output || outputSchema === null) return { ...finish, output };
+  const fit = fitOutput(output, outputSchema);
+  if (fit.kind === "fits") return { ...finish, output: fit.output };
+  return fail("OUTPUT_SCHEMA_MISMATCH", {
+    message:
+      "Cannot complete the task: what a guardrail put in the place of the result does not fit",
+    hint: "Let the guardrail's replacement fit output_schema.",
+  });
 }
 
 function afterPlainAnswer(state: AgentState, turns: readonly Turn[], turn: Turn): Decision {
@@ -210,7 +262,13 @@ function callModel(state: AgentState, firstSeq: number): Decision {
   });
   switch (fit.kind) {
     case "fits":
-      return { kind: "call_model", seq, prompt: fit.prompt, leftOut: fit.leftOut };
+      return checkInput(state, {
+        kind: "call_model",
+        seq,
+        prompt: fit.prompt,
+        leftOut: fit.leftOut,
+        checks: [],
+      });
     case "summarize": {
       const cacheKey = `${context.task.id}:summary`;
       const prompt = { ...fit.prompt, cacheKey, streamedArgument: FINAL_ANSWER };
@@ -221,10 +279,41 @@ function callModel(state: AgentState, firstSeq: number): Decision {
   }
 }
 
+/** The first call of a run is made beside the checks of the message that began the run. */
+function checkInput(
+  { context, steps }: AgentState,
+  call: Extract<Decision, { kind: "call_model" }>,
+): Decision {
+  const begunBy = lastMessageSeq(steps);
+  const isFirst = !readTurns(steps).some((turn) => turn.modelSeq > begunBy && turn.output !== null);
+  if (!isFirst) return call;
+  const message = steps.find(({ seq }) => seq === begunBy);
+  const verdict = judge({
+    stage: "input",
+    guardrails: context.guardrails,
+    steps,
+    content: message?.kind === "user" ? message.input : context.task.input,
+    messageSeq: begunBy,
+    afterSeq: begunBy,
+    firstSeq: call.seq + 1,
+  });
+  switch (verdict.kind) {
+    case "pending":
+      return { ...call, checks: verdict.checks };
+    case "refused":
+      return fail("GUARDRAIL_REFUSED", refusedBy("input", verdict));
+    case "allowed":
+      return call;
+  }
+}
+
 /** A summary takes the number of the call that it is made for, which comes after it. */
 function afterSummaries(steps: readonly Step[], seq: number): number {
   const isTaken = (number: number) =>
-    steps.some((step) => step.seq === number && step.state === "done" && isSummary(step));
+    steps.some((step) =>
+      step.seq === number &&
+      (step.kind === "guardrail" || (step.state === "done" && isSummary(step)))
+    );
   return isTaken(seq) ? afterSummaries(steps, seq + 1) : seq;
 }
 
@@ -233,7 +322,8 @@ function summaryOf({ context, steps }: AgentState, span: SummarySpan): MeasuredP
   const spanned = steps.filter((step) => step.seq <= through || isSummary(step));
   const label = (text: string, seq: number) => `[step ${seq}] ${text}`;
   const [, ...messages] = buildMessages("", spanned, completionTerms(context), leftOut, label);
-  return summaryPrompt({ task: inputText(context.task.input), messages, maxWords });
+  const task = inputText(checkedMessage(steps, 0, context.task.input));
+  return summaryPrompt({ task, messages, maxWords });
 }
 
 function promptWithout(state: AgentState, agent: Agent, leftOut: LeftOut): Prompt {
@@ -281,6 +371,17 @@ const UNUSABLE_CALLS: Reason = {
   hint: "Give the agent a model that can call tools; the steps show what it tried.",
 };
 
+const refusedBy = (
+  what: "input" | "result",
+  { guardrail, reason }: { readonly guardrail: string; readonly reason: string },
+): Reason => ({
+  message: `Cannot go on with the task: the guardrail '${guardrail}' refuses the ${what}: ${
+    reason.slice(0, 1_000) || "it gave no reason"
+  }`,
+  hint: what === "input"
+    ? "Change the input; a later message continues the task."
+    : "Change the request, or what the agent is told to answer.",
+});
 const tooLarge = (tokens: number, windowTokens: number): Reason => ({
   message: `Cannot call the model: what is left of the prompt after leaving out all that can be ` +
     `left out is about ${tokens} tokens, and the model's window has ${windowTokens}`,

@@ -1,7 +1,7 @@
 import { NOTHING_LEFT_OUT } from "./build_messages.ts";
 import { estimateTokens, type MeasuredPrompt } from "./estimate_tokens.ts";
 import type { LeftOut, Step } from "./task_context.ts";
-import { lastMessageSeq, readTurns } from "./turns.ts";
+import { lastMessageSeq, nextModelSeq, readTurns } from "./turns.ts";
 
 /** Room for the answer of an agent without max_tokens. */
 const ANSWER_TOKENS = 8_192;
@@ -92,9 +92,7 @@ function promptLimit(
 
 /** The last steps of the turns that have ended, by rising number. */
 function turnEnds(steps: readonly Step[]): readonly number[] {
-  return readTurns(steps).flatMap(({ modelSeq, output, calls }) =>
-    output === null ? [] : [modelSeq + calls.length]
-  );
+  return readTurns(steps).flatMap((turn) => turn.output === null ? [] : [nextModelSeq(turn) - 1]);
 }
 
 function shorten<P extends MeasuredPrompt>(

@@ -92,7 +92,7 @@ function recall(
   { entry, state }: SystemCallInTurn,
 ): StepResult {
   const step = state.steps.find((candidate) => candidate.seq === seq);
-  const isResult = step !== undefined && step.kind !== "model" && step.kind !== "user" &&
+  const isResult = step !== undefined && (step.kind === "tool" || step.kind === "system") &&
     step.state !== "started" && seq < entry.seq;
   if (!isResult) {
     return errorResult("TOOL_ARGUMENTS_INVALID", `Step ${seq} is no call that has a result.`);

@@ -32,7 +32,7 @@ const modelStep = z.object({
 });
 
 const callStep = z.object({
-  kind: stepKind.exclude(["model", "user"]),
+  kind: stepKind.exclude(["model", "user", "guardrail"]),
   seq,
   /** `failed`: ended, and the result is an error that the model reads. */
   state: stepState,
@@ -49,6 +49,29 @@ const messageStep = z.object({
   state: stepState,
   /** What the user added after the task had ended. */
   input: jsonValue,
+});
+
+const guardrailStage = z.enum(CLOSED_SETS.agent_guardrails.stage);
+
+const guardrailStep = z.object({
+  kind: z.literal("guardrail"),
+  seq,
+  /** `failed`: refused. */
+  state: stepState,
+  name: z.string(),
+  call_id: z.string(),
+  input: z.object({
+    stage: guardrailStage,
+    /** Which of the stage's guardrails, from 0 on. */
+    index: z.int().nonnegative(),
+    /** The message that is checked: 0 for the task's input. */
+    message_seq: z.int().nonnegative(),
+  }),
+  output: z.object({
+    text: z.string(),
+    allowed: z.boolean().default(false),
+    replacement: jsonValue.optional(),
+  }).nullable(),
 });
 
 const review = z.object({
@@ -127,9 +150,15 @@ export const taskContext = z.object({
     /** A job with a cost cap calls no model without a price. */
     is_priced: z.boolean(),
   })),
+  /** Checks of what the agent is asked and answers, each stage in its order. */
+  guardrails: z.array(z.object({
+    stage: guardrailStage,
+    server: z.string(),
+    tool_name: z.string(),
+  })).default([]),
   skills: z.array(z.object({ skill_id: z.string(), name: z.string(), description: z.string() })),
   handoffs: z.array(z.object({ slug: z.string(), description: z.string().nullable() })),
-  steps: z.array(z.discriminatedUnion("kind", [modelStep, callStep, messageStep])),
+  steps: z.array(z.discriminatedUnion("kind", [modelStep, callStep, messageStep, guardrailStep])),
   reviews: z.array(review),
   /** What the tools that the job has called so far let flow. */
   job_data_flows: z.array(z.string()),
@@ -141,6 +170,11 @@ export type ModelInput = z.infer<typeof modelInput>;
 /** Reads what was written of a model call before it was made. */
 export function readModelInput(input: unknown): ModelInput {
   return modelInput.parse(input);
+}
+
+/** Reads a check as it is stored. */
+export function readGuardrailStep(step: unknown): GuardrailStep {
+  return guardrailStep.parse(step);
 }
 
 /** A task with its agent, transcript and reviews, as claimed. */
@@ -155,7 +189,9 @@ export type ModelStep = z.infer<typeof modelStep>;
 export type CallStep = z.infer<typeof callStep>;
 /** A message that continued the task. */
 export type MessageStep = z.infer<typeof messageStep>;
+/** A check of a message or of the result. */
+export type GuardrailStep = z.infer<typeof guardrailStep>;
 /** One row of the transcript. */
-export type Step = ModelStep | CallStep | MessageStep;
+export type Step = ModelStep | CallStep | MessageStep | GuardrailStep;
 /** A question to a person and, once there, the answer. */
 export type Review = z.infer<typeof review>;

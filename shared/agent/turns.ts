@@ -11,6 +11,8 @@ export interface TurnCall {
 /** A model call and the tool calls it asked for. */
 export interface Turn {
   readonly modelSeq: number;
+  /** How many checks of the input stand between the model call and its calls. */
+  readonly checkCount: number;
   /** Null while the model has not answered. */
   readonly output: ModelAnswer | null;
   readonly calls: readonly TurnCall[];
@@ -18,21 +20,31 @@ export interface Turn {
 
 /**
  * Reads the transcript as turns. The calls of a turn have the sequence numbers that follow its
- * model call, in the order in which the model asked for them.
+ * model call and the checks made beside it, in the order in which the model asked for them.
  */
 export function readTurns(steps: readonly Step[]): readonly Turn[] {
   const callSteps = new Map(
     steps.flatMap((step) => isCallStep(step) ? [[step.seq, step] as const] : []),
   );
+  const checks = new Set(
+    steps.flatMap((step) =>
+      step.kind === "guardrail" && step.input.stage === "input" ? [step.seq] : []
+    ),
+  );
   return steps.flatMap((step) => {
     if (step.kind !== "model" || isSummary(step)) return [];
     const output = step.state === "started" ? null : step.output;
+    const checkCount = countChecks(checks, step.seq + 1);
     const calls = (output?.tool_calls ?? []).map((call, index) => {
-      const seq = step.seq + 1 + index;
+      const seq = step.seq + 1 + checkCount + index;
       return { seq, call, step: callSteps.get(seq) ?? null };
     });
-    return [{ modelSeq: step.seq, output, calls }];
+    return [{ modelSeq: step.seq, checkCount, output, calls }];
   });
+}
+
+function countChecks(checks: ReadonlySet<number>, seq: number): number {
+  return checks.has(seq) ? 1 + countChecks(checks, seq + 1) : 0;
 }
 
 /** True of a model call that sums up what came before, instead of going on with it. */
@@ -41,7 +53,7 @@ export function isSummary(step: Step): boolean {
 }
 
 function isCallStep(step: Step): step is CallStep {
-  return step.kind !== "model" && step.kind !== "user";
+  return step.kind === "tool" || step.kind === "system";
 }
 
 /**
@@ -59,5 +71,5 @@ export function isPlainAnswer(turn: Turn): boolean {
 
 /** Number of the model call that follows a turn. */
 export function nextModelSeq(turn: Turn): number {
-  return turn.modelSeq + turn.calls.length + 1;
+  return turn.modelSeq + turn.checkCount + turn.calls.length + 1;
 }

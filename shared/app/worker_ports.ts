@@ -10,6 +10,7 @@ import { createToolGateway } from "../tools/gateway.ts";
 import { createArtifactStorage } from "../worker/artifact_storage.ts";
 import { isolateClock } from "../isolate/clock.ts";
 import type { CpuMeter } from "../isolate/cpu_meter.ts";
+import { createFileDescriber } from "../worker/describe_files.ts";
 import { createTaskModel } from "../worker/create_task_model.ts";
 import { meteredPorts } from "../worker/metered_ports.ts";
 import type { TaskPorts } from "../worker/task_ports.ts";
@@ -46,9 +47,13 @@ export function createWorkerPorts(
     resolveKey: createModelKeyResolver(sql),
     createAdapter: (endpoint) => createModelAdapter(endpoint, { fetch: guardedFetch, onLook }),
   });
+  const artifacts = createArtifactStorage({ url: supabaseUrl, secretKey });
   const ports: TaskPorts = {
     store,
-    callModel: createTaskModel(callModel, worker.modelTimeoutSeconds),
+    callModel: createTaskModel(callModel, worker.modelTimeoutSeconds, {
+      describeFiles: createFileDescriber(sql),
+      storage: artifacts,
+    }),
     gateway: createToolGateway({
       sql,
       internalServers: INTERNAL_SERVERS,
@@ -59,7 +64,7 @@ export function createWorkerPorts(
       callModel,
       log,
     }),
-    artifacts: createArtifactStorage({ url: supabaseUrl, secretKey }),
+    artifacts,
     clock: isolateClock,
     telemetry,
     log,

@@ -51,6 +51,32 @@ isOneToOne: false
       referencedColumns: ["id"]
     }
                   ]
+                },"agent_guardrails": {
+                  Row: {
+                    "agent_id": string,"priority": number,"stage": string,"tool_id": string,"tool_name": string
+                  }
+                  ComputedFields: never
+                  Insert: {
+                    "agent_id": string,"priority"?: number,"stage": string,"tool_id": string,"tool_name": string
+                  }
+                  Update: {
+                    "agent_id"?: string,"priority"?: number,"stage"?: string,"tool_id"?: string,"tool_name"?: string
+                  }
+                  Relationships: [
+                    {
+      foreignKeyName: "agent_guardrails_agent_id_fkey"
+      columns: ["agent_id"]
+isOneToOne: false
+      referencedRelation: "agents"
+      referencedColumns: ["id"]
+    },{
+      foreignKeyName: "agent_guardrails_tool_id_fkey"
+      columns: ["tool_id"]
+isOneToOne: false
+      referencedRelation: "tools"
+      referencedColumns: ["id"]
+    }
+                  ]
                 },"agent_handoffs": {
                   Row: {
                     "agent_id": string,"target_agent_id": string
@@ -503,14 +529,14 @@ isOneToOne: false
                   ]
                 },"model_policies": {
                   Row: {
-                    "allow_organisation_key": boolean,"allow_own_key": boolean,"id": string,"is_allowed": boolean,"model": string | null,"provider_id": string,"user_id": string | null
+                    "allow_organisation_key": boolean,"allow_own_key": boolean,"cap_period": string,"id": string,"is_allowed": boolean,"model": string | null,"provider_id": string,"spending_cap_micro_usd": number | null,"user_id": string | null
                   }
                   ComputedFields: never
                   Insert: {
-                    "allow_organisation_key"?: boolean,"allow_own_key"?: boolean,"id"?: string,"is_allowed"?: boolean,"model"?: string | null,"provider_id": string,"user_id"?: string | null
+                    "allow_organisation_key"?: boolean,"allow_own_key"?: boolean,"cap_period"?: string,"id"?: string,"is_allowed"?: boolean,"model"?: string | null,"provider_id": string,"spending_cap_micro_usd"?: number | null,"user_id"?: string | null
                   }
                   Update: {
-                    "allow_organisation_key"?: boolean,"allow_own_key"?: boolean,"id"?: string,"is_allowed"?: boolean,"model"?: string | null,"provider_id"?: string,"user_id"?: string | null
+                    "allow_organisation_key"?: boolean,"allow_own_key"?: boolean,"cap_period"?: string,"id"?: string,"is_allowed"?: boolean,"model"?: string | null,"provider_id"?: string,"spending_cap_micro_usd"?: number | null,"user_id"?: string | null
                   }
                   Relationships: [
                     {
@@ -1449,6 +1475,9 @@ export const Constants = {
 
 /** The labels that check constraints allow, by table and column. */
 export const CLOSED_SETS = {
+  agent_guardrails: {
+    stage: ["input", "output"],
+  },
   agent_mcp_connections: {
     health: ["unknown", "healthy", "failing"],
   },
@@ -1485,6 +1514,9 @@ export const CLOSED_SETS = {
   messages: {
     role: ["user", "assistant"],
   },
+  model_policies: {
+    cap_period: ["day", "month"],
+  },
   quoth_syncs: {
     kind: ["tree", "files", "embed"],
     reason: ["push", "files", "request", "head_check", "pending_chunks"],
@@ -1501,7 +1533,7 @@ export const CLOSED_SETS = {
     type: ["task.created", "task.started", "task.parked", "task.resumed", "task.retried", "task.completed", "task.failed", "task.cancelled", "model.started", "model.interrupted", "model.completed", "tool.started", "tool.completed", "tool.failed", "subtask.created", "subtask.finished", "review.requested", "review.answered", "skill.loaded", "data.saved"],
   },
   task_steps: {
-    kind: ["model", "tool", "system", "user"],
+    kind: ["model", "tool", "system", "user", "guardrail"],
     state: ["started", "done", "failed"],
   },
   tasks: {

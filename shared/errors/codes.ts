@@ -150,6 +150,14 @@ export const ERROR_CODES = {
     "transport_error",
     "Make the receiver answer 2xx within 15 seconds, then send the message again.",
   ),
+  FILE_INVALID: error(400, "tool_error", "Name at most 20 files by their whole paths."),
+  FILE_NOT_FOUND: error(404, "tool_error", "Upload the file and name its whole path."),
+  FILE_TYPE_UNSUPPORTED: error(
+    422,
+    "tool_error",
+    "Send a type of file that the agent's model reads.",
+  ),
+  FILES_TOO_LARGE: error(422, "tool_error", "Send smaller or fewer files."),
   SCHEDULE_CRON_INVALID: error(
     400,
     "tool_error",
@@ -233,6 +241,12 @@ export const ERROR_CODES = {
     { retryable: false },
   ),
   MODEL_OUTPUT_INVALID: error(502, "transport_error", "Try again, or use another model."),
+  GUARDRAIL_REFUSED: error(422, "tool_error", "Change the request; the message gives the reason."),
+  GUARDRAIL_FAILED: error(
+    502,
+    "transport_error",
+    "Try again; correct the guardrail if it goes on.",
+  ),
   MODEL_REFUSED: error(422, "tool_error", "Change the request."),
 
   // Tools

@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from "../json.ts";
 import type { FunctionDefinition } from "../tool_schemas/function_definition.ts";
 import { toAnthropicTool } from "../tool_schemas/wire_function.ts";
 import type { Anthropic } from "../vendor/anthropic.js";
+import { type FilePart, filePartsOf } from "./file_parts.ts";
 import type { ModelMessage, ModelRequest } from "./model_port.ts";
 import type { OfferedFunctions } from "./offered_functions.ts";
 
@@ -173,7 +174,8 @@ function mergeTurns(messages: readonly ModelMessage[], functions: OfferedFunctio
 function toBlocks(message: ModelMessage, functions: OfferedFunctions): Block[] {
   switch (message.role) {
     case "user":
-      return toTextBlocks(message.text);
+      // The API advises files before the text that asks about them.
+      return [...filePartsOf(message, TAKEN_FILES).map(toFileBlock), ...toTextBlocks(message.text)];
     case "tool":
       return [{
         type: "tool_result",
@@ -195,6 +197,17 @@ function toBlocks(message: ModelMessage, functions: OfferedFunctions): Block[] {
       ];
     }
   }
+}
+
+const IMAGES = ["image/png", "image/jpeg", "image/gif", "image/webp"] as const;
+const PDF = "application/pdf";
+const TAKEN_FILES: readonly string[] = [...IMAGES, PDF];
+
+function toFileBlock({ name, mediaType, base64: data }: FilePart): Block {
+  const image = IMAGES.find((type) => type === mediaType);
+  return image === undefined
+    ? { type: "document", title: name, source: { type: "base64", media_type: PDF, data } }
+    : { type: "image", source: { type: "base64", media_type: image, data } };
 }
 
 function toTextBlocks(text: string): { type: "text"; text: string }[] {

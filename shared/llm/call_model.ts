@@ -1,4 +1,5 @@
 import type { ErrorCode } from "../errors/codes.ts";
+import { definedOnly } from "../defined_only.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { isJsonObject } from "../json.ts";
 import { generateAsTaken } from "./concessions.ts";
@@ -14,6 +15,7 @@ import type {
   ProviderTool,
   ReasoningEffort,
 } from "./model_port.ts";
+import { estimatedInputTokens } from "./estimated_tokens.ts";
 import { createDeltaRedactor, redactResponse } from "./redact_model_output.ts";
 import type { ModelKey, ResolveModelKey } from "./resolve_model_key.ts";
 
@@ -79,6 +81,8 @@ export type ModelUsageRecord = ModelUsage & {
   readonly provider_id: string | null;
   readonly model: string;
   readonly key_source: ModelKey["keySource"];
+  /** What was reserved for the call, to be settled when it is booked; absent without a cap. */
+  readonly reservation_id?: string;
   /** Providers that were asked before and failed; absent when the first one answered. */
   readonly passed_over?: readonly PassedProvider[];
 };
@@ -145,7 +149,13 @@ async function callOne(
   ports: ModelCallPorts,
 ): Promise<ModelCallResult> {
   const { userId, signal } = call;
-  const key = await ports.resolveKey({ providerId: provider.id, userId, model });
+  const key = await ports.resolveKey({
+    providerId: provider.id,
+    userId,
+    model,
+    inputTokens: estimatedInputTokens(call.prompt),
+    outputTokens: call.settings.max_tokens,
+  });
   signal.throwIfAborted();
   const adapter = await ports.createAdapter({
     api: provider.api,
@@ -156,11 +166,23 @@ async function callOne(
   const request = withOwnData(toRequest(call, model), provider);
   const generate = (options: GenerateOptions) =>
     generateAsTaken({ adapter, api: provider.api, options }, request);
-  const { usage, ...answer } = await withoutKey(key.secret, call, generate);
-  return {
-    answer: withOrigin(answer, provider),
-    usage: { ...usage, provider_id: provider.id, model, key_source: key.keySource },
-  };
+  try {
+    const { usage, ...answer } = await withoutKey(key.secret, call, generate);
+    return {
+      answer: withOrigin(answer, provider),
+      usage: {
+        ...usage,
+        provider_id: provider.id,
+        model,
+        key_source: key.keySource,
+        ...definedOnly({ reservation_id: key.reservationId }),
+      },
+    };
+  } catch (error) {
+    // An aborted call may have been answered in part, and paid for.
+    if (!signal.aborted) await key.release?.();
+    throw error;
+  }
 }
 
 /** The provider itself said nothing: its key is missing, or a policy forbids it. */

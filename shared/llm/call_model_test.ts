@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { createModelCaller, type ModelCall, type ModelCallPorts } from "./call_model.ts";
-import type { ModelEndpoint, ModelRequest, ModelResponse } from "./model_port.ts";
+import type { ModelAdapter, ModelEndpoint, ModelRequest, ModelResponse } from "./model_port.ts";
 import type { ModelKeyQuery } from "./resolve_model_key.ts";
 
 const KEY = "sk-secret-0123456789";
@@ -65,7 +65,9 @@ Deno.test("the model caller resolves the key at call time and reports the usage"
   const { answer, usage } = await createModelCaller(ports)(call());
 
   assert.equal(answer.text, "Hi");
-  assert.deepEqual(queries, [{ providerId: "p1", userId: "u1", model: "acme-large" }]);
+  assert.deepEqual(queries, [
+    { providerId: "p1", userId: "u1", model: "acme-large", inputTokens: 4, outputTokens: null },
+  ]);
   assert.equal(endpoints[0]?.apiKey, KEY);
   assert.equal(endpoints[0]?.baseUrl, PROVIDER.base_url);
   assert.ok(!Object.hasOwn(requests[0] ?? {}, "temperature"));
@@ -77,6 +79,34 @@ Deno.test("the model caller resolves the key at call time and reports the usage"
     output_tokens: 2,
     key_source: "organisation",
   });
+});
+
+Deno.test("a reservation is settled with the usage, given back after a failure, kept after an abort", async () => {
+  const released: string[] = [];
+  const portsOf = (generate: ModelAdapter["generate"]): ModelCallPorts => ({
+    resolveKey: () =>
+      Promise.resolve({
+        secret: KEY,
+        keySource: "organisation",
+        reservationId: "r1",
+        release: () => Promise.resolve(void released.push("r1")),
+      }),
+    createAdapter: () => Promise.resolve({ generate }),
+  });
+  const gone = new AbortController();
+
+  const { usage } = await createModelCaller(portsOf(() => Promise.resolve(response())))(call());
+  const aborted = createModelCaller(portsOf(() => {
+    gone.abort();
+    return Promise.reject(gone.signal.reason);
+  }))(call({ signal: gone.signal }));
+  await assert.rejects(aborted);
+  assert.equal(usage.reservation_id, "r1");
+  assert.deepEqual(released, []);
+
+  const failed = createModelCaller(portsOf(() => Promise.reject(new Error("refused"))))(call());
+  await assert.rejects(failed);
+  assert.deepEqual(released, ["r1"]);
 });
 
 Deno.test("the agent's model and settings go before the provider's default", async () => {

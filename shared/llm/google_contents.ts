@@ -11,6 +11,7 @@ import type {
   ThinkingConfig,
   ThinkingLevel,
 } from "../vendor/google_genai.js";
+import { filePartsOf } from "./file_parts.ts";
 import type { ModelMessage, ModelRequest, ModelToolCall } from "./model_port.ts";
 import type { OfferedFunctions } from "./offered_functions.ts";
 
@@ -153,7 +154,12 @@ function toParts(
 ): Part[] {
   switch (message.role) {
     case "user":
-      return toTextParts(message.text);
+      return [
+        ...filePartsOf(message, TAKEN_FILES).map(({ mediaType, base64 }) => ({
+          inlineData: { mimeType: mediaType, data: base64 },
+        })),
+        ...toTextParts(message.text),
+      ];
     case "tool":
       return [{
         functionResponse: {
@@ -178,6 +184,8 @@ function toParts(
 
 /** What the API takes instead of its own signature, of calls that another model made. */
 const UNSIGNED = "skip_thought_signature_validator";
+
+const TAKEN_FILES = ["image/png", "image/jpeg", "image/webp", "application/pdf"];
 
 function toTextParts(text: string): Part[] {
   return text === "" ? [] : [{ text }];

@@ -51,9 +51,17 @@ export type ReasoningEffort = (typeof CLOSED_SETS.agents.reasoning_effort)[numbe
 /** See {@linkcode modelAnswer}. */
 export type ModelAnswer = z.infer<typeof modelAnswer>;
 
+/** A file of a user's message. */
+export interface ModelFile {
+  /** In the bucket `supaswarm-data`. */
+  readonly path: string;
+  /** An image or a PDF, in base64; null until it has been read. Text files become part of the text. */
+  readonly content: { readonly mediaType: string; readonly base64: string } | null;
+}
+
 /** One entry of a conversation, free of any provider's format. */
 export type ModelMessage =
-  | { readonly role: "user"; readonly text: string }
+  | { readonly role: "user"; readonly text: string; readonly files?: readonly ModelFile[] }
   | (
     & { readonly role: "assistant" }
     & Omit<ModelAnswer, "finish_reason" | "reasoning" | "provider_tool_calls">

@@ -2,6 +2,7 @@ import { definedOnly } from "../defined_only.ts";
 import type { FunctionDefinition } from "../tool_schemas/function_definition.ts";
 import { toOpenAiFunction } from "../tool_schemas/wire_function.ts";
 import type { OpenAI } from "../vendor/openai.js";
+import { type FilePart, filePartsOf, toDataUrl } from "./file_parts.ts";
 import type { ModelEndpoint, ModelMessage, ModelRequest } from "./model_port.ts";
 import type { OfferedFunctions } from "./offered_functions.ts";
 import { keptReasoning } from "./openai_reasoning.ts";
@@ -64,10 +65,27 @@ export function isOpenAiItself(endpoint: ModelEndpoint): boolean {
   return hostname === "api.openai.com" || hostname.endsWith(".openai.azure.com");
 }
 
+/** Media types that both formats of the API take. */
+export const OPENAI_FILES: readonly string[] = [
+  ...["image/png", "image/jpeg", "image/gif", "image/webp"],
+  "application/pdf",
+];
+
+function toFilePart(file: FilePart): OpenAI.ChatCompletionContentPart {
+  const url = toDataUrl(file);
+  return file.mediaType === "application/pdf"
+    ? { type: "file", file: { filename: file.name, file_data: url } }
+    : { type: "image_url", image_url: { url } };
+}
+
 function toChatMessage(message: ModelMessage, functions: OfferedFunctions): ChatMessage {
   switch (message.role) {
-    case "user":
-      return { role: "user", content: message.text };
+    case "user": {
+      const files = filePartsOf(message, OPENAI_FILES);
+      if (files.length === 0) return { role: "user", content: message.text };
+      const text = { type: "text" as const, text: message.text };
+      return { role: "user", content: [...files.map(toFilePart), text] };
+    }
     case "tool":
       return { role: "tool", tool_call_id: message.call_id, content: message.text };
     case "assistant":

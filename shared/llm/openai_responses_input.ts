@@ -5,7 +5,8 @@ import { toOpenAiFunction } from "../tool_schemas/wire_function.ts";
 import type { OpenAI } from "../vendor/openai.js";
 import { z } from "../vendor/zod.js";
 import type { ModelMessage, ModelRequest, ReasoningEffort } from "./model_port.ts";
-import { type ChatRequestParts, isOpenAiItself } from "./openai_messages.ts";
+import { type FilePart, filePartsOf, toDataUrl } from "./file_parts.ts";
+import { type ChatRequestParts, isOpenAiItself, OPENAI_FILES } from "./openai_messages.ts";
 import type { OfferedFunctions } from "./offered_functions.ts";
 
 type Item = OpenAI.Responses.ResponseInputItem;
@@ -85,10 +86,21 @@ const PROVIDER_TOOLS = {
   code_execution: { type: "code_interpreter", container: { type: "auto" } },
 } as const;
 
+function toFileInput(file: FilePart): OpenAI.Responses.ResponseInputContent {
+  const url = toDataUrl(file);
+  return file.mediaType === "application/pdf"
+    ? { type: "input_file", filename: file.name, file_data: url }
+    : { type: "input_image", image_url: url, detail: "auto" };
+}
+
 function toItems(message: ModelMessage, functions: OfferedFunctions): Item[] {
   switch (message.role) {
-    case "user":
-      return [{ role: "user", content: message.text }];
+    case "user": {
+      const files = filePartsOf(message, OPENAI_FILES);
+      if (files.length === 0) return [{ role: "user", content: message.text }];
+      const text = { type: "input_text" as const, text: message.text };
+      return [{ role: "user", content: [...files.map(toFileInput), text] }];
+    }
     case "tool":
       return [{ type: "function_call_output", call_id: message.call_id, output: message.text }];
     case "assistant": {

@@ -9,6 +9,10 @@ export interface ModelKey {
   /** Null when the provider requires none. */
   readonly secret: string | null;
   readonly keySource: (typeof CLOSED_SETS.usage_events.key_source)[number];
+  /** Of what the call will probably cost; absent without a spending cap. Booked with the call. */
+  readonly reservationId?: string;
+  /** Gives the reservation back, for a call that its provider has not answered. Never throws. */
+  readonly release?: () => Promise<void>;
 }
 
 /** Which key is asked for. */
@@ -17,12 +21,16 @@ export interface ModelKeyQuery {
   /** Null: the service itself. */
   readonly userId: string | null;
   readonly model: string;
+  /** What the call will probably have; null: nobody can tell. */
+  readonly inputTokens: number;
+  readonly outputTokens: number | null;
 }
 
 /**
- * Finds the key for a call, and whether the call is allowed at all.
+ * Finds the key for a call, and whether the call is allowed at all; reserves it under a spending cap.
  *
- * @throws SwarmError MODEL_KEY_MISSING, MODEL_POLICY_DENIED, PROVIDER_NOT_FOUND,
+ * @throws SwarmError MODEL_KEY_MISSING, MODEL_POLICY_DENIED, PRICE_UNKNOWN, SPENDING_CAP_REACHED,
+ * PROVIDER_NOT_FOUND,
  * DATABASE_UNAVAILABLE.
  */
 export type ResolveModelKey = (query: ModelKeyQuery) => Promise<ModelKey>;
@@ -30,19 +38,30 @@ export type ResolveModelKey = (query: ModelKeyQuery) => Promise<ModelKey>;
 const rowsSchema = z.tuple([z.object({
   secret: z.string().nullable(),
   key_source: z.enum(CLOSED_SETS.usage_events.key_source),
+  reservation_id: z.string().nullable(),
 })]);
 
 /** Resolves keys in the database: policies, the user's own key, then the organisation's. */
 export function createModelKeyResolver(sql: Sql): ResolveModelKey {
-  return async ({ providerId, userId, model }) => {
+  return async ({ providerId, userId, model, inputTokens, outputTokens }) => {
     try {
       const rows = await answerInTime(sql`
-        select secret, key_source
-        from private.resolve_provider_secret(${providerId}, ${userId}, ${model})`);
-      const [{ secret, key_source }] = rowsSchema.parse([...rows]);
-      return { secret, keySource: key_source };
+        select secret, key_source, reservation_id
+        from private.resolve_provider_secret(
+          ${providerId}, ${userId}, ${model}, ${inputTokens}, ${outputTokens}
+        )`);
+      const [{ secret, key_source, reservation_id }] = rowsSchema.parse([...rows]);
+      const key = { secret, keySource: key_source };
+      return reservation_id === null
+        ? key
+        : { ...key, reservationId: reservation_id, release: () => release(sql, reservation_id) };
     } catch (error) {
       throw toSwarmError(error, "find the model's key");
     }
   };
+}
+
+/** What is not given back here expires by itself. */
+async function release(sql: Sql, reservationId: string): Promise<void> {
+  await answerInTime(sql`select private.release_spending(${reservationId})`).catch(() => {});
 }

@@ -27,6 +27,11 @@ export interface ToolCaller {
    * Inside a task the owner's scopes hold.
    */
   readonly isService: boolean;
+  /**
+   * A worker checks what an agent is asked or answers: `agent_guardrails` grants the call, whatever
+   * the agent's tools and the owner's scopes. Only from a worker. @default false
+   */
+  readonly isGuardrail?: boolean;
   /** An agent's tool sent the request, which names no task. @default as agentId and taskId say */
   readonly isAgent?: boolean;
 }

@@ -181,6 +181,7 @@ function toRow(caller: ToolCaller) {
     client_name: caller.clientName,
     is_service: caller.isService,
     is_agent: actorOfCall(caller) === "agent",
+    is_guardrail: caller.isGuardrail ?? false,
     joins_session: caller.joinsSession ?? false,
   };
 }

@@ -19,6 +19,16 @@ export interface ArtifactStorage {
   put(artifact: Artifact): Promise<void>;
 }
 
+/** Reads what is stored. */
+export interface FileStorage {
+  /**
+   * Reads an object.
+   *
+   * @throws STORAGE_UNAVAILABLE, the reason of an aborted signal.
+   */
+  get(path: string, signal: AbortSignal): Promise<Uint8Array>;
+}
+
 /** Where the objects go, and with which key. */
 export interface ArtifactStorageOptions {
   /** Address of the Supabase project. */
@@ -32,18 +42,25 @@ export interface ArtifactStorageOptions {
 const DEFAULT_BUCKET = "supaswarm-data";
 const TIMEOUT_MS = 15_000;
 
-/** Stores objects through the Storage API with the project's secret key. */
-export function createArtifactStorage(options: ArtifactStorageOptions): ArtifactStorage {
+/** Stores and reads objects through the Storage API with the project's secret key. */
+export function createArtifactStorage(
+  options: ArtifactStorageOptions,
+): ArtifactStorage & FileStorage {
   const { bucket = DEFAULT_BUCKET } = options;
+  const urlOf = (path: string) => {
+    const objectPath = path.split("/").map(encodeURIComponent).join("/");
+    return `${options.url}/storage/v1/object/${bucket}/${objectPath}`;
+  };
+  const credentials = {
+    apikey: options.secretKey,
+    authorization: `Bearer ${options.secretKey}`,
+  };
   return {
     async put({ path, text, contentType }) {
-      const objectPath = path.split("/").map(encodeURIComponent).join("/");
-      const url = `${options.url}/storage/v1/object/${bucket}/${objectPath}`;
-      const response = await send(`${bucket}/${path}`, url, {
+      const response = await send(`${bucket}/${path}`, urlOf(path), {
         method: "POST",
         headers: {
-          apikey: options.secretKey,
-          authorization: `Bearer ${options.secretKey}`,
+          ...credentials,
           "content-type": contentType,
           "x-upsert": "true",
         },
@@ -53,6 +70,21 @@ export function createArtifactStorage(options: ArtifactStorageOptions): Artifact
       await response.body?.cancel();
       if (!response.ok) {
         throw unavailable(`${bucket}/${path}`, `Storage answered ${response.status}`);
+      }
+    },
+
+    async get(path, signal) {
+      const object = `${bucket}/${path}`;
+      const request = { headers: credentials, signal: withTimeout(signal) };
+      try {
+        const response = await fetch(urlOf(path), request);
+        if (response.ok) return new Uint8Array(await response.arrayBuffer());
+        await response.body?.cancel();
+        throw unavailable(object, `Storage answered ${response.status}`, undefined, "read");
+      } catch (error) {
+        signal.throwIfAborted();
+        if (error instanceof SwarmError) throw error;
+        throw unavailable(object, "Storage does not answer", error, "read");
       }
     },
   };
@@ -66,8 +98,17 @@ async function send(object: string, url: string, request: RequestInit): Promise<
   }
 }
 
-function unavailable(object: string, problem: string, cause?: unknown): SwarmError {
-  return new SwarmError("STORAGE_UNAVAILABLE", `Cannot store ${object}: ${problem}`, {
+function withTimeout(signal: AbortSignal): AbortSignal {
+  return AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
+}
+
+function unavailable(
+  object: string,
+  problem: string,
+  cause?: unknown,
+  action: "store" | "read" = "store",
+): SwarmError {
+  return new SwarmError("STORAGE_UNAVAILABLE", `Cannot ${action} ${object}: ${problem}`, {
     cause,
     hint: "Try again later; check that the bucket exists.",
   });

@@ -1,16 +1,22 @@
 import type { CallModel } from "../llm/call_model.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
+import { attachFiles, type FilePorts } from "./attach_files.ts";
 import type { CallTaskModel } from "./task_ports.ts";
 
 /**
  * Lets tasks ask models through the product's model port: as the task's owner, with the agent's
- * settings, and within a time limit.
+ * settings, with the files that its messages name, and within a time limit.
  */
-export function createTaskModel(callModel: CallModel, modelTimeoutSeconds: number): CallTaskModel {
+export function createTaskModel(
+  callModel: CallModel,
+  modelTimeoutSeconds: number,
+  files: FilePorts,
+): CallTaskModel {
   return async ({ context, prompt, stream, onDelta, onFallback, signal }) => {
     const { agent, provider, fallbacks, task } = context;
     const timeout = AbortSignal.timeout(modelTimeoutSeconds * 1_000);
     try {
+      const messages = await attachFiles(prompt.messages, task.created_by, files, signal);
       return await callModel({
         provider,
         fallbacks: fallbacks.filter(({ is_priced }) => is_priced || !task.has_cost_cap),
@@ -23,7 +29,7 @@ export function createTaskModel(callModel: CallModel, modelTimeoutSeconds: numbe
           provider_tools: agent?.provider_tools ?? [],
         },
         userId: task.created_by,
-        prompt,
+        prompt: { ...prompt, messages },
         ...(stream ? { onDelta } : {}),
         signal: AbortSignal.any([signal, timeout]),
       });

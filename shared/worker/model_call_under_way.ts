@@ -1,9 +1,8 @@
 import type { Prompt } from "../agent/decide.ts";
 import type { Clock } from "../isolate/clock.ts";
+import { CHARS_PER_TOKEN } from "../llm/estimated_tokens.ts";
 import type { CutCall } from "./task_store.ts";
 
-/** As models count English. */
-const CHARS_PER_TOKEN = 4;
 /** As models write; for a call of which nothing has come. */
 const TOKENS_PER_SECOND = 50;
 

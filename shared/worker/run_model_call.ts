@@ -1,4 +1,5 @@
 import type { Decision, Prompt } from "../agent/decide.ts";
+import type { GuardrailCheck } from "../agent/guardrails.ts";
 import type { StepIntent } from "../agent/planned_call.ts";
 import type { TaskContext } from "../agent/task_context.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
@@ -6,8 +7,9 @@ import type { JsonObject } from "../json.ts";
 import type { ModelUsageRecord } from "../llm/call_model.ts";
 import { createDeltaStream } from "./delta_stream.ts";
 import { ModelCallUnderWay } from "./model_call_under_way.ts";
+import { isPlainPass, runChecks } from "./run_checks.ts";
 import type { TaskRun } from "./task_run.ts";
-import type { CutCall } from "./task_store.ts";
+import type { CutCall, StepRecord } from "./task_store.ts";
 
 type ModelCall = Extract<Decision, { kind: "call_model" }>;
 type Summary = Extract<Decision, { kind: "summarize" }>;
@@ -39,7 +41,10 @@ export async function runSummary({ seq, prompt, through }: Summary, run: TaskRun
     agent: agent && { ...agent, max_tokens: null, provider_tools: [] },
   };
   const intent = modelIntent(seq, run, { summarizes_through: through });
-  await ask({ intent, prompt, context, mayStream: false }, run);
+  await run.transcript.begin([intent]);
+  const record = await ask({ intent, prompt, context, mayStream: false }, run);
+  if (String(record.output.text).trim() === "") throw emptySummary();
+  run.transcript.end(record);
 }
 
 /**
@@ -49,12 +54,71 @@ export async function runSummary({ seq, prompt, through }: Summary, run: TaskRun
  * @throws what `CallTaskModel` throws.
  */
 export async function runModelCall(
-  { seq, prompt, leftOut }: ModelCall,
+  { seq, prompt, leftOut, checks }: ModelCall,
   run: TaskRun,
 ): Promise<void> {
   const isWhole = leftOut.results_through === 0 && leftOut.summary_seq === null;
   const intent = modelIntent(seq, run, isWhole ? null : { left_out: { ...leftOut } });
-  await ask({ intent, prompt, context: run.context, mayStream: true }, run);
+  const { context, transcript } = run;
+  await transcript.begin([intent, ...checks.map((check) => check.intent)]);
+  const mayStream = checks.length === 0 && !isResultChecked(context);
+  const asking = { intent, prompt, context, mayStream };
+  if (checks.length === 0) transcript.end(await ask(asking, run));
+  else await askBesideChecks(asking, checks, run);
+}
+
+/** What guardrails have to allow first is not streamed. */
+function isResultChecked({ guardrails }: TaskContext): boolean {
+  return guardrails.some(({ stage }) => stage === "output");
+}
+
+/**
+ * Asks the model while guardrails check the input. Its answer counts only when all of them let the
+ * input through as it is; else the call is given up, and what it has cost is booked.
+ */
+async function askBesideChecks(
+  asking: Asking,
+  checks: readonly GuardrailCheck[],
+  run: TaskRun,
+): Promise<void> {
+  const stopper = new AbortController();
+  const signal = AbortSignal.any([run.control.signal, stopper.signal]);
+  const answering = ask({ ...asking, signal }, run).then(
+    (record) => ({ record, error: null }),
+    (error: unknown) => ({ record: null, error }),
+  );
+  const giveUp = async () => {
+    stopper.abort();
+    await bookVoidAnswer(asking.intent.seq, (await answering).record, run);
+  };
+  let verdicts: readonly StepRecord[];
+  try {
+    verdicts = await runChecks(checks, run);
+  } catch (error) {
+    await giveUp();
+    throw error;
+  }
+  for (const verdict of verdicts) run.transcript.end(verdict);
+  if (!verdicts.every(isPlainPass)) return await giveUp();
+  const { record, error } = await answering;
+  if (record === null) throw error;
+  run.transcript.end(record);
+}
+
+/** An answer to what may not be asked is paid for all the same. */
+async function bookVoidAnswer(
+  seq: number,
+  record: StepRecord | null,
+  { lease, ports: { store }, underWay }: TaskRun,
+): Promise<void> {
+  const used = record?.usage;
+  const cut = used === undefined ? underWay.modelCall?.estimate() : {
+    seq,
+    input_tokens: Number(used.input_tokens ?? 0),
+    output_tokens: Number(used.output_tokens ?? 0),
+  };
+  underWay.modelCall = null;
+  if (cut !== undefined) await store.loseCall(lease, cut);
 }
 
 interface Asking {
@@ -62,12 +126,17 @@ interface Asking {
   readonly prompt: Prompt;
   readonly context: TaskContext;
   readonly mayStream: boolean;
+  /** @default the run's own */
+  readonly signal?: AbortSignal;
 }
 
-async function ask({ intent, prompt, context, mayStream }: Asking, run: TaskRun): Promise<void> {
-  const { lease, transcript, underWay, trace, ports, control, watch } = run;
+/** @returns The ended step, which is not yet written. */
+async function ask(
+  { intent, prompt, context, mayStream, signal }: Asking,
+  run: TaskRun,
+): Promise<StepRecord> {
+  const { lease, underWay, trace, ports, control, watch } = run;
   const { seq } = intent;
-  await transcript.begin([intent]);
   const deltas = createDeltaStream({
     send: (delta) => ports.store.broadcastDelta(lease, seq, delta),
     isWatched: () => watch.isOn,
@@ -99,12 +168,11 @@ async function ask({ intent, prompt, context, mayStream }: Asking, run: TaskRun)
           call = underWay.modelCall = begin();
           deltas.restart();
         },
-        signal: control.signal,
+        signal: signal ?? control.signal,
       }));
-    if (!mayStream && answer.text.trim() === "") throw emptySummary();
     underWay.modelCall = null;
     for (const cut of cutCalls) await ports.store.loseCall(lease, cut);
-    transcript.end({ ...intent, state: "done", output: answer, usage: toStored(usage) });
+    return { ...intent, state: "done", output: answer, usage: toStored(usage) };
   } finally {
     await deltas.end();
   }

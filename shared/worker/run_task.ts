@@ -11,6 +11,7 @@ import { askPerson } from "./ask_person.ts";
 import { DeltaPace } from "./delta_pace.ts";
 import { finishTask } from "./finish_task.ts";
 import { parkForSubtasks, spawnSubtasks } from "./hand_off.ts";
+import { runChecks } from "./run_checks.ts";
 import { runCalls } from "./run_calls.ts";
 import { modelIntent, runModelCall, runSummary } from "./run_model_call.ts";
 import { type FailedRun, failTask, settleFailure } from "./settle_failure.ts";
@@ -105,7 +106,8 @@ async function openTask(run: TaskRun): Promise<AgentToolset> {
 
 /** What takes long, or has an effect outside the database. */
 function isNewStep({ kind }: Decision): boolean {
-  return kind === "call_model" || kind === "summarize" || kind === "run_calls" || kind === "spawn";
+  return kind === "check" || kind === "call_model" || kind === "summarize" ||
+    kind === "run_calls" || kind === "spawn";
 }
 
 async function carryOut(
@@ -119,6 +121,10 @@ async function carryOut(
       return null;
     case "summarize":
       await runSummary(decision, run);
+      return null;
+    case "check":
+      await run.transcript.begin(decision.checks.map(({ intent }) => intent));
+      for (const verdict of await runChecks(decision.checks, run)) run.transcript.end(verdict);
       return null;
     case "run_calls":
       await runCalls(decision.calls, run);

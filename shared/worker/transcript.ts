@@ -1,5 +1,5 @@
 import type { StepIntent } from "../agent/planned_call.ts";
-import { readModelInput, type Step } from "../agent/task_context.ts";
+import { readGuardrailStep, readModelInput, type Step } from "../agent/task_context.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import type { JsonValue } from "../json.ts";
 import { modelAnswer } from "../llm/model_port.ts";
@@ -173,6 +173,10 @@ function toStep({ seq, kind, state, name, call_id, input, output }: StepParts): 
       input: readModelInput(input),
       output: state === "started" ? null : modelAnswer.parse(output),
     };
+  }
+  if (kind === "guardrail") {
+    const stored = { kind, seq, state, name, call_id, input, output };
+    return readGuardrailStep(state === "started" ? { ...stored, output: null } : stored);
   }
   return { kind, seq, state, name: name ?? "", call_id: call_id ?? "", input, output };
 }

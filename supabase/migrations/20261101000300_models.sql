@@ -101,6 +101,8 @@ create table public.model_policies (
   is_allowed boolean not null default true,
   allow_own_key boolean not null default true,
   allow_organisation_key boolean not null default true,
+  spending_cap_micro_usd bigint check (spending_cap_micro_usd >= 0),
+  cap_period text not null default 'month' check (cap_period in ('day', 'month')),
   unique nulls not distinct (user_id, provider_id, model)
 );
 create index model_policies_provider_id_idx on public.model_policies (provider_id);
@@ -108,6 +110,9 @@ comment on table public.model_policies is
   'Who may call which model with whose key. The most specific row counts: user before everyone, model before the whole provider. Without a row everything is allowed.';
 comment on column public.model_policies.user_id is 'Null: every user.';
 comment on column public.model_policies.model is 'Null: every model of the provider.';
+comment on column public.model_policies.spending_cap_micro_usd is
+  'What all calls that fall under this row may cost together in a period, with the organisation''s key, in millionths of a US dollar; null: no cap. Calls with a user''s own key are not counted.';
+comment on column public.model_policies.cap_period is 'A calendar day or month in UTC.';
 
 alter table public.model_policies enable row level security;
 create policy "users read the policies that concern them" on public.model_policies

@@ -76,6 +76,28 @@ comment on policy "users read the tools of agents that they may use" on public.a
 grant select on public.agent_tools to authenticated;
 grant select, insert, update, delete on public.agent_tools to service_role;
 
+create table public.agent_guardrails (
+  agent_id uuid not null references public.agents (id) on delete cascade,
+  stage text not null check (stage in ('input', 'output')),
+  priority int not null default 100,
+  tool_id uuid not null references public.tools (id) on delete cascade,
+  tool_name text not null,
+  primary key (agent_id, stage, priority)
+);
+create index agent_guardrails_tool_id_idx on public.agent_guardrails (tool_id);
+comment on table public.agent_guardrails is
+  'Tools that check what an agent is asked (input) and what it answers (output). They are called with {stage, content} and answer {allowed, reason, replacement}. Written by the service role.';
+comment on column public.agent_guardrails.priority is 'Lower first; of several replacements the last one counts.';
+comment on column public.agent_guardrails.tool_name is 'As the tool''s server calls it.';
+
+alter table public.agent_guardrails enable row level security;
+create policy "users read the guardrails of agents that they may use" on public.agent_guardrails
+  for select to authenticated using (exists (select from public.agents as agent where agent.id = agent_id));
+comment on policy "users read the guardrails of agents that they may use" on public.agent_guardrails is
+  'What checks their tasks; the policy of agents says who may use them.';
+grant select on public.agent_guardrails to authenticated;
+grant select, insert, update, delete on public.agent_guardrails to service_role;
+
 create table public.user_tool_credentials (
   id uuid primary key default gen_random_uuid(),
   user_id uuid not null references auth.users (id) on delete cascade,

@@ -131,7 +131,7 @@ grant select on public.tasks to service_role;
 create table public.task_steps (
   task_id uuid not null references public.tasks (id) on delete cascade,
   seq int not null check (seq > 0),
-  kind text not null check (kind in ('model', 'tool', 'system', 'user')),
+  kind text not null check (kind in ('model', 'tool', 'system', 'user', 'guardrail')),
   state text not null check (state in ('started', 'done', 'failed')),
   name text,
   call_id text,
@@ -153,7 +153,7 @@ comment on table private.task_steps_other is
 alter table private.task_steps_other enable row level security;
 comment on table public.task_steps is
   'The transcript of a task, which is also its checkpoint: one row a model call or tool call. An ended step never runs again.';
-comment on column public.task_steps.kind is 'model: a model call. tool: a call through the gateway. system: one of the five system tools. user: a message that continued the task, in input.';
+comment on column public.task_steps.kind is 'model: a model call. tool: a call through the gateway. system: one of the five system tools. user: a message that continued the task, in input. guardrail: a check of the input or the output through the gateway.';
 comment on column public.task_steps.input is 'The arguments of a call. Of a model call what its prompt left out of the transcript (left_out), or up to which step it is a summary (summarizes_through); null: neither.';
 comment on column public.task_steps.state is 'failed: ended, and its result is an error that the model reads.';
 comment on column public.task_steps.usage is 'Tokens of a model call as the provider counted them.';

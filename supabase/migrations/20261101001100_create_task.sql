@@ -205,6 +205,7 @@ begin
     perform private.assert_budget_is_valid(p_budget);
     perform private.assert_budget_within_ceilings(p_budget, p_created_by);
   end if;
+  perform private.assert_files_are_usable(p_input, p_created_by);
   v_agent := private.active_agent(p_agent, p_created_by);
   perform private.assert_answers_own_conversation(p_metadata, p_created_by);
   perform private.take_task_creation(p_created_by, 'create the task');

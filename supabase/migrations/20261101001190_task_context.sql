@@ -60,6 +60,15 @@ begin
         ), '[]') as fallbacks,
         coalesce((
           select json_agg(
+            json_build_object('stage', guardrail.stage, 'server', tool.slug, 'tool_name', guardrail.tool_name)
+            order by guardrail.priority
+          )
+          from public.agent_guardrails as guardrail
+          join public.tools as tool on tool.id = guardrail.tool_id
+          where guardrail.agent_id = agent.id
+        ), '[]') as guardrails,
+        coalesce((
+          select json_agg(
             json_build_object('skill_id', skill.skill_id, 'name', skill.name, 'description', skill.description)
             order by agent_skill.priority, skill.skill_id
           )
@@ -105,6 +114,7 @@ begin
       'provider', staff.provider,
       'window_tokens', coalesce(staff.window_tokens, 128000),
       'fallbacks', coalesce(staff.fallbacks, '[]'),
+      'guardrails', coalesce(staff.guardrails, '[]'),
       'skills', coalesce(staff.skills, '[]'),
       'handoffs', coalesce(staff.handoffs, '[]'),
       'steps', coalesce((

@@ -173,6 +173,7 @@ begin
     v_used.output_tokens, v_used.web_search_calls, v_used.code_execution_calls, v_used.cost_micro_usd,
     coalesce(v_used.is_estimate, false)
   );
+  perform private.settle_spending(v_used, (p_usage ->> 'reservation_id')::uuid);
   if v_used.task_id is null then
     return;
   end if;
@@ -196,4 +197,4 @@ begin
 end;
 $$;
 comment on function private.record_usage(jsonb) is
-  'Books a model call (columns of usage_events by name) at the price that is valid now; one inside a task also on the task and its job.';
+  'Books a model call (columns of usage_events by name, and the reservation_id of resolve_provider_secret() where it has one) at the price that is valid now; one inside a task also on the task and its job.';

@@ -57,11 +57,12 @@ begin
     if found and v_step.input -> 'data_flows' <> '[]' then
       perform private.note_data_flows(p_task.master_task_id, v_step.input -> 'data_flows');
     end if;
-    if found and v_step.kind in ('model', 'tool') then
-      v_events := array_append(v_events, row(v_step.kind || '.started', jsonb_build_object(
+    if found and v_step.kind in ('model', 'tool', 'guardrail') then
+      v_events := array_append(v_events, row(case v_step.kind when 'model' then 'model' else 'tool' end || '.started', jsonb_build_object(
         'step_seq', v_step.seq, 'name', v_step.name, 'call_id', v_step.call_id,
         'server', v_step.input -> 'server', 'arguments', v_step.input -> 'arguments',
-        'left_out', v_step.input -> 'left_out', 'summarizes_through', v_step.input -> 'summarizes_through'
+        'left_out', v_step.input -> 'left_out', 'summarizes_through', v_step.input -> 'summarizes_through',
+        'guardrail', v_step.input -> 'stage'
       ))::private.task_event);
     end if;
   end loop;
@@ -80,7 +81,7 @@ as $$
 begin
   return case
     when p_kind = 'model' then 'model.completed'
-    when p_kind = 'tool' then case p_state when 'done' then 'tool.completed' else 'tool.failed' end
+    when p_kind in ('tool', 'guardrail') then case p_state when 'done' then 'tool.completed' else 'tool.failed' end
     when p_state = 'done' and p_name = 'load_skill' then 'skill.loaded'
     when p_state = 'done' and p_name = 'save_intermediate_data' then 'data.saved'
     when p_state = 'failed' then 'tool.failed'
@@ -161,6 +162,7 @@ begin
         'name', v_step.name,
         'call_id', v_step.call_id,
         'left_out', v_step.input -> 'left_out',
+        'guardrail', case v_step.kind when 'guardrail' then v_step.input -> 'stage' end,
         'summarizes_through', v_step.input -> 'summarizes_through',
         'text', case when not v_is_skill then v_step.output -> 'text' end,
         'reasoning', v_step.output -> 'reasoning',

@@ -54,7 +54,13 @@ set search_path = ''
 as $$
   -- The calls of the last answer have their numbers, whether they were begun or not.
   select coalesce(max(step.seq + case step.kind
-    when 'model' then coalesce(jsonb_array_length(step.output -> 'tool_calls'), 0) else 0 end), 0) + 1
+    when 'model' then coalesce(jsonb_array_length(step.output -> 'tool_calls'), 0) + (
+      -- Checks of the input stand between a model call and its calls.
+      select count(*)
+      from public.task_steps as guardrail
+      where guardrail.task_id = p_task_id and guardrail.kind = 'guardrail'
+        and guardrail.input ->> 'stage' = 'input' and guardrail.seq > step.seq
+    ) else 0 end), 0)::int + 1
   from public.task_steps as step
   where step.task_id = p_task_id;
 $$;
@@ -107,6 +113,7 @@ begin
   select * into v_task from public.tasks where id = p_task_id for no key update;
   perform private.assert_continuable(p_task_id, v_task, p_input);
   perform private.assert_transcript_is_kept(v_task.master_task_id);
+  perform private.assert_files_are_usable(p_input, v_task.created_by);
   perform private.take_task_creation(v_task.created_by, 'continue the task');
   perform private.note_calling_client(v_task.master_task_id, v_task.created_by);
   perform private.close_open_steps(p_task_id);

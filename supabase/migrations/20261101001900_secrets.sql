@@ -118,10 +118,12 @@ $$;
 comment on function private.model_policy(uuid, uuid, text) is
   'The policy that counts for a user, provider and model, or null: everything is allowed.';
 
-create function private.resolve_provider_secret(p_provider_id uuid, p_user_id uuid, p_model text default null)
-returns table (secret text, key_source text)
+create function private.resolve_provider_secret(
+  p_provider_id uuid, p_user_id uuid, p_model text default null,
+  p_input_tokens bigint default null, p_output_tokens bigint default null
+)
+returns table (secret text, key_source text, reservation_id uuid)
 language plpgsql
-stable
 set search_path = ''
 as $$
 declare
@@ -150,14 +152,15 @@ begin
     from public.user_provider_keys as own
     where own.user_id = p_user_id and own.provider_id = p_provider_id;
     if v_secret is not null then
-      return query select v_secret, 'user'::text;
+      return query select v_secret, 'user'::text, null::uuid;
       return;
     end if;
   end if;
   if coalesce(v_policy.allow_organisation_key, true) then
     v_secret := private.secret_value(v_provider.api_key_secret_name);
     if v_secret is not null then
-      return query select v_secret, 'organisation'::text;
+      return query select v_secret, 'organisation'::text, private.reserve_spending(
+        v_policy, v_provider, coalesce(p_model, v_provider.default_model), p_input_tokens, p_output_tokens);
       return;
     end if;
   end if;
@@ -169,11 +172,11 @@ begin
       hint = format('Put %s into .env of a local stack, store it with select vault.create_secret(''…'', %L), or set your own with set_provider_key(%L, ''…'').',
         v_provider.api_key_secret_name, v_provider.api_key_secret_name, v_provider.name);
   end if;
-  return query select null::text, 'none'::text;
+  return query select null::text, 'none'::text, null::uuid;
 end;
 $$;
-comment on function private.resolve_provider_secret(uuid, uuid, text) is
-  'The key for a model call and whose it is: the user''s own where a policy allows it, else the organisation''s. Raises PROVIDER_NOT_FOUND, MODEL_POLICY_DENIED, MODEL_KEY_MISSING. Called by the model port.';
+comment on function private.resolve_provider_secret(uuid, uuid, text, bigint, bigint) is
+  'The key for a model call and whose it is: the user''s own where a policy allows it, else the organisation''s. Under a spending cap the call, of probably so many tokens, is reserved in the same statement; record_usage() takes the reservation_id. Raises PROVIDER_NOT_FOUND, MODEL_POLICY_DENIED, MODEL_KEY_MISSING, PRICE_UNKNOWN, SPENDING_CAP_REACHED. Called by the model port.';
 
 -- Users' own secrets: they give a value, never a name -------------------------------------------
 

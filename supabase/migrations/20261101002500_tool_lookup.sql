@@ -237,6 +237,7 @@ declare
   v_policy public.mcp_policies;
   v_is_due boolean;
   v_is_granted boolean;
+  v_is_guardrail boolean;
   v_retry_after_ms int := 0;
 begin
   -- All that is written here may be lost with the server; the ledger's commit is waited for.
@@ -273,7 +274,11 @@ begin
   v_name := coalesce(v_cached.tool_name, v_name);
 
   v_policy := private.find_mcp_policy(v_tool.slug, v_name, v_user_id);
-  v_is_granted := v_agent_id is null or exists (
+  v_is_guardrail := coalesce((v_caller ->> 'is_guardrail')::boolean, false) and exists (
+    select from public.agent_guardrails as guardrail
+    where guardrail.tool_id = v_tool.id and guardrail.agent_id = v_agent_id and guardrail.tool_name = v_name
+  );
+  v_is_granted := v_agent_id is null or v_is_guardrail or exists (
     select 1 from public.agent_tools granted
     where granted.tool_id = v_tool.id and granted.agent_id = v_agent_id
       and (granted.allowed_tools is null or v_name = any (granted.allowed_tools))
@@ -291,7 +296,8 @@ begin
     'session_id', private.session_of_call(v_caller, v_user_id),
     'client_id', coalesce(
       v_caller ->> 'client_id', (private.client_of_task((v_caller ->> 'task_id')::uuid)).client_id),
-    'scopes', private.caller_scopes(v_caller, v_user_id),
+    -- A guardrail is the operator's: a user without the scope of its tool must not be without it.
+    'scopes', case when not v_is_guardrail then private.caller_scopes(v_caller, v_user_id) end,
     'is_due', v_is_due,
     'is_granted', v_is_granted,
     'is_allowed', coalesce(v_policy.is_allowed, true),
@@ -317,7 +323,7 @@ begin
 end;
 $$;
 comment on function private.begin_tool_call(jsonb) is
-  'All that one call {server, tool_name, caller: {user_id, agent_id, task_id, client_id, session_id, client_name, is_service, is_agent, joins_session}, is_charged, max_age_seconds} needs: connect_tool_server() and {user_id, session_id, client_id (of a task the one that created its job), scopes (null: all), is_due, is_granted, is_allowed, timeout_ms, max_input_bytes (null: not limited), retry_after_ms (0: not limited), secrets: tool_call_secrets() unless the call is refused here, cached (of a version that is not the newest that of the newest) or null, tool_names where cached is null}; null when no such server is registered and active. Takes the call out of its rate limit, unless the server''s list is older than max_age_seconds (null: whatever its age), and makes its session. Called by the gateway.';
+  'All that one call {server, tool_name, caller: {user_id, agent_id, task_id, client_id, session_id, client_name, is_service, is_agent, is_guardrail, joins_session}, is_charged, max_age_seconds} needs: connect_tool_server() and {user_id, session_id, client_id (of a task the one that created its job), scopes (null: all), is_due, is_granted, is_allowed, timeout_ms, max_input_bytes (null: not limited), retry_after_ms (0: not limited), secrets: tool_call_secrets() unless the call is refused here, cached (of a version that is not the newest that of the newest) or null, tool_names where cached is null}; null when no such server is registered and active. Takes the call out of its rate limit, unless the server''s list is older than max_age_seconds (null: whatever its age), and makes its session. Called by the gateway.';
 
 create function private.usable_servers(p_caller jsonb, p_server text default null)
 returns table (server jsonb, scopes jsonb)

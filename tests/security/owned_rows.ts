@@ -56,6 +56,10 @@ async function addNamedAgent(
       insert into public.agent_fallbacks (agent_id, provider_id)
       select named.id, provider.id from named, public.llm_providers as provider limit 1
     ),
+    guardrail as (
+      insert into public.agent_guardrails (agent_id, stage, tool_id, tool_name)
+      select named.id, 'input', tool.id, 'check' from named, public.tools as tool limit 1
+    ),
     handoff as (
       insert into public.agent_handoffs (agent_id, target_agent_id)
       select agent.id, named.id from named, public.agents as agent where agent.slug = ${AGENT}

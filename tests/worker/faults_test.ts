@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { SwarmError } from "../../shared/errors/swarm_error.ts";
 import type { UnknownCall } from "../../shared/tool_contracts/tool_call.ts";
 import type { TaskModelCall } from "../../shared/worker/task_ports.ts";
-import type { TaskStore } from "../../shared/worker/task_store.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import { toolNamed } from "../../shared/agent/agent_states.ts";
+import { dyingAt } from "./dying_store.ts";
 import {
   answered,
   ask,
@@ -15,21 +15,6 @@ import {
 } from "./swarm_fixture.ts";
 
 const complete = { calls: [ask("complete_task", { output: "done" })] };
-const never = () => new Promise<never>(() => {});
-
-/** A store whose worker dies at the `fatal`-th write: from then on nothing is heard of it. */
-function dyingAt(fatal: number, store: TaskStore): TaskStore {
-  let writes = 0;
-  const step = <T>(write: () => Promise<T>): Promise<T> => ++writes > fatal ? never() : write();
-  return {
-    ...store,
-    claim: (id, limit) => writes > fatal ? never() : store.claim(id, limit),
-    heartbeat: (id, leases) => writes > fatal ? never() : store.heartbeat(id, leases),
-    begin: (lease, intents) => step(() => store.begin(lease, intents)),
-    record: (lease, results, next) => step(() => store.record(lease, results, next)),
-    finish: (lease, output, reference) => step(() => store.finish(lease, output, reference)),
-  };
-}
 
 /** Two tool calls and an answer; counts what really ran. */
 function job() {

@@ -1,4 +1,14 @@
-import { Activity, Inbox, ListTree, ReceiptText, Settings, Wrench } from "@lucide/vue";
+import {
+  Activity,
+  BookOpenText,
+  ChartColumn,
+  Database,
+  Inbox,
+  ListTree,
+  ReceiptText,
+  Settings,
+  Wrench,
+} from "@lucide/vue";
 import type { Component } from "vue";
 
 /** An entry of the navigation. */
@@ -17,7 +27,10 @@ export const PAGES: readonly NavigationPage[] = [
   { path: "/jobs", title: "Jobs", icon: ListTree, key: "j" },
   { path: "/reviews", title: "Reviews", icon: Inbox, key: "r" },
   { path: "/tools", title: "Tools", icon: Wrench, key: "t" },
+  { path: "/sql", title: "SQL", icon: Database, key: "q", needs: "supabase_server" },
   { path: "/calls", title: "Calls", icon: ReceiptText, key: "c" },
+  { path: "/usage", title: "Usage", icon: ChartColumn, key: "u" },
+  { path: "/documents", title: "Documents", icon: BookOpenText, key: "d" },
   { path: "/operations", title: "Operations", icon: Activity, key: "o", needs: "operator" },
   { path: "/settings", title: "Settings", icon: Settings, key: "s" },
 ];

@@ -46,9 +46,24 @@ export function createConsoleRouter(): Router {
         meta: { title: "Tools" },
       },
       {
+        path: "/sql",
+        component: () => import("../pages/sql/SqlPage.vue"),
+        meta: { title: "SQL" },
+      },
+      {
         path: "/calls",
         component: () => import("../pages/calls/CallsPage.vue"),
         meta: { title: "Calls" },
+      },
+      {
+        path: "/usage",
+        component: () => import("../pages/usage/UsagePage.vue"),
+        meta: { title: "Usage" },
+      },
+      {
+        path: "/documents",
+        component: () => import("../pages/documents/DocumentsPage.vue"),
+        meta: { title: "Documents" },
       },
       {
         path: "/operations",

@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/vue-query";
 import { computed, type Ref } from "vue";
 import { projectClient } from "../project/project_client.ts";
 import { dataOf } from "../project/request_error.ts";
+import { jobNotFound } from "./job_not_found.ts";
 import { withoutFences } from "../format/untrusted_text.ts";
 
 /** Steps of one request when their inputs and outputs are read as well. */
@@ -39,10 +40,12 @@ export function useJobHead(jobId: Ref<string>, version: Ref<unknown>) {
         client.from("task_events").select("payload").eq("task_id", jobId.value)
           .eq("type", "task.created").limit(1).maybeSingle(),
         client.from("task_events").select("task_id").eq("type", "task.created")
-          .eq("payload->>forked_from", jobId.value).limit(20),
+          .eq("payload->forked_from->>task_id", jobId.value).limit(20),
       ]);
+      const row = dataOf({ ...task, data: task.data ?? false }) as unknown as JobHead | false;
+      if (row === false) throw jobNotFound(jobId.value);
       return {
-        task: dataOf(task) as unknown as JobHead,
+        task: row,
         usage: usage.data,
         forkedFrom: forkedFrom(origin.data?.payload),
         forks: (forks.data ?? []).map(({ task_id: id }) => id),
@@ -72,9 +75,10 @@ export interface JobHead {
   readonly cancel_requested_at: string | null;
 }
 
+/** The task that a fork goes on from; its id leads to its job. */
 function forkedFrom(payload: unknown): string | null {
-  const { forked_from: id } = (payload ?? {}) as { forked_from?: unknown };
-  return typeof id === "string" ? id : null;
+  const { forked_from: origin } = (payload ?? {}) as { forked_from?: { task_id?: unknown } };
+  return typeof origin?.task_id === "string" ? origin.task_id : null;
 }
 
 /** What a task was given and what it answered. */

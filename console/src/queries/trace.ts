@@ -11,7 +11,8 @@ import {
 } from "vue";
 import { projectClient } from "../project/project_client.ts";
 import { isOnline } from "../project/connection.ts";
-import { dataOf, RequestError } from "../project/request_error.ts";
+import { dataOf } from "../project/request_error.ts";
+import { jobNotFound } from "./job_not_found.ts";
 import { applyEvent, type JobEvent, type LiveTrace } from "../pages/job/trace/apply_event.ts";
 import { stepKey, type TraceStep, type TraceTask } from "../pages/job/trace/trace_model.ts";
 
@@ -206,19 +207,10 @@ async function readTasks(
     if (last !== undefined) request = request.gt("id", last.id);
     const page = dataOf(await request) as TraceTask[];
     all.push(...page);
-    if (all.length === 0) throw notFound(jobId);
+    if (all.length === 0) throw jobNotFound(jobId);
     onPage(page);
     if (page.length < PAGE_SIZE) return all;
   }
-}
-
-function notFound(jobId: string): RequestError {
-  return new RequestError({
-    code: "TASK_NOT_FOUND",
-    message: `There is no job ${jobId}`,
-    hint: "It may be another user's, or it was deleted.",
-    status: 404,
-  });
 }
 
 async function readTasksById(ids: readonly string[]): Promise<TraceTask[]> {

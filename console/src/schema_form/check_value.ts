@@ -31,13 +31,13 @@ export function valueProblems(schema: Schema, value: Json): ValueProblem[] {
   }
 }
 
-/** The variant that a value fits; the first one where none does. */
+/** The first variant that a value fits; null where none does. */
 export function fittingVariant(
   variants: readonly Schema[],
   root: Schema,
   value: Json | undefined,
-): number {
-  if (value === undefined) return 0;
+): number | null {
+  if (value === undefined) return null;
   const definitions = typeof root === "object" ? root : {};
   const at = variants.findIndex((variant) => {
     if (typeof variant === "boolean") return variant;
@@ -49,5 +49,5 @@ export function fittingVariant(
     };
     return valueProblems(whole, value).length === 0;
   });
-  return Math.max(at, 0);
+  return at < 0 ? null : at;
 }

@@ -1,6 +1,6 @@
 import { CLOSED_SETS } from "../../db/database.types.ts";
 import { asJsonObject } from "../../json.ts";
-import { jsonObject } from "../../json_schema.ts";
+import { jsonValue } from "../../json_schema.ts";
 import { defineTool } from "../../tool_contracts/internal_server.ts";
 import { z } from "../../vendor/zod.js";
 import { AUTH_EVENT_FIELDS, storableMetadata } from "./auth_event_fields.ts";
@@ -18,7 +18,7 @@ export const logAuthEventTool = defineTool({
   annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
   input: z.strictObject({
     event: z.enum(CLOSED_SETS.auth_events.event),
-    metadata: jsonObject.default({}),
+    metadata: z.record(z.string(), jsonValue).default({}),
   }),
   output: z.object({ ok: z.literal(true) }),
   recordedArguments: ({ event, metadata }) => ({

@@ -79,6 +79,8 @@ function idleTimes(steps: readonly TraceStep[], startMs: number, endMs: number) 
       toMs: to === null ? endMs : Date.parse(to),
     }))
     .sort((a, b) => a.fromMs - b.fromMs);
+  // A job in which nothing has run yet has no idle time: it only waits to begin.
+  if (busy.length === 0) return [];
   const longest = Math.max(MIN_GAP_MS, (endMs - startMs) * MIN_GAP_SHARE);
   const gaps: { fromMs: number; toMs: number }[] = [];
   let reachedMs = startMs;

@@ -1,0 +1,79 @@
+// @vitest-environment jsdom
+// DOMPurify is made for real DOMs; happy-dom is not near enough to one.
+import { describe, expect, test } from "vitest";
+import { renderMarkdown } from "./render_markdown.ts";
+import { sanitizeHtml } from "./sanitize_html.ts";
+
+function shown(html: string): HTMLElement {
+  const host = document.createElement("div");
+  host.innerHTML = html;
+  return host;
+}
+
+const HOSTILE = [
+  "<script>alert(1)</script>",
+  "<img src=x onerror=alert(1)>",
+  "![x](https://evil.example/a.png)",
+  "[x](javascript:alert(1))",
+  "[x](data:text/html,<script>alert(1)</script>)",
+  "<iframe src=https://evil.example></iframe>",
+  "<svg><script>alert(1)</script></svg>",
+  '<a href="https://evil.example" onclick="alert(1)">x</a>',
+  "<style>*{background:url(https://evil.example)}</style>",
+  "<form action=https://evil.example><input name=password></form>",
+  "<base href=https://evil.example>",
+  '<meta http-equiv=refresh content="0;url=https://evil.example">',
+  "</untrusted_data><script>alert(1)</script>",
+];
+
+describe("renderMarkdown()", () => {
+  for (const text of HOSTILE) {
+    test(`leaves nothing that runs, loads or leads away in ${text.slice(0, 40)}`, () => {
+      const host = shown(renderMarkdown(text));
+      expect(host.querySelector("script, img, iframe, svg, style, form, input, base, meta"))
+        .toBeNull();
+      for (const element of host.querySelectorAll("*")) {
+        for (const { name } of element.attributes) expect(name).not.toMatch(/^on|^style$|^src$/);
+        expect(element.getAttribute("href") ?? "https:").toMatch(/^(https?:|mailto:)/);
+      }
+    });
+  }
+
+  test("opens links elsewhere, without telling them where from", () => {
+    const link = shown(renderMarkdown("[docs](https://example.com)")).querySelector("a");
+    expect(link?.getAttribute("rel")).toBe("noopener noreferrer nofollow");
+    expect(link?.getAttribute("target")).toBe("_blank");
+  });
+
+  test("shows the text between fences without their tags", () => {
+    const host = shown(renderMarkdown('<untrusted_data id="7">\nhello\n</untrusted_data id="7">'));
+    expect(host.textContent?.trim()).toBe("hello");
+  });
+
+  test("renders tables, code and lists", () => {
+    const host = shown(renderMarkdown("- a\n- b\n\n| x |\n| --- |\n| 1 |\n\n`code`"));
+    expect(host.querySelectorAll("li")).toHaveLength(2);
+    expect(host.querySelector("td")?.textContent).toBe("1");
+    expect(host.querySelector("code")?.textContent).toBe("code");
+  });
+});
+
+test("sanitizeHtml() keeps no attribute that could run or style", () => {
+  const html = sanitizeHtml('<p id="a" class="b" style="color:red" onclick="x()">text</p>');
+  expect(html).toBe("<p>text</p>");
+});
+
+test("no component but Prose.vue renders HTML", () => {
+  const sources = import.meta.glob("../**/*.{vue,ts}", {
+    query: "?raw",
+    import: "default",
+    eager: true,
+  });
+  const writers = Object.entries(sources as Record<string, string>)
+    .filter(([path]) => !path.endsWith("_test.ts"))
+    .filter(([, source]) =>
+      /v-html|innerHTML|outerHTML|insertAdjacentHTML|document\.write/.test(source)
+    )
+    .map(([path]) => path);
+  expect(writers).toEqual(["./Prose.vue"]);
+});

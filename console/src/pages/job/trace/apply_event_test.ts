@@ -1,0 +1,55 @@
+import { expect, test } from "vitest";
+import { applyEvent, type JobEvent, type LiveTrace } from "./apply_event.ts";
+
+const AT = "2026-11-01T10:00:00Z";
+
+function emptyJob(): LiveTrace {
+  const job = {
+    id: "job",
+    parent_id: null,
+    parent_step_seq: null,
+    agent_slug: "planner",
+    status: "pending",
+    created_at: AT,
+    started_at: null,
+    finished_at: null,
+  };
+  return { tasks: new Map([["job", job]]), steps: new Map(), texts: new Map() };
+}
+
+function event(type: string, data: Record<string, unknown> = {}): JobEvent {
+  return { type, task_id: "job", seq: 1, at: AT, data };
+}
+
+test("a delta that comes twice is written once", () => {
+  const trace = emptyJob();
+  const second = event("model.delta", { step_seq: 1, offset: 5, text: " world" });
+  applyEvent(trace, event("model.delta", { step_seq: 1, offset: 0, text: "hello" }));
+  applyEvent(trace, second);
+  applyEvent(trace, second);
+  expect(trace.texts.get("job:1")).toBe("hello world");
+});
+
+test("an answer that begins again replaces what was written", () => {
+  const trace = emptyJob();
+  applyEvent(trace, event("model.delta", { step_seq: 1, offset: 0, text: "half an ans" }));
+  applyEvent(trace, event("model.delta", { step_seq: 1, offset: 0, text: "anew" }));
+  expect(trace.texts.get("job:1")).toBe("anew");
+});
+
+test("a step that has ended does not start again with a late event", () => {
+  const trace = emptyJob();
+  applyEvent(trace, event("tool.started", { step_seq: 2, name: "read", server: "files" }));
+  applyEvent(trace, event("tool.failed", { step_seq: 2, error_code: "TOOL_FAILED" }));
+  applyEvent(trace, event("tool.started", { step_seq: 2, name: "read" }));
+  expect(trace.steps.get("job:2")).toMatchObject({ state: "failed", error_code: "TOOL_FAILED" });
+});
+
+test("parking and ending change the task's status", () => {
+  const trace = emptyJob();
+  applyEvent(trace, event("task.started"));
+  applyEvent(trace, event("task.parked", { status: "needs_human_review" }));
+  expect(trace.tasks.get("job")?.status).toBe("needs_human_review");
+  applyEvent(trace, event("task.completed"));
+  expect(trace.tasks.get("job")).toMatchObject({ status: "completed", finished_at: AT });
+});

@@ -1,0 +1,95 @@
+import { describe, expect, test } from "vitest";
+import { traceRows, type TraceStep, type TraceTask } from "./trace_model.ts";
+
+const START = "2026-11-01T10:00:00.000Z";
+const EVERYTHING = { collapsed: new Set<string>(), isFailedOnly: false, search: "" };
+
+function task(id: string, change: Partial<TraceTask> = {}): TraceTask {
+  return {
+    id,
+    parent_id: null,
+    parent_step_seq: null,
+    agent_slug: "planner",
+    status: "completed",
+    created_at: START,
+    started_at: START,
+    finished_at: START,
+    ...change,
+  };
+}
+
+function step(taskId: string, seq: number, change: Partial<TraceStep> = {}): TraceStep {
+  return {
+    task_id: taskId,
+    seq,
+    kind: "tool",
+    name: `tool_${seq}`,
+    server: null,
+    state: "done",
+    error_code: null,
+    usage: null,
+    cost_micro_usd: null,
+    interruptions: 0,
+    started_at: START,
+    ended_at: START,
+    ...change,
+  };
+}
+
+const tasks = [
+  task("job"),
+  task("child", { parent_id: "job", parent_step_seq: 2, agent_slug: "reader" }),
+];
+const steps = [
+  step("child", 1, { state: "failed", error_code: "TOOL_FAILED" }),
+  step("job", 3),
+  step("job", 1),
+  step("job", 2, { name: "create_subtask" }),
+];
+
+describe("traceRows()", () => {
+  test("puts a subtask below the step that created it, and steps in their order", () => {
+    const keys = traceRows(tasks, steps, EVERYTHING).map(({ key }) => key);
+    expect(keys).toEqual(["job", "job:1", "job:2", "child", "child:1", "job:3"]);
+  });
+
+  test("hides what is below a closed row", () => {
+    const view = { ...EVERYTHING, collapsed: new Set(["job:2"]) };
+    expect(traceRows(tasks, steps, view).map(({ key }) => key))
+      .toEqual(["job", "job:1", "job:2", "job:3"]);
+  });
+
+  test("shows failures alone with all that stands above them", () => {
+    const view = { ...EVERYTHING, isFailedOnly: true };
+    expect(traceRows(tasks, steps, view).map(({ key }) => key))
+      .toEqual(["job", "job:2", "child", "child:1"]);
+  });
+
+  test("finds a step by its name, also below a closed row", () => {
+    const view = { collapsed: new Set(["job"]), isFailedOnly: false, search: "TOOL_3" };
+    expect(traceRows(tasks, steps, view).map(({ key }) => key)).toEqual(["job", "job:3"]);
+  });
+
+  test("lets a step that its task left behind end with the task", () => {
+    const left = step("job", 1, { state: "started", ended_at: null });
+    expect(traceRows([task("job")], [left], EVERYTHING).at(-1)?.endMs).toBe(Date.parse(START));
+  });
+
+  test("nests thousands of subtasks without running out of stack", () => {
+    const deep = Array.from(
+      { length: 5_000 },
+      (_, index) =>
+        task(`t${index}`, index === 0 ? {} : { parent_id: `t${index - 1}`, parent_step_seq: 1 }),
+    );
+    const own = deep.map(({ id }) => step(id, 1, { name: "create_subtask" }));
+    expect(traceRows(deep, own, EVERYTHING)).toHaveLength(10_000);
+  });
+
+  test("takes time in proportion to the steps", () => {
+    const many = Array.from({ length: 50_000 }, (_, index) => step("job", index + 1));
+    const startedAt = performance.now();
+    expect(traceRows([task("job")], many, EVERYTHING)).toHaveLength(50_001);
+    // Anything quadratic takes minutes.
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+  });
+});

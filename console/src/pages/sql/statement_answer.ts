@@ -1,0 +1,80 @@
+import type { Json } from "../../../../shared/db/database.types.ts";
+import type { ToolResult } from "../../results/tool_result.ts";
+
+/** What `execute_sql` says of a statement, as far as the page shows it. */
+export interface StatementAnswer {
+  readonly statement_class?: string;
+  readonly dry_run?: boolean;
+  readonly tables?: readonly Json[];
+  readonly total_cost?: number | null;
+  readonly estimated_rows?: number | null;
+  readonly affected_rows?: number;
+  readonly warnings?: readonly string[];
+  readonly needs_approval?: boolean;
+  readonly max_affected_rows?: number;
+  readonly expires_at?: string;
+  readonly rows?: readonly (readonly Json[])[];
+  /** The exact arguments that run a write. */
+  readonly next_call?: Readonly<Record<string, Json>>;
+}
+
+/** The structured answer of a result; empty where it has none. */
+export function statementAnswer({ structuredContent }: ToolResult): StatementAnswer {
+  const isObject = typeof structuredContent === "object" && structuredContent !== null;
+  return isObject ? structuredContent as StatementAnswer : {};
+}
+
+/** Tables and columns out of `generate_schema`, for the editor's completion. */
+export function completionsOf({ structuredContent }: ToolResult): Record<string, string[]> {
+  const found: Record<string, string[]> = {};
+  collectTables(structuredContent, found, 0);
+  return found;
+}
+
+const MAX_DEPTH = 6;
+
+function collectTables(value: unknown, found: Record<string, string[]>, depth: number): void {
+  if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return;
+  if (Array.isArray(value)) {
+    for (const item of value) collectTables(item, found, depth + 1);
+    return;
+  }
+  const { name, columns } = value as { name?: unknown; columns?: unknown };
+  if (typeof name === "string" && Array.isArray(columns)) {
+    found[name] = columns.flatMap((column) => {
+      const columnName = typeof column === "string" ? column : (column as { name?: unknown })?.name;
+      return typeof columnName === "string" ? [columnName] : [];
+    });
+    return;
+  }
+  for (const member of Object.values(value)) collectTables(member, found, depth + 1);
+}
+
+/** The statement in an answer of `generate_sql`: its field, else its block of code. */
+export function generatedSql({ structuredContent, content }: ToolResult): string | null {
+  const { sql } = (structuredContent ?? {}) as { sql?: unknown };
+  if (typeof sql === "string" && sql !== "") return sql;
+  const text = content.map((block) => block.text ?? "").join("\n");
+  return /```sql\s*\n([\s\S]*?)```/.exec(text)?.[1]?.trim() ?? null;
+}
+
+/** A try of `generate_sql` that did not work. */
+export interface Attempt {
+  readonly sql: string;
+  readonly error: string;
+}
+
+/** The tries that an answer lists. */
+export function attemptsOf({ structuredContent, _meta: meta }: ToolResult): Attempt[] {
+  const { attempts: own, error } = (structuredContent ?? {}) as {
+    attempts?: unknown;
+    error?: { details?: { attempts?: unknown }; attempts?: unknown };
+  };
+  const list = [own, error?.attempts, error?.details?.attempts, meta?.attempts].find(Array.isArray);
+  return (list ?? []).map((attempt: { sql?: unknown; error?: unknown }) => ({
+    sql: typeof attempt?.sql === "string" ? attempt.sql : "",
+    error: typeof attempt?.error === "string"
+      ? attempt.error
+      : JSON.stringify(attempt?.error ?? ""),
+  }));
+}

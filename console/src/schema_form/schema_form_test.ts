@@ -1,0 +1,210 @@
+import { mount, type VueWrapper } from "@vue/test-utils";
+import { describe, expect, test } from "vitest";
+import { shallowRef } from "vue";
+import type { Json } from "../../../shared/db/database.types.ts";
+import type { Schema } from "../queries/servers.ts";
+import { valueProblems } from "./check_value.ts";
+import { initialValue } from "./initial_value.ts";
+import { fieldKind } from "./read_schema.ts";
+import SchemaForm from "./SchemaForm.vue";
+
+function openForm(schema: Schema, start?: Json): { form: VueWrapper; value: () => Json } {
+  const value = shallowRef<Json>(start ?? initialValue(schema, schema) ?? {});
+  const form = mount(SchemaForm, {
+    props: {
+      schema,
+      problems: [],
+      modelValue: value.value,
+      "onUpdate:modelValue": async (next: Json) => {
+        value.value = next;
+        await form.setProps({ modelValue: next });
+      },
+    },
+  });
+  return { form, value: () => value.value };
+}
+
+function inputAt(form: VueWrapper, path: string, selector = ":is(input, textarea, select)") {
+  return form.find(`[data-path="${path}"] ${selector}`);
+}
+
+/** Constructs of JSON Schema, each with what a reader fills in and what comes of it. */
+const CONSTRUCTS: Record<string, { schema: Schema; fill: [string, string][]; made: Json }> = {
+  "texts and numbers": {
+    schema: {
+      type: "object",
+      properties: { name: { type: "string" }, count: { type: "integer", minimum: 1 } },
+      required: ["name", "count"],
+    },
+    fill: [["/name", "Ada"], ["/count", "3"]],
+    made: { name: "Ada", count: 3 },
+  },
+  "nested objects": {
+    schema: {
+      type: "object",
+      properties: {
+        where: {
+          type: "object",
+          properties: { city: { type: "string" } },
+          required: ["city"],
+        },
+      },
+      required: ["where"],
+    },
+    fill: [["/where/city", "Bern"]],
+    made: { where: { city: "Bern" } },
+  },
+  "a required constant": {
+    schema: {
+      type: "object",
+      properties: { kind: { const: "note" }, text: { type: "string" } },
+      required: ["kind", "text"],
+    },
+    fill: [["/text", "hi"]],
+    made: { kind: "note", text: "hi" },
+  },
+  "a reference to a definition": {
+    schema: {
+      type: "object",
+      properties: { owner: { $ref: "#/$defs/person" } },
+      required: ["owner"],
+      $defs: {
+        person: { type: "object", properties: { name: { type: "string" } }, required: ["name"] },
+      },
+    },
+    fill: [["/owner/name", "Ada"]],
+    made: { owner: { name: "Ada" } },
+  },
+  "parts that hold together": {
+    schema: {
+      allOf: [
+        { type: "object", properties: { a: { type: "string" } }, required: ["a"] },
+        { properties: { b: { type: "number" } }, required: ["b"] },
+      ],
+    },
+    fill: [["/a", "x"], ["/b", "1.5"]],
+    made: { a: "x", b: 1.5 },
+  },
+  "a choice of values": {
+    schema: {
+      type: "object",
+      properties: { level: { enum: ["low", 2, null] } },
+      required: ["level"],
+    },
+    fill: [["/level", "1"]],
+    made: { level: 2 },
+  },
+  "a null that may stand for a text": {
+    schema: {
+      type: "object",
+      properties: { token: { type: ["string", "null"] } },
+      required: ["token"],
+    },
+    fill: [["/token", "0"]],
+    made: {},
+  },
+};
+
+describe("SchemaForm", () => {
+  for (const [name, { schema, fill, made }] of Object.entries(CONSTRUCTS)) {
+    test(`makes a value of ${name}`, async () => {
+      const { form, value } = openForm(schema);
+      for (const [path, text] of fill) await inputAt(form, path).setValue(text);
+      expect(value()).toEqual(made);
+      if (name !== "a null that may stand for a text") {
+        expect(valueProblems(schema, value())).toEqual([]);
+      }
+    });
+  }
+
+  test("offers the alternatives of a union at the root, and makes a value of the chosen one", async () => {
+    const schema: Schema = {
+      oneOf: [
+        {
+          title: "By id",
+          type: "object",
+          properties: { id: { type: "integer" } },
+          required: ["id"],
+        },
+        {
+          title: "By name",
+          type: "object",
+          properties: { name: { type: "string" } },
+          required: ["name"],
+        },
+      ],
+    };
+    const { form, value } = openForm(schema);
+    const kind = form.find('select[aria-label="Kind of Arguments"]');
+    expect(kind.text()).toContain("By id");
+    await kind.setValue("1");
+    await inputAt(form, "/name").setValue("Ada");
+    expect(value()).toEqual({ name: "Ada" });
+    expect(valueProblems(schema, value())).toEqual([]);
+  });
+
+  test("adds and removes items of a list", async () => {
+    const schema: Schema = {
+      type: "object",
+      properties: { tags: { type: "array", items: { type: "string" } } },
+    };
+    const { form, value } = openForm(schema);
+    await form.find('[aria-label="Add tags"]').trigger("click");
+    await form.find('[aria-label="Add to tags"]').trigger("click");
+    await inputAt(form, "/tags/0").setValue("red");
+    expect(value()).toEqual({ tags: ["red"] });
+    await form.find('[aria-label="Remove tags 1"]').trigger("click");
+    expect(value()).toEqual({ tags: [] });
+  });
+
+  test("adds members of a free map", async () => {
+    const schema: Schema = { type: "object", additionalProperties: { type: "number" } };
+    const { form, value } = openForm(schema);
+    await form.find(".new-name").setValue("weight");
+    await form.find(".new-name").trigger("keydown.enter");
+    await inputAt(form, "/weight").setValue("2");
+    expect(value()).toEqual({ weight: 2 });
+  });
+
+  test("ends with a schema that refers to itself", async () => {
+    const schema: Schema = {
+      $ref: "#/$defs/node",
+      $defs: {
+        node: {
+          type: "object",
+          properties: { name: { type: "string" }, next: { $ref: "#/$defs/node" } },
+          required: ["name"],
+        },
+      },
+    };
+    const { form, value } = openForm(schema);
+    await inputAt(form, "/name").setValue("a");
+    await form.find('[aria-label="Add next"]').trigger("click");
+    await inputAt(form, "/next/name").setValue("b");
+    expect(value()).toEqual({ name: "a", next: { name: "b" } });
+    expect(fieldKind({ $ref: "#" }, { $ref: "#" }).kind).toBe("json");
+  });
+
+  test("keeps what it cannot say while other fields change", async () => {
+    const schema: Schema = { type: "object", properties: { name: { type: "string" } } };
+    const { form, value } = openForm(schema, { name: "a", extra: { deep: [1, { x: null }] } });
+    await inputAt(form, "/name").setValue("b");
+    expect(value()).toEqual({ name: "b", extra: { deep: [1, { x: null }] } });
+  });
+
+  test("shows a value of another type as JSON instead of dropping it", () => {
+    const schema: Schema = { type: "object", properties: { name: { type: "string" } } };
+    const { form } = openForm(schema, { name: { first: "Ada" } });
+    expect((inputAt(form, "/name").element as HTMLTextAreaElement).value).toContain('"first"');
+  });
+
+  test("takes what the JSON tab says, and says what is wrong with it", async () => {
+    const { form, value } = openForm({ type: "object", properties: { n: { type: "number" } } });
+    await form.findAll('[role="tab"]')[1]?.trigger("click");
+    await form.find("textarea").setValue('{"n": 1, "other": [true]}');
+    expect(value()).toEqual({ n: 1, other: [true] });
+    await form.find("textarea").setValue('{"n": ');
+    expect(form.text()).toContain("This is not JSON");
+    expect(value()).toEqual({ n: 1, other: [true] });
+  });
+});

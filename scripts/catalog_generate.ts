@@ -1,0 +1,49 @@
+/**
+ * Writes `docs/reference/catalog.md`, the page of the tool catalog, from the tools' definitions. With
+ * `--check` it writes nothing and fails when the page is out of date.
+ */
+import { join } from "node:path";
+import { runCommand } from "./cli/run_command.ts";
+import { PROJECT_ROOT } from "./project_root.ts";
+import { writeLine } from "./terminal.ts";
+import { catalogPage } from "./catalog/catalog_page.ts";
+
+const PAGE = join(PROJECT_ROOT, "docs/reference/catalog.md");
+
+await runCommand(
+  {
+    name: "deno task catalog:generate",
+    summary: "Writes docs/reference/catalog.md from the definitions of the catalog's tools.",
+    options: {
+      check: { type: "boolean", help: "Writes nothing; fails when the page is out of date." },
+    },
+  },
+  async ({ values: { check } }) => {
+    const page = await formatted(catalogPage());
+    const isCurrent = await Deno.readTextFile(PAGE).catch(() => "") === page;
+    if (check === true) {
+      if (!isCurrent) {
+        throw new Error("docs/reference/catalog.md is out of date: run deno task catalog:generate");
+      }
+      return;
+    }
+    if (!isCurrent) await Deno.writeTextFile(PAGE, page);
+    writeLine(`${isCurrent ? "Up to date:" : "Wrote"} docs/reference/catalog.md`);
+  },
+);
+
+async function formatted(markdown: string): Promise<string> {
+  const command = new Deno.Command(Deno.execPath(), {
+    args: ["fmt", "--ext", "md", "-"],
+    cwd: PROJECT_ROOT,
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const writer = command.stdin.getWriter();
+  await writer.write(new TextEncoder().encode(markdown));
+  await writer.close();
+  const { success, stdout, stderr } = await command.output();
+  if (!success) throw new Error(new TextDecoder().decode(stderr));
+  return new TextDecoder().decode(stdout);
+}

@@ -1,0 +1,146 @@
+import assert from "node:assert/strict";
+import type { JsonValue } from "../json.ts";
+import {
+  call,
+  callStep,
+  modelDone,
+  modelStarted,
+  stateOf,
+  type StateParts,
+} from "./agent_states.ts";
+import { decide, type Decision } from "./decide.ts";
+import type { GuardrailStep, Step } from "./task_context.ts";
+
+const INPUT = { stage: "input", server: "safety", tool_name: "check_input" } as const;
+const OUTPUT = { stage: "output", server: "safety", tool_name: "check_output" } as const;
+
+function verdict(
+  seq: number,
+  stage: "input" | "output",
+  parts: { allowed?: boolean; replacement?: JsonValue; index?: number; message?: number } = {},
+): GuardrailStep {
+  const { allowed = true, replacement, index = 0, message = 0 } = parts;
+  return {
+    kind: "guardrail",
+    seq,
+    state: allowed ? "done" : "failed",
+    name: `check_${stage}`,
+    call_id: `guardrail_${seq}`,
+    input: { stage, index, message_seq: message },
+    output: {
+      text: allowed ? "allowed" : "It names a person",
+      allowed,
+      ...(replacement === undefined ? {} : { replacement }),
+    },
+  };
+}
+
+function decideKind<K extends Decision["kind"]>(parts: StateParts, kind: K) {
+  const decision = decide(stateOf(parts));
+  assert.equal(decision.kind, kind, JSON.stringify(decision).slice(0, 400));
+  return decision as Extract<Decision, { kind: K }>;
+}
+
+Deno.test("the input is checked beside the first call, under the numbers after it", () => {
+  const guardrails = [INPUT, { ...INPUT, tool_name: "check_length" }, OUTPUT];
+
+  const { seq, checks } = decideKind({ guardrails, steps: [modelStarted(1)] }, "call_model");
+
+  assert.equal(seq, 1);
+  assert.deepEqual(checks.map(({ intent, toolName }) => [intent.seq, toolName]), [
+    [2, "check_input"],
+    [3, "check_length"],
+  ]);
+  assert.deepEqual(checks[0]?.arguments, { stage: "input", content: "Write a poem" });
+});
+
+Deno.test("a check that was begun is made again under its number, one that ended is not", () => {
+  const guardrails = [INPUT, { ...INPUT, tool_name: "check_length" }];
+  const begun: Step = { ...verdict(3, "input", { index: 1 }), state: "started", output: null };
+
+  const { checks } = decideKind(
+    { guardrails, steps: [modelStarted(1), verdict(2, "input"), begun] },
+    "call_model",
+  );
+
+  assert.deepEqual(checks.map(({ intent }) => intent.seq), [3]);
+});
+
+Deno.test("a refusal of the input ends the task with its reason", () => {
+  const steps = [modelStarted(1), verdict(2, "input", { allowed: false })];
+
+  const { error } = decideKind({ guardrails: [INPUT], steps }, "fail");
+
+  assert.equal(error.code, "GUARDRAIL_REFUSED");
+  assert.match(error.message, /check_input.*It names a person/);
+});
+
+Deno.test("a replacement is what the model reads", () => {
+  const steps = [modelStarted(1), verdict(2, "input", { replacement: "Write [redacted]" })];
+
+  const { seq, checks, prompt } = decideKind({ guardrails: [INPUT], steps }, "call_model");
+
+  assert.deepEqual([seq, checks], [1, []]);
+  assert.deepEqual(prompt.messages, [{ role: "user", text: "Write [redacted]" }]);
+});
+
+Deno.test("the calls of the first turn have the numbers after the checks", () => {
+  const steps = [modelDone(1, [call("read"), call("write")]), verdict(2, "input")];
+  const read = callStep(3, "read");
+
+  const { calls } = decideKind({ guardrails: [INPUT], steps }, "run_calls");
+  const { seq } = decideKind(
+    { guardrails: [INPUT], steps: [...steps, read, callStep(4, "write")] },
+    "call_model",
+  );
+
+  assert.deepEqual(calls.map(({ intent }) => intent.seq), [3, 4]);
+  assert.equal(seq, 5);
+});
+
+Deno.test("each message that continues a task is checked anew", () => {
+  const steps: Step[] = [
+    modelDone(1, [], "Roses"),
+    verdict(2, "input"),
+    { kind: "user", seq: 3, state: "done", input: "And violets?" },
+  ];
+
+  const { checks } = decideKind({ guardrails: [INPUT], steps }, "call_model");
+
+  assert.deepEqual(checks.map(({ intent }) => intent.seq), [5]);
+  assert.equal(checks[0]?.arguments.content, "And violets?");
+});
+
+Deno.test("the result is checked before the task ends with it, plain or completed", () => {
+  const plain = [modelDone(1, [], "Roses")];
+  const completed = [modelDone(1, [call("complete_task", { output: { n: 1 } })])];
+
+  for (const [steps, seq, content] of [[plain, 2, "Roses"], [completed, 3, { n: 1 }]] as const) {
+    const parts = { guardrails: [OUTPUT], steps };
+    const { checks } = decideKind(parts, "check");
+    assert.deepEqual(checks.map(({ intent }) => intent.seq), [seq]);
+    assert.deepEqual(checks[0]?.arguments, { stage: "output", content });
+
+    const allowed = { ...parts, steps: [...steps, verdict(seq, "output")] };
+    assert.deepEqual(decideKind(allowed, "finish").output, content);
+    const replaced = {
+      ...parts,
+      steps: [...steps, verdict(seq, "output", { replacement: "***" })],
+    };
+    assert.equal(decideKind(replaced, "finish").output, "***");
+    const refused = { ...parts, steps: [...steps, verdict(seq, "output", { allowed: false })] };
+    assert.equal(decideKind(refused, "fail").error.code, "GUARDRAIL_REFUSED");
+  }
+});
+
+Deno.test("a replacement of the result has to fit the output schema", () => {
+  const outputSchema = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] };
+  const steps = [
+    modelDone(1, [call("complete_task", { output: { n: 1 } })]),
+    verdict(3, "output", { replacement: "***" }),
+  ];
+
+  const { error } = decideKind({ guardrails: [OUTPUT], outputSchema, steps }, "fail");
+
+  assert.equal(error.code, "OUTPUT_SCHEMA_MISMATCH");
+});

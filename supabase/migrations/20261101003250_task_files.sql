@@ -1,0 +1,195 @@
+-- Files that users give to tasks: uploaded into their own folder of supaswarm-data, named in input.files.
+
+-- Storage compares it with the size of every object; tasks take less in all.
+update storage.buckets set file_size_limit = 20971520 where id = 'supaswarm-data';
+
+create table private.file_types (
+  extension text primary key check (extension = lower(extension)),
+  media_type text not null
+);
+comment on table private.file_types is
+  'What users upload, by the ending of its name, and as what a model reads it: images, PDF, and text (text/…). Operators may add kinds of text.';
+alter table private.file_types enable row level security;
+grant select on private.file_types to service_role;
+insert into private.file_types (extension, media_type)
+select unnest(endings), media_type
+from (values
+  ('{png}'::text[], 'image/png'),
+  ('{jpg,jpeg}', 'image/jpeg'),
+  ('{gif}', 'image/gif'),
+  ('{webp}', 'image/webp'),
+  ('{pdf}', 'application/pdf'),
+  ('{md,markdown}', 'text/markdown'),
+  ('{csv,tsv}', 'text/csv'),
+  ('{html,htm}', 'text/html'),
+  ('{txt,text,log,json,jsonl,xml,yaml,yml,toml,ini,sql,js,ts,py,java,go,rs,c,h,cpp,cs,rb,php,sh,css}', 'text/plain')
+) as kind (endings, media_type);
+
+create function private.media_type_of(p_path text)
+returns text
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return (
+    select media_type from private.file_types
+    where extension = lower(substring(p_path from '\.([A-Za-z0-9]{1,10})$'))
+  );
+end;
+$$;
+comment on function private.media_type_of(text) is 'As what a model reads a file, by the ending of its name; null for no kind of file that tasks take.';
+
+create function private.is_own_upload(p_object_name text)
+returns boolean
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+begin
+  return split_part(p_object_name, '/', 1) = auth.uid()::text and private.has_scope('swarm:run');
+end;
+$$;
+comment on function private.is_own_upload(text) is
+  'True for an object in the folder {user_id}/ of the caller; an OAuth client needs the scope swarm:run. Called by policies on storage.objects. Definer: users may not execute what it asks.';
+grant execute on function private.is_own_upload(text) to authenticated;
+
+create function private.may_upload(p_object_name text)
+returns boolean
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+declare
+  v_left constant bigint := private.stored_bytes_left(auth.uid());
+begin
+  return private.is_own_upload(p_object_name)
+    and not private.is_agent_call()
+    and length(p_object_name) <= 500
+    and p_object_name !~ '(^|/)\.{0,2}(/|$)'
+    and private.media_type_of(p_object_name) is not null
+    and (v_left is null or v_left > coalesce((
+      select sum((object.metadata ->> 'size')::bigint)
+      from storage.objects as object
+      where object.bucket_id = 'supaswarm-data' and object.name like auth.uid() || '/%'
+    ), 0));
+end;
+$$;
+comment on function private.may_upload(text) is
+  'True for a name in the caller''s own folder whose ending is in private.file_types, while the quota stored_bytes has room beside earlier uploads. Never for an agent. Called by policies on storage.objects. Definer: users may not read what it compares with.';
+grant execute on function private.may_upload(text) to authenticated;
+
+create function private.may_delete_upload(p_object_name text)
+returns boolean
+language plpgsql
+stable
+security definer
+set search_path = ''
+as $$
+begin
+  return private.is_own_upload(p_object_name) and not private.is_agent_call();
+end;
+$$;
+comment on function private.may_delete_upload(text) is
+  'True for an object in the caller''s own folder; never for an agent. Called by policies on storage.objects. Definer: users may not execute what it asks.';
+grant execute on function private.may_delete_upload(text) to authenticated;
+
+create policy "users read what they uploaded" on storage.objects
+  for select to authenticated
+  using (bucket_id = 'supaswarm-data' and private.is_own_upload(name));
+create policy "users upload into their own folder" on storage.objects
+  for insert to authenticated
+  with check (bucket_id = 'supaswarm-data' and private.may_upload(name));
+create policy "users replace what they uploaded" on storage.objects
+  for update to authenticated
+  using (bucket_id = 'supaswarm-data' and private.may_upload(name))
+  with check (bucket_id = 'supaswarm-data' and private.may_upload(name));
+create policy "users delete what they uploaded" on storage.objects
+  for delete to authenticated
+  using (bucket_id = 'supaswarm-data' and private.may_delete_upload(name));
+
+create function private.raise_file_invalid(p_problem text)
+returns void
+language plpgsql
+immutable
+set search_path = ''
+as $$
+begin
+  raise sqlstate 'PT400' using
+    message = 'Cannot use the files of the input: ' || p_problem,
+    detail = 'FILE_INVALID',
+    hint = 'Name at most 20 files as paths in the bucket supaswarm-data, such as {"files": ["<your user id>/report.pdf"]}.';
+end;
+$$;
+comment on function private.raise_file_invalid(text) is 'Raises FILE_INVALID, naming what is wrong.';
+
+create function private.describe_files(p_files jsonb, p_owner_id uuid)
+returns table (path text, media_type text, size_bytes bigint)
+language plpgsql
+set search_path = ''
+as $$
+declare
+  c_max_bytes constant bigint := 10485760;
+  v_path text;
+  v_total bigint := 0;
+begin
+  if jsonb_typeof(p_files) <> 'array' or jsonb_array_length(p_files) > 20
+    or jsonb_path_exists(p_files, '$[*] ? (@.type() != "string")')
+  then
+    perform private.raise_file_invalid('they are not a list of at most 20 paths');
+  end if;
+  for v_path in select distinct entry from jsonb_array_elements_text(p_files) as entry loop
+    select object.name, private.media_type_of(object.name), (object.metadata ->> 'size')::bigint
+    into path, media_type, size_bytes
+    from storage.objects as object
+    where object.bucket_id = 'supaswarm-data' and object.name = v_path
+      and v_path !~ '(^|/)\.{0,2}(/|$)'
+      and (
+        p_owner_id is null
+        or split_part(v_path, '/', 1) = p_owner_id::text
+        or exists (
+          select from public.tasks as job
+          where job.id::text = split_part(v_path, '/', 1) and job.parent_id is null and job.created_by = p_owner_id
+        )
+      );
+    if not found then
+      raise sqlstate 'PT404' using
+        message = format('Cannot use the file %L: there is none of yours at that path', left(v_path, 200)),
+        detail = 'FILE_NOT_FOUND',
+        hint = 'Upload it to the bucket supaswarm-data, into the folder with your user id, and name its whole path.';
+    end if;
+    if media_type is null then
+      raise sqlstate 'PT422' using
+        message = format('Cannot use the file %L: no model reads a file of its type', left(v_path, 200)),
+        detail = 'FILE_TYPE_UNSUPPORTED',
+        hint = 'Send an image (png, jpg, gif, webp), a PDF or a text file.';
+    end if;
+    v_total := v_total + coalesce(size_bytes, 0);
+    if v_total > c_max_bytes then
+      raise sqlstate 'PT422' using
+        message = format('Cannot use the files of the input: they are larger than %s bytes in all', c_max_bytes),
+        detail = 'FILES_TOO_LARGE',
+        hint = 'Send smaller or fewer files.';
+    end if;
+    return next;
+  end loop;
+end;
+$$;
+comment on function private.describe_files(jsonb, uuid) is
+  'What a task with that owner (null: the service, which names any file) may read of the files in its input: those that the owner uploaded, and those of the owner''s jobs. Raises FILE_INVALID, FILE_NOT_FOUND, FILE_TYPE_UNSUPPORTED, FILES_TOO_LARGE. Called when a task is created or continued, and by workers before they read the files.';
+
+create function private.assert_files_are_usable(p_input jsonb, p_owner_id uuid)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  if jsonb_typeof(p_input) = 'object' and p_input ? 'files' then
+    perform private.describe_files(p_input -> 'files', p_owner_id);
+  end if;
+end;
+$$;
+comment on function private.assert_files_are_usable(jsonb, uuid) is
+  'Raises what describe_files() raises, of an input that names files.';

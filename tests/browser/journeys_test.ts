@@ -1,0 +1,221 @@
+import assert from "node:assert/strict";
+import { addAgent } from "../e2e/operator.ts";
+import { call, complete, scriptTurns } from "../e2e/script.ts";
+import { testsSharing } from "../shared_fixture.ts";
+import {
+  assertAccessible,
+  assertFits,
+  openConsoleFixture,
+  picture,
+  type Reader,
+} from "./console_fixture.ts";
+
+const consoleTest = testsSharing(openConsoleFixture);
+
+async function startJob({ page, go }: Reader, agent: string, input: string): Promise<string> {
+  await go("/jobs/new");
+  await page.getByLabel("Agent", { exact: true }).selectOption(agent);
+  await page.getByLabel("Input", { exact: true }).fill(input);
+  await page.getByRole("button", { name: "Start the job" }).click();
+  await page.waitForURL(/#\/jobs\/[0-9a-f-]{36}/);
+  return page.url().split("/jobs/")[1]?.slice(0, 36) ?? "";
+}
+
+async function untilChip({ page }: Reader, text: string): Promise<void> {
+  await page.locator("header .chip").getByText(text).waitFor();
+}
+
+consoleTest("a new user runs a first job and reads what it thought", async (fixture) => {
+  await using reader = await fixture.open();
+  const { page } = reader;
+  await reader.signUp("first");
+  await page.getByRole("heading", { name: "No jobs yet" }).waitFor();
+  await picture(page, "jobs_empty");
+
+  const id = await startJob(reader, "writer", "Queues and patience");
+  await untilChip(reader, "Needs review");
+  await page.getByRole("link", { name: "Answer the review" }).click();
+  await page.getByRole("button", { name: "Approve" }).click();
+  await page.getByRole("heading", { name: "No open questions" }).waitFor();
+  await reader.go(`/jobs/${id}`);
+  await untilChip(reader, "Completed");
+  await page.getByRole("treeitem").nth(1).click();
+  await page.getByRole("heading", { name: "Answer" }).waitFor();
+  await picture(page, "job_trace");
+  await page.getByRole("tab", { name: "Conversation" }).click();
+  await page.getByText("Queues and patience").first().waitFor();
+  await page.getByRole("link", { name: "Jobs", exact: true }).first().click();
+  await page.locator("[data-job]").getByText(id.slice(0, 8)).waitFor();
+  await picture(page, "jobs");
+  assert.deepEqual(reader.offences, []);
+});
+
+consoleTest("a review is answered on a phone, and the job goes on", async (fixture) => {
+  fixture.platform.stack.models.addAgent(
+    scriptTurns(
+      "asker",
+      call("request_human_review", {
+        question: "**Publish** the draft?",
+        options: ["Now", "Tomorrow"],
+        context: { words: 1200 },
+      }),
+      complete("published"),
+    ),
+  );
+  await addAgent(fixture.platform.sql, { slug: "asker" });
+  await using reader = await fixture.open({ width: 360, scheme: "dark" });
+  const { page } = reader;
+  await reader.signUp("reviewer");
+  const id = await startJob(reader, "asker", "Ask me");
+
+  await untilChip(reader, "Needs review");
+  await page.getByRole("link", { name: "Answer the review" }).click();
+  await page.getByText("Publish", { exact: true }).first().waitFor();
+  await assertFits(page, "the reviews");
+  await assertAccessible(page, "the reviews at 360 px, dark");
+  await picture(page, "review_360_dark");
+  await page.getByLabel("Tomorrow").check();
+  await page.getByLabel("Comment").fill("After lunch");
+  await page.getByRole("button", { name: "Approve" }).click();
+  await page.getByRole("heading", { name: "No open questions" }).waitFor();
+
+  await reader.go(`/jobs/${id}`);
+  await untilChip(reader, "Completed");
+  const [review] = await fixture.platform.sql`
+    select approved, response, comments from public.human_reviews where task_id = ${id}`;
+  assert.deepEqual(review, {
+    approved: true,
+    response: { choice: "Tomorrow" },
+    comments: "After lunch",
+  });
+  assert.deepEqual(reader.offences, []);
+});
+
+consoleTest(
+  "a job is cancelled, retried and forked; a second user sees none of it",
+  async (fixture) => {
+    fixture.platform.stack.models.addAgent(
+      scriptTurns("waiter", call("request_human_review", { question: "Go on?" }), complete("done")),
+    );
+    await addAgent(fixture.platform.sql, { slug: "waiter" });
+    await using reader = await fixture.open();
+    const { page } = reader;
+    await reader.signUp("owner");
+    const id = await startJob(reader, "waiter", "Wait for me");
+    await untilChip(reader, "Needs review");
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await untilChip(reader, "Cancelled");
+    await page.getByRole("button", { name: "Retry" }).click();
+    await untilChip(reader, "Needs review");
+    await page.getByRole("treeitem").nth(2).click();
+    await page.getByRole("button", { name: "Fork from here" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Fork", exact: true }).click();
+    await page.waitForURL((url) => !url.hash.includes(id));
+    await page.getByText("Fork of").waitFor();
+    assert.deepEqual(reader.offences, []);
+
+    await using stranger = await fixture.open();
+    await stranger.signUp("stranger");
+    await stranger.page.getByRole("heading", { name: "No jobs yet" }).waitFor();
+    await stranger.go(`/jobs/${id}`);
+    await stranger.page.getByRole("heading", { name: "There is no such job" }).waitFor();
+    assert.deepEqual(stranger.offences, []);
+  },
+);
+
+consoleTest(
+  "a tool runs by form and by JSON, is graded, and its call is found again",
+  async (fixture) => {
+    await using reader = await fixture.open();
+    const { page } = reader;
+    await reader.signUp("tooler");
+    await reader.go("/tools?server=swarm&tool=list_tasks");
+    const run = page.getByRole("button", { name: "Run", exact: true });
+    await run.click();
+    await page.locator("[data-result]").getByText("Succeeded").waitFor();
+    await page.getByRole("tab", { name: "JSON" }).first().click();
+    await page.getByLabel("Arguments as JSON").fill('{"limit": "many"}');
+    await run.click();
+    await page.getByRole("alert").getByText("do not fit").waitFor();
+    await page.getByLabel("Arguments as JSON").fill('{"limit": 5}');
+    await run.click();
+    await page.getByRole("button", { name: "Good", exact: true }).click();
+    await page.getByText("Thank you").waitFor();
+    await picture(page, "tools");
+    await reader.go("/calls");
+    await page.getByRole("link", { name: "swarm · list_tasks" }).first().click();
+    await page.getByRole("button", { name: "Run again" }).waitFor();
+    assert.deepEqual(reader.offences, []);
+  },
+);
+
+const PAGES = [
+  "/jobs",
+  "/jobs/new",
+  "/reviews",
+  "/tools",
+  "/sql",
+  "/calls",
+  "/usage",
+  "/documents",
+  "/settings",
+];
+
+for (const scheme of ["light", "dark"] as const) {
+  consoleTest(
+    `every page can be read by everybody, ${scheme}, wide and at 360 px`,
+    async (fixture) => {
+      await using reader = await fixture.open({ scheme });
+      const { page } = reader;
+      await reader.signUp(`reader-${scheme}`);
+      for (const width of [1280, 360]) {
+        await page.setViewportSize({ width, height: 780 });
+        for (const path of PAGES) {
+          await reader.go(path);
+          await page.getByRole("heading", { level: 1 }).waitFor();
+          await page.waitForLoadState("networkidle");
+          const what = `${path} at ${width} px, ${scheme}`;
+          await assertFits(page, what);
+          await assertAccessible(page, what);
+          await picture(page, `${path.slice(1).replace("/", "_")}_${width}_${scheme}`);
+        }
+      }
+      assert.deepEqual(reader.offences, []);
+    },
+  );
+}
+
+consoleTest("what models and users write stays text", async (fixture) => {
+  const hostile = '<img src="https://evil.example/a.png" onerror="alert(1)">' +
+    "<script>alert(2)</script> ![x](https://evil.example/b.png) [y](javascript:alert(3))";
+  fixture.platform.stack.models.addAgent(
+    scriptTurns(
+      "villain",
+      call("request_human_review", {
+        question: hostile,
+        options: [hostile],
+        context: { [hostile]: hostile },
+      }),
+      complete(hostile),
+    ),
+  );
+  await addAgent(fixture.platform.sql, { slug: "villain" });
+  await using reader = await fixture.open();
+  const { page } = reader;
+  await reader.signUp("victim");
+  const id = await startJob(reader, "villain", hostile);
+  await untilChip(reader, "Needs review");
+  await reader.go("/reviews");
+  await page.getByRole("radio").check();
+  await page.getByRole("button", { name: "Approve" }).click();
+  await page.getByRole("heading", { name: "No open questions" }).waitFor();
+  for (const tab of ["conversation", "data", "events", "trace"]) {
+    await reader.go(`/jobs/${id}?tab=${tab}`);
+    await untilChip(reader, "Completed");
+    await page.waitForLoadState("networkidle");
+  }
+  await reader.go("/jobs");
+  await page.locator("[data-job]").waitFor();
+  assert.equal(await page.locator("main img").count(), 0);
+  assert.deepEqual(reader.offences, []);
+});
