@@ -15,7 +15,6 @@ import {
 } from "./swarm_fixture.ts";
 
 const complete = { calls: [ask("complete_task", { output: "done" })] };
-const never = () => new Promise<never>(() => {});
 
 /** Two tool calls and an answer; counts what really ran. */
 function job() {
