@@ -1,0 +1,52 @@
+/** A variable that commands or the embedded stack read, beside those of the functions. */
+export interface StackVariable {
+  /** What it sets; names the unit of a number. */
+  readonly purpose: string;
+  /** The text used when the variable is unset; null when it may stay unset. */
+  readonly defaultText: string | null;
+}
+
+/** Keys that the embedded stack copies to Vault, and addresses of models. */
+export const MODEL_VARIABLES = {
+  OPENAI_API_KEY: key("Key of OpenAI, copied to Vault at each start."),
+  ANTHROPIC_API_KEY: key("Key of Anthropic, copied to Vault at each start."),
+  GOOGLE_API_KEY: key("Key of Google Gemini, copied to Vault at each start."),
+  OPENROUTER_API_KEY: key("Key of OpenRouter, copied to Vault at each start."),
+  OLLAMA_HOST: {
+    purpose: "Address of an Ollama server.",
+    defaultText: "http://127.0.0.1:11434",
+  },
+  GITHUB_TOKEN: key("Token for repositories that Quoth reads, copied to Vault at each start."),
+} as const satisfies Record<string, StackVariable>;
+
+/** What the embedded stack and the commands read. */
+export const STACK_VARIABLES = {
+  SUPASWARM_DATA_DIR: {
+    purpose: "Folder of data, keys and files.",
+    defaultText: ".supaswarm",
+  },
+  SUPASWARM_FILES_DIR: {
+    purpose: "Folder that the seeded agents planner and reader may read.",
+    defaultText: "docs",
+  },
+  SUPASWARM_CACHE_DIR: {
+    purpose: "Folder of database snapshots, safe to delete.",
+    defaultText: ".supaswarm/cache",
+  },
+  SUPASWARM_NATIVE_PREFIX: {
+    purpose: "Folder of the native Postgres; set it in the process's environment.",
+    defaultText: ".supaswarm/native/prefix",
+  },
+  SUPASWARM_FUNCTION_WALL_CLOCK_SECONDS: {
+    purpose: "Seconds that the stack lets a function instance live.",
+    defaultText: "400",
+  },
+  SUPASWARM_DEBUG: {
+    purpose: "When set, commands print the stack of an error; set it in the process's environment.",
+    defaultText: null,
+  },
+} as const satisfies Record<string, StackVariable>;
+
+function key(purpose: string): StackVariable {
+  return { purpose, defaultText: null };
+}
