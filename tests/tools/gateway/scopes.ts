@@ -113,3 +113,25 @@ gatewayTest("a session is made on first use and is its user's own", async (fixtu
   assert.equal(outcome.kind, "answered");
   assert.deepEqual({ ...row }, { user_id: one, client_name: "editor", calls: 2 });
 });
+
+gatewayTest(
+  "admin:* covers every scope, of external servers too, and is in no default",
+  async (fixture) => {
+    const { sql } = fixture;
+    await using external = await registerServer(fixture);
+    const [admin, other] = [await fixture.createUser(), await fixture.createUser()];
+    await sql`insert into public.mcp_grants (user_id, scopes) values (${admin}, '{admin:*}')`;
+    const search = async (userId: string) =>
+      codeOf(
+        await external.call({ ...nobody(), userId, isService: false }, "search", {
+          searchValue: "x",
+        }),
+      );
+
+    assert.equal(await search(admin), undefined);
+    assert.equal(await search(other), "INSUFFICIENT_SCOPE");
+    const [row] = await sql`
+    select 'admin:*' = any (scopes) as is_default from public.mcp_grants where user_id is null`;
+    assert.equal(row?.is_default, false);
+  },
+);
