@@ -197,6 +197,10 @@ Deno.test("no input stops the endpoints, and a bystander's call goes on", async 
 
 Deno.test("no request or argument stops an agent", async () => {
   const swarm = await Swarm.open();
+  // A model that takes all of them: one with a smaller window would be spared.
+  await swarm.sql`
+    insert into public.model_windows (provider_id, model_prefix, window_tokens)
+    select id, 'script', 1000000 from public.llm_providers where name = 'scripted'`;
   const wide = Object.fromEntries(Array.from({ length: 20_000 }, (_, number) => [`k${number}`, 1]));
   const modelTurns: readonly JsonObject[] = [
     { text: "a".repeat(200_000) },

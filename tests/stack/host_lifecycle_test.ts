@@ -16,6 +16,7 @@ Deno.serve((request) => {
   if (path.endsWith("/later")) {
     EdgeRuntime.waitUntil(new Promise((resolve) => setTimeout(resolve, 600)).then(() => console.log("work done")));
   }
+  if (path.endsWith("/endless")) EdgeRuntime.waitUntil(new Promise(() => {}));
   if (path.endsWith("/fail-later")) EdgeRuntime.waitUntil(Promise.reject(new Error("late")));
   return new Response(life);
 });`;
@@ -172,7 +173,7 @@ Deno.test("a retired isolate finishes its background work before it unloads", as
 Deno.test("background work beyond nine tenths of the wall clock hears beforeunload", async () => {
   await using fixture = await startHost({ lives: LIVES }, { wallClockMs: 1_500 });
 
-  await (await fixture.get("lives", "/later")).text();
+  await (await fixture.get("lives", "/endless")).text();
 
   await waitFor(() => fixture.logs.some(({ message }) => message === "unload wall_clock"));
 });
