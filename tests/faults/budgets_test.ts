@@ -50,7 +50,7 @@ const CAPPED: readonly CappedJob[] = [
     name: "a cost nobody knows",
     job: { slug: "priceless", turns: [save], budget: { max_cost_micro_usd: 5 } },
     code: "PRICE_UNKNOWN",
-    says: /the model has no price$/,
+    says: /the model or a tool of its provider has no price$/,
     requestCount: 0,
   },
   {

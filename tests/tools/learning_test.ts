@@ -393,7 +393,7 @@ async function isolation(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
 
   await t.step("users see the policies that apply to them", async () => {
     await sql`insert into public.mcp_policies (mcp_name, user_id) values ('x', ${ownerId})`;
-    const query = "select id from public.mcp_policies";
+    const query = "select id from public.mcp_policies where mcp_name = 'x'";
 
     assert.equal(await countAs("authenticated", ownerId, query), 1);
     assert.equal(await countAs("authenticated", strangerId, query), 0);

@@ -19,6 +19,7 @@ Deno.test("what other jobs hold counts as private and as text from outside", () 
     "list_tasks",
     "read_data",
     "read_file",
+    "read_prompt",
     "read_steps",
   ]);
   for (const { flows } of readers) assert.deepEqual(flows, ["reads_private", "reads_outside"]);
