@@ -69,13 +69,13 @@ async function createHistory(sql: Sql): Promise<void> {
   `);
 }
 
-/** The statements that were recorded for each version. */
-async function readHistory(sql: Sql): Promise<Map<string, string | null>> {
+/** The statements that were recorded for each version; null where none were. */
+async function readHistory(sql: Sql): Promise<Map<string, readonly string[] | null>> {
   const rows = await sql<{ version: string; statements: string[] | null }[]>`
     select version, to_jsonb(statements) as statements
     from supabase_migrations.schema_migrations
   `;
-  return new Map(rows.map(({ version, statements }) => [version, JSON.stringify(statements)]));
+  return new Map(rows.map(({ version, statements }) => [version, statements]));
 }
 
 function refuseUnknownVersions(
@@ -109,10 +109,15 @@ async function applyMigration(sql: Sql, { version, name, path, sql: text }: Migr
   });
 }
 
-function isEdited(migration: Migration, recorded: ReadonlyMap<string, string | null>): boolean {
-  const statements = recorded.get(migration.version);
-  return statements !== undefined &&
-    statements !== JSON.stringify(statementTexts(migration.sql));
+function isEdited(
+  { version, sql }: Migration,
+  recorded: ReadonlyMap<string, readonly string[] | null>,
+): boolean {
+  const statements = recorded.get(version) ?? null;
+  if (statements === null) return false;
+  // The Supabase CLI records the comments in front of a statement with it.
+  const texts = statements.flatMap(statementTexts);
+  return JSON.stringify(texts) !== JSON.stringify(statementTexts(sql));
 }
 
 function statementTexts(text: string): string[] {

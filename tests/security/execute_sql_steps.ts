@@ -384,8 +384,8 @@ export async function executeSqlSteps(t: Deno.TestContext, db: "pglite" | "nativ
  */
 async function corpusHasNoEffect(fixture: ToolFixture, caller: ToolCaller): Promise<void> {
   await fixture.sql`
-    insert into public.mcp_policies (mcp_name, user_id, burst_calls)
-    values ('supabase', ${caller.userId}, 10000)`;
+    insert into public.mcp_policies (mcp_name, user_id, calls_per_minute, burst_calls)
+    values ('supabase', ${caller.userId}, 1000000, 10000)`;
   const before = await stateOf(fixture);
   const wrong: string[] = [];
   for (const { id, sql, kind } of await readSqlCorpus() ?? []) {
