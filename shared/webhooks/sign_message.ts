@@ -34,7 +34,7 @@ export async function signMessage(
   return signatures.join(" ");
 }
 
-function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+function fromBase64(text: string) {
   return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 }
 

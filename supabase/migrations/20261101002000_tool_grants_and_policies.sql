@@ -231,9 +231,9 @@ set search_path = ''
 as $$
 declare
   -- What a session last saw is noted once a minute: calls come faster than anybody reads it.
-  c_noted_every constant interval := '1 minute';
+  c_noted_every constant interval := interval '1 minute';
   -- Calls of one program further apart than this are separate conversations.
-  c_pause constant interval := '30 minutes';
+  c_pause constant interval := interval '30 minutes';
   v_agent_id uuid := (p_caller ->> 'agent_id')::uuid;
   v_session public.sessions;
   v_job_id uuid;

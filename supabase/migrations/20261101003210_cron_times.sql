@@ -57,7 +57,7 @@ declare
   v_from int;
   v_to int;
   v_step int;
-  v_numbers int[] := '{}';
+  v_numbers int[] := '{}'::int[];
 begin
   foreach v_part in array string_to_array(p_text, ',') loop
     v_match := regexp_match(v_part, '^(\*|[a-zA-Z0-9]+)(?:-([a-zA-Z0-9]+))?(?:/([0-9]{1,2}))?$');
@@ -264,9 +264,7 @@ begin
   loop
     v_local := v_at at time zone p_time_zone;
     v_date := private.next_cron_date(p_fields, v_local::date);
-    if v_date is null then
-      return null;
-    end if;
+    exit when v_date is null;
     if v_date > v_local::date then
       v_at := greatest(private.instant_of(v_date::timestamp, p_time_zone), v_at + interval '1 minute');
       continue;
@@ -278,6 +276,7 @@ begin
     v_at := v_at + make_interval(mins => coalesce(
       (select min(minute) from unnest(p_fields.minutes) as minute where minute > v_minute), 60) - v_minute);
   end loop;
+  return null;
 end;
 $$;
 comment on function private.next_elapsed_cron_time(private.cron_fields, text, timestamptz) is

@@ -186,7 +186,7 @@ declare
   c_max_deliveries constant int := 5;
   v_now constant timestamptz := clock_timestamp();
   v_message public.webhook_messages;
-  v_ids uuid[] := '{}';
+  v_ids uuid[] := '{}'::uuid[];
 begin
   for v_message in
     select message.*

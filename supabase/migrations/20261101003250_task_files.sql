@@ -113,7 +113,7 @@ create policy "users delete what they uploaded" on storage.objects
 create function private.raise_file_invalid(p_problem text)
 returns void
 language plpgsql
-immutable
+stable
 set search_path = ''
 as $$
 begin

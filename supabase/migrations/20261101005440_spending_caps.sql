@@ -91,7 +91,7 @@ set search_path = ''
 as $$
 declare
   c_usual_tokens constant bigint := 1000;
-  c_lost_after constant interval := '15 minutes';
+  c_lost_after constant interval := interval '15 minutes';
   v_price constant public.model_prices := private.price_at(p_provider.id, p_model);
   v_spending private.model_spending;
   v_reserved bigint;

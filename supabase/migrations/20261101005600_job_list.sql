@@ -90,12 +90,12 @@ begin
     v_filters.statuses := private.texts_of(v_given -> 'status');
     v_filters.agents := private.texts_of(v_given -> 'agent');
     v_filters.metadata := v_given -> 'metadata';
-    v_filters.created_from := v_given ->> 'created_from';
-    v_filters.created_to := v_given ->> 'created_to';
+    v_filters.created_from := (v_given ->> 'created_from')::timestamptz;
+    v_filters.created_to := (v_given ->> 'created_to')::timestamptz;
     v_filters.first_id := private.first_id_with(v_given ->> 'id_prefix', '0');
     v_filters.last_id := private.first_id_with(v_given ->> 'id_prefix', 'f');
-    v_filters.min_cost_micro_usd := v_given ->> 'min_cost_micro_usd';
-    v_filters.max_cost_micro_usd := v_given ->> 'max_cost_micro_usd';
+    v_filters.min_cost_micro_usd := (v_given ->> 'min_cost_micro_usd')::bigint;
+    v_filters.max_cost_micro_usd := (v_given ->> 'max_cost_micro_usd')::bigint;
   exception when data_exception then
     perform private.raise_query_invalid(p_attempt, 'a filter has the wrong form',
       'Send times as ISO 8601, costs as whole numbers of millionths of a US dollar.');
@@ -204,8 +204,8 @@ begin
     perform private.raise_query_invalid('list the jobs', 'p_limit is not from 1 to 1000', 'Send a limit from 1 to 1000.');
   end if;
   begin
-    v_before_at := p_before ->> 'created_at';
-    v_before_id := p_before ->> 'id';
+    v_before_at := (p_before ->> 'created_at')::timestamptz;
+    v_before_id := (p_before ->> 'id')::uuid;
   exception when data_exception then
     v_before_at := null;
   end;
@@ -248,8 +248,14 @@ $$;
 comment on function private.job_summaries(private.job_filters, jsonb, int) is
   'A page of jobs, newest first, after the job p_before {created_at, id}; a long input has no input_head. Raises QUERY_INVALID.';
 
+create type private.job_status_count as (
+  status text,
+  job_count bigint
+);
+comment on type private.job_status_count is 'A row of the counts of a list of jobs.';
+
 create function private.job_status_counts(p_filters private.job_filters)
-returns table (status text, job_count bigint)
+returns setof private.job_status_count
 language plpgsql
 stable
 set search_path = ''

@@ -24,7 +24,7 @@ stable
 set search_path = ''
 as $$
 declare
-  v_after_task_id uuid := '00000000-0000-0000-0000-000000000000';
+  v_after_task_id uuid := '00000000-0000-0000-0000-000000000000'::uuid;
   v_after_seq int := 0;
 begin
   if p_limit is null or p_limit not between 1 and 1000 then
@@ -32,8 +32,8 @@ begin
   end if;
   if nullif(p_after, 'null') is not null then
     begin
-      v_after_task_id := p_after ->> 'task_id';
-      v_after_seq := p_after ->> 'seq';
+      v_after_task_id := (p_after ->> 'task_id')::uuid;
+      v_after_seq := (p_after ->> 'seq')::int;
     exception when data_exception then
       v_after_seq := null;
     end;
