@@ -17,14 +17,17 @@ Deno.test("schedules that are due", async (t) => {
   await t.step("run once although their runner is killed in the middle", async () => {
     await sql`delete from public.schedules`;
     await addDueSchedules(sql, 300);
-    // The schedule in the middle is held, so that the runner below waits there with half its work.
+    // What a job needs is held, so that the runner below waits for it in the middle of its work.
+    const isHeld = Promise.withResolvers<void>();
     const held = sql.begin(async (holder) => {
       await holder`lock table private.job_totals in exclusive mode`;
+      isHeld.resolve();
       await untilSomeWaits(sql);
       await sql`
         select pg_terminate_backend(pid) from pg_stat_activity
         where query like '%run_due_schedules%' and wait_event_type = 'Lock'`;
     });
+    await isHeld.promise;
     await assert.rejects(async () => await sql`select private.run_due_schedules()`);
     await held;
 
