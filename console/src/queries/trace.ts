@@ -9,6 +9,7 @@ import {
   triggerRef,
   watch,
 } from "vue";
+import { followChannel } from "../project/follow_channel.ts";
 import { projectClient } from "../project/project_client.ts";
 import { isOnline } from "../project/connection.ts";
 import { dataOf } from "../project/request_error.ts";
@@ -135,18 +136,14 @@ export function useTrace(jobId: Ref<string>) {
     isPending.value = true;
     error.value = null;
     void readAll();
-    const client = projectClient();
-    const channel = client
-      .channel(`supaswarm:master:${id}`, { config: { private: true } })
-      .on("broadcast", { event: "*" }, ({ event, payload }) => {
-        receive({ type: event, ...payload } as JobEvent);
-      })
-      .subscribe((status) => {
-        const joins = status === "SUBSCRIBED";
+    const unfollow = followChannel(`supaswarm:master:${id}`, {
+      onMessage: ({ event, payload }) => receive({ type: event, ...payload as object } as JobEvent),
+      onJoined: (joins) => {
         // Whatever happened before the channel was joined, or while it was away, is read.
         if (joins && !isJoined.value) void readAll();
         isJoined.value = joins;
-      });
+      },
+    });
     onCleanup(() => {
       isJoined.value = false;
       cancelAnimationFrame(frame);
@@ -156,7 +153,7 @@ export function useTrace(jobId: Ref<string>) {
       clearTimeout(reconciling);
       reconciling = undefined;
       reading?.abort();
-      void client.removeChannel(channel);
+      unfollow();
     });
   }, { immediate: true });
 
