@@ -80,6 +80,7 @@ async function answerAdmitted(call: AdmittedCall): Promise<ToolReply | InputRequ
   const { context, request, statementClass } = call;
   assertHasUser(context, "run SQL");
   if (statementClass !== "read") context.requireScopes(WRITE_SCOPES);
+  assertParameterCount(call);
   assertExportable(call);
   if (request.dry_run) return succeeded(await dryRun(call));
   if (statementClass === "read") {
@@ -87,6 +88,16 @@ async function answerAdmitted(call: AdmittedCall): Promise<ToolReply | InputRequ
     return succeeded(format === null ? await read(call) : await exportRows(call, format));
   }
   return await confirmedWrite(call);
+}
+
+function assertParameterCount({ request: { params }, statement }: AdmittedCall): void {
+  const { parameterCount } = statement;
+  if (params.length === parameterCount) return;
+  throw new SwarmError(
+    "TOOL_ARGUMENTS_INVALID",
+    `Cannot bind the parameters: the statement takes ${parameterCount}, params has ${params.length}`,
+    { hint: "Send one value for each of $1, $2 …, null included." },
+  );
 }
 
 async function dryRun(call: AdmittedCall): Promise<StatementAnswer> {

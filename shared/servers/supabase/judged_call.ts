@@ -30,10 +30,7 @@ export function fragmentAt(text: string, position: number | null): string | null
   return position === null ? null : text.slice(position, position + FRAGMENT_CHARACTERS);
 }
 
-/**
- * Parameters as the driver takes them. A document becomes JSON as often as its parameter's type asks
- * for: the driver writes `json` and `jsonb` as JSON itself, and everything else as text.
- */
+/** Parameters as the driver takes them; see {@linkcode DocumentParameter} for objects and lists. */
 export function parametersOf({ params }: StatementRequest): StatementParameter[] {
   return params.map((value: JsonValue) =>
     typeof value === "object" && value !== null ? new DocumentParameter(value) : value
