@@ -257,7 +257,7 @@ function createContext(
         caller,
         executionId,
         stepSeq: call?.stepSeq ?? null,
-        leftMs: endsAtMs - performance.now(),
+        endsAtMs,
         onModelUse: (use) => call?.onModelUse(use),
       }),
     usedModel: (use) => call?.onModelUse(use),
