@@ -2,6 +2,7 @@ import { asJsonObject, type JsonObject, type JsonValue } from "../../shared/json
 import { AUTH_EVENT_FIELDS } from "../../shared/servers/catalog/auth_event_fields.ts";
 import { PROMPT_ISSUES } from "../../shared/servers/catalog/prompt_rules/prompt_text.ts";
 import { catalogServer } from "../../shared/servers/catalog/server.ts";
+import { markdownTable } from "../markdown/markdown_table.ts";
 import type { InternalTool } from "../../shared/tool_contracts/internal_server.ts";
 import { catalogueKeyOf } from "../../shared/tool_contracts/tool_versions.ts";
 
@@ -35,7 +36,7 @@ export function catalogPage(): string {
     "## Rules of validate_prompt",
     "Prompts are read as English. Words in code (between backticks) are not looked at. `start` and " +
     "`end` count UTF-16 code units, as indices of JavaScript strings do; `end` is exclusive.",
-    table(
+    markdownTable(
       ["code", "found", "suggestion"],
       Object.entries(PROMPT_RULES).map(([code, found]) => [
         `\`${code}\``,
@@ -59,7 +60,7 @@ export function catalogPage(): string {
 }
 
 function overview(tools: readonly InternalTool[]): string {
-  return table(
+  return markdownTable(
     ["tool", "scopes", "what it does"],
     tools.map((tool) => [
       `[\`${catalogueKeyOf(tool.definition)}\`](#${tool.definition.name})`,
@@ -88,7 +89,7 @@ function parameters(schema: JsonObject): string {
   const properties = Object.entries(asJsonObject(schema.properties));
   if (properties.length === 0) return "It takes no parameters.";
   const required = Array.isArray(schema.required) ? schema.required : [];
-  return table(
+  return markdownTable(
     ["parameter", "form", "note"],
     properties.map(([name, value]) => {
       const property = asJsonObject(value);
@@ -143,10 +144,4 @@ function shapeOf(value: JsonValue): string {
     default:
       return String(schema.type);
   }
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
-  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
 }
