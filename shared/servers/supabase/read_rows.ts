@@ -8,19 +8,19 @@ import { toJson } from "./to_json.ts";
 export interface ReadRows {
   readonly columns: { readonly name: string; readonly type: string }[];
   readonly rows: JsonValue[][];
-  /** There are more than the answer holds. */
+  /** True if there are more rows than the answer contains. */
   readonly isTruncated: boolean;
 }
 
-/** Rows that are fetched at once: between two batches the bytes are counted. */
+/** Rows per fetch; the bytes are counted between two fetches. */
 const BATCH_ROWS = 100;
 
-/** Before the statement itself in what the server is sent; positions of errors count from there. */
+/** The prefix of the statement in the text sent to the server; error positions include it. */
 export const CURSOR_PREFIX = "declare supaswarm_rows no scroll cursor for ";
 
 /**
- * The rows of a read, up to the policy's caps. A query runs behind a cursor, which refuses whatever
- * writes; `EXPLAIN` and `SHOW`, which no cursor takes, answer with few rows.
+ * The rows of a read, up to the policy's caps. A query runs through a cursor, which rejects writes;
+ * `EXPLAIN` and `SHOW` cannot use a cursor, but return few rows.
  */
 export async function readRows(call: AdmittedCall, sql: TransactionSql): Promise<ReadRows> {
   const { statement, request, settings } = call;
@@ -47,7 +47,7 @@ export async function readRows(call: AdmittedCall, sql: TransactionSql): Promise
   return await toRows(sql, batch, rows, false, settings.max_rows);
 }
 
-/** Rows that a write gives back by `RETURNING`, up to the cap. */
+/** Rows that a write returns with `RETURNING`, up to the cap. */
 export async function returnedRows(
   { settings }: AdmittedCall,
   sql: TransactionSql,
