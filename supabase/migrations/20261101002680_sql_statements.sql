@@ -192,7 +192,7 @@ begin
     raise sqlstate 'PT422' using
       message = 'Cannot run the write: its confirmation_token was used, has expired, was rejected, or belongs to another user, client, statement, parameters or policy',
       detail = 'CONFIRMATION_INVALID',
-      hint = 'Run the statement with dry_run: true and use the next_call of that answer.';
+      hint = 'Run the statement with dry_run: true and send the next_call from the response.';
   end if;
   if v_spent.needs_approval and v_spent.is_approved is null then
     raise sqlstate 'PT422' using

@@ -1,6 +1,6 @@
 import type { JsonValue } from "../../json.ts";
 
-/** A parameter of a statement as the driver takes it. */
+/** A parameter of a statement as the driver accepts it. */
 export type StatementParameter = string | number | boolean | null | DocumentParameter;
 
 /**

@@ -8,13 +8,13 @@ const MAX_ROWS = 1_000;
 /** What a batch should come to, by the size of the rows of the one before. */
 const BATCH_BYTES = 256 * 1024;
 
-/** Before the statement itself in what the server is sent; positions of errors count from there. */
+/** The prefix of the statement in the text sent to the server; error positions include it. */
 export const CURSOR_PREFIX = "declare supaswarm_rows no scroll cursor for ";
 
 /**
- * The rows of a query up to `maxRows`, in batches, the last of which is shorter than asked for; the
- * first one comes in any case. They come by a cursor, which refuses whatever writes, and whose rows
- * are counted before more of them are in memory.
+ * The rows of a query, up to `maxRows`, in batches; there is always a first one, which has the
+ * columns. They are fetched through a cursor, which rejects writes. The size of a batch follows the
+ * size of the rows before it, so that a few large rows do not fill the memory.
  */
 export async function* fetchBatches(
   { statement, request }: Pick<AdmittedCall, "statement" | "request">,

@@ -9,13 +9,13 @@ import { toJson } from "./to_json.ts";
 export interface ReadRows {
   readonly columns: { readonly name: string; readonly type: string }[];
   readonly rows: JsonValue[][];
-  /** There are more than the answer holds. */
+  /** True if there are more rows than the answer contains. */
   readonly isTruncated: boolean;
 }
 
 /**
- * The rows of a read, up to the policy's caps. A query runs behind a cursor, which refuses whatever
- * writes; `EXPLAIN` and `SHOW`, which no cursor takes, answer with few rows.
+ * The rows of a read, up to the policy's caps. A query runs through a cursor, which rejects writes;
+ * `EXPLAIN` and `SHOW` cannot use a cursor, but return few rows.
  */
 export async function readRows(call: AdmittedCall, sql: TransactionSql): Promise<ReadRows> {
   const { statement, request, settings: { max_rows: maxRows, max_bytes: maxBytes } } = call;
@@ -39,7 +39,7 @@ export async function readRows(call: AdmittedCall, sql: TransactionSql): Promise
   return await toRows(sql, described, rows, isTruncated, maxRows);
 }
 
-/** Rows that a write gives back by `RETURNING`, up to the cap. */
+/** Rows that a write returns with `RETURNING`, up to the cap. */
 export async function returnedRows(
   { settings }: AdmittedCall,
   sql: TransactionSql,

@@ -12,8 +12,8 @@ const NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 26, 700, 701, 1700]);
 const DOCUMENTS: ReadonlySet<number> = new Set([114, 3802]);
 
 /**
- * A value as the server writes it, in JSON: numbers where JSON holds them exactly, documents as they
- * are, everything else (times, large numbers, bytes, arrays) as PostgreSQL's own text.
+ * Converts a value in PostgreSQL's text form to JSON: numbers that JSON represents exactly,
+ * documents unchanged, everything else (times, large numbers, bytes, arrays) as text.
  *
  * @param type The column's OID.
  */

@@ -259,7 +259,7 @@ function createContext(
         caller,
         executionId,
         stepSeq: call?.stepSeq ?? null,
-        leftMs: endsAtMs - performance.now(),
+        endsAtMs,
         onModelUse: (use) => call?.onModelUse(use),
       }),
     usedModel: (use) => call?.onModelUse(use),
