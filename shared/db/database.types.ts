@@ -609,14 +609,14 @@ isOneToOne: false
                   ]
                 },"projects": {
                   Row: {
-                    "created_at": string,"default_branch": string,"embedder": string | null,"github_repo": string,"github_token_secret_name": string | null,"github_url": string | null,"head_checked_at": string | null,"head_commit": string | null,"id": string,"include_globs": (string)[],"indexed_at": string | null,"indexed_commit": string | null,"language": string,"next_embedder": string | null,"slug": string,"updated_at": string,"webhook_secret_name": string | null
+                    "created_at": string,"default_branch": string,"embedder": string | null,"github_repo": string | null,"github_token_secret_name": string | null,"github_url": string | null,"head_checked_at": string | null,"head_commit": string | null,"id": string,"include_globs": (string)[],"indexed_at": string | null,"indexed_commit": string | null,"language": string,"next_embedder": string | null,"slug": string,"updated_at": string,"webhook_secret_name": string | null
                   }
                   ComputedFields: never
                   Insert: {
-                    "created_at"?: string,"default_branch"?: string,"embedder"?: string | null,"github_repo": string,"github_token_secret_name"?: string | null,"github_url"?: string | null,"head_checked_at"?: string | null,"head_commit"?: string | null,"id"?: string,"include_globs"?: (string)[],"indexed_at"?: string | null,"indexed_commit"?: string | null,"language"?: string,"next_embedder"?: string | null,"slug": string,"updated_at"?: string,"webhook_secret_name"?: string | null
+                    "created_at"?: string,"default_branch"?: string,"embedder"?: string | null,"github_repo"?: string | null,"github_token_secret_name"?: string | null,"github_url"?: string | null,"head_checked_at"?: string | null,"head_commit"?: string | null,"id"?: string,"include_globs"?: (string)[],"indexed_at"?: string | null,"indexed_commit"?: string | null,"language"?: string,"next_embedder"?: string | null,"slug": string,"updated_at"?: string,"webhook_secret_name"?: string | null
                   }
                   Update: {
-                    "created_at"?: string,"default_branch"?: string,"embedder"?: string | null,"github_repo"?: string,"github_token_secret_name"?: string | null,"github_url"?: string | null,"head_checked_at"?: string | null,"head_commit"?: string | null,"id"?: string,"include_globs"?: (string)[],"indexed_at"?: string | null,"indexed_commit"?: string | null,"language"?: string,"next_embedder"?: string | null,"slug"?: string,"updated_at"?: string,"webhook_secret_name"?: string | null
+                    "created_at"?: string,"default_branch"?: string,"embedder"?: string | null,"github_repo"?: string | null,"github_token_secret_name"?: string | null,"github_url"?: string | null,"head_checked_at"?: string | null,"head_commit"?: string | null,"id"?: string,"include_globs"?: (string)[],"indexed_at"?: string | null,"indexed_commit"?: string | null,"language"?: string,"next_embedder"?: string | null,"slug"?: string,"updated_at"?: string,"webhook_secret_name"?: string | null
                   }
                   Relationships: [
                     {
