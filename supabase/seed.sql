@@ -112,7 +112,7 @@ insert into public.tools (slug, name, type, description, config)
 values
   (
     'swarm', 'Swarm', 'internal',
-    'Gives tasks to agents, follows them, answers their questions and reads results.',
+    'Creates tasks for agents, follows them, answers their questions and reads results.',
     '{"server": "swarm"}'
   ),
   (
