@@ -54,6 +54,8 @@ export interface WorkerParts {
   readonly idleSeconds?: number;
   readonly slots?: number;
   readonly listen?: ListenForWork;
+  /** Milliseconds of the worker's clock in one of the test's; what it sleeps is not affected. @default 1 */
+  readonly clockRate?: number;
 }
 
 /** A running worker and what it has put outside the database. */
@@ -225,7 +227,9 @@ export class Swarm {
     const store = createSqlTaskStore(sql, { leaseSeconds, clock: isolateClock });
     const artifacts: Artifact[] = [];
     const startedAtMs = performance.now();
-    const clock = { ...isolateClock, nowMs: () => performance.now() - startedAtMs };
+    const { clockRate = 1 } = parts;
+    const nowMs = () => (performance.now() - startedAtMs) * clockRate;
+    const clock = { ...isolateClock, nowMs };
     const ports: TaskPorts = {
       store: parts.store?.(store) ?? store,
       callModel: async (call) => toAnswer(await (parts.model ?? (() => ({ text: "" })))(call)),
