@@ -43,6 +43,7 @@ export interface InternalServerOptions {
   readonly sql: Sql;
   readonly callModel: CallModel;
   readonly supabaseUrl: string;
+  readonly publicUrl: string;
   readonly secretKey: string;
   /** Guarded against private addresses. */
   readonly fetch: typeof fetch;
@@ -208,7 +209,7 @@ interface ContextOptions {
 }
 
 function createContext(
-  { slug, sql, callModel, supabaseUrl, secretKey, fetch, log }: InternalServerOptions,
+  { slug, sql, callModel, supabaseUrl, publicUrl, secretKey, fetch, log }: InternalServerOptions,
   { caller, input, signal, timeoutMs, call }: ContextOptions,
 ): ToolContext {
   const endsAtMs = performance.now() + timeoutMs;
@@ -216,6 +217,7 @@ function createContext(
   return {
     sql,
     supabaseUrl,
+    publicUrl,
     secretKey,
     fetch,
     log,
