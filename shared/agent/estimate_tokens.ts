@@ -1,18 +1,18 @@
 import type { ModelMessage, ModelTool } from "../llm/model_port.ts";
 
-/** English has four bytes a token, JSON and other scripts about three. */
+/** English has about four bytes per token, JSON and other scripts about three. */
 const BYTES_PER_TOKEN = 3.5;
-/** Roles, separators and the frame of a call. */
+/** Overhead of roles, separators and the envelope of a call. */
 const TOKENS_PER_MESSAGE = 8;
 
-/** What a prompt is estimated from. */
+/** The parts of a prompt that the estimate uses. */
 export interface MeasuredPrompt {
   readonly system: string;
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ModelTool[];
 }
 
-/** About how many tokens a model will count of a prompt; rather more than fewer. */
+/** Estimates how many tokens a prompt has; errs on the high side. */
 export function estimateTokens({ system, messages, tools }: MeasuredPrompt): number {
   const toolBytes = tools.reduce((sum, tool) => sum + utf8Length(JSON.stringify(tool)), 0);
   const messageTokens = messages.reduce((sum, message) => sum + messageTokensOf(message), 0);
@@ -20,7 +20,7 @@ export function estimateTokens({ system, messages, tools }: MeasuredPrompt): num
 }
 
 function messageTokensOf(message: ModelMessage): number {
-  // What the provider keeps repeats the text and the calls.
+  // The provider's data repeats the text and the calls.
   const bytes = message.role === "assistant"
     ? message.provider_data === undefined
       ? utf8Length(message.text) +
@@ -30,7 +30,7 @@ function messageTokensOf(message: ModelMessage): number {
   return Math.ceil(bytes / BYTES_PER_TOKEN) + TOKENS_PER_MESSAGE;
 }
 
-/** Bytes of a text in UTF-8, without making them. */
+/** The UTF-8 length of a text in bytes, without encoding it. */
 function utf8Length(text: string): number {
   let bytes = text.length;
   for (let index = 0; index < text.length; index++) {

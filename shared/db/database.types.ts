@@ -609,14 +609,14 @@ isOneToOne: false
                   ]
                 },"projects": {
                   Row: {
-                    "created_at": string,"default_branch": string,"embedder": string | null,"github_repo": string,"github_token_secret_name": string | null,"github_url": string | null,"head_checked_at": string | null,"head_commit": string | null,"id": string,"include_globs": (string)[],"indexed_at": string | null,"indexed_commit": string | null,"language": string,"next_embedder": string | null,"slug": string,"updated_at": string,"webhook_secret_name": string | null
+                    "created_at": string,"default_branch": string,"embedder": string | null,"github_repo": string | null,"github_token_secret_name": string | null,"github_url": string | null,"head_checked_at": string | null,"head_commit": string | null,"id": string,"include_globs": (string)[],"indexed_at": string | null,"indexed_commit": string | null,"language": string,"next_embedder": string | null,"slug": string,"updated_at": string,"webhook_secret_name": string | null
                   }
                   ComputedFields: never
                   Insert: {
-                    "created_at"?: string,"default_branch"?: string,"embedder"?: string | null,"github_repo": string,"github_token_secret_name"?: string | null,"github_url"?: string | null,"head_checked_at"?: string | null,"head_commit"?: string | null,"id"?: string,"include_globs"?: (string)[],"indexed_at"?: string | null,"indexed_commit"?: string | null,"language"?: string,"next_embedder"?: string | null,"slug": string,"updated_at"?: string,"webhook_secret_name"?: string | null
+                    "created_at"?: string,"default_branch"?: string,"embedder"?: string | null,"github_repo"?: string | null,"github_token_secret_name"?: string | null,"github_url"?: string | null,"head_checked_at"?: string | null,"head_commit"?: string | null,"id"?: string,"include_globs"?: (string)[],"indexed_at"?: string | null,"indexed_commit"?: string | null,"language"?: string,"next_embedder"?: string | null,"slug": string,"updated_at"?: string,"webhook_secret_name"?: string | null
                   }
                   Update: {
-                    "created_at"?: string,"default_branch"?: string,"embedder"?: string | null,"github_repo"?: string,"github_token_secret_name"?: string | null,"github_url"?: string | null,"head_checked_at"?: string | null,"head_commit"?: string | null,"id"?: string,"include_globs"?: (string)[],"indexed_at"?: string | null,"indexed_commit"?: string | null,"language"?: string,"next_embedder"?: string | null,"slug"?: string,"updated_at"?: string,"webhook_secret_name"?: string | null
+                    "created_at"?: string,"default_branch"?: string,"embedder"?: string | null,"github_repo"?: string | null,"github_token_secret_name"?: string | null,"github_url"?: string | null,"head_checked_at"?: string | null,"head_commit"?: string | null,"id"?: string,"include_globs"?: (string)[],"indexed_at"?: string | null,"indexed_commit"?: string | null,"language"?: string,"next_embedder"?: string | null,"slug"?: string,"updated_at"?: string,"webhook_secret_name"?: string | null
                   }
                   Relationships: [
                     {
@@ -1343,6 +1343,11 @@ isOneToOne: false
                            },
 "set_tool_credential":
 { Args: { "p_secret": string,"p_tool_slug": string }; Returns: undefined
+                           },
+"usage_report":
+{ Args: { "p_by": string,"p_from"?: string,"p_limit"?: number,"p_to"?: string }; Returns: {
+              "average_score": number,"completed_count": number,"cost_micro_usd": number,"down_count": number,"failed_count": number,"input_tokens": number,"label": string,"model_call_count": number,"model_p50_ms": number,"model_p95_ms": number,"model_p99_ms": number,"name": string,"output_tokens": number,"task_count": number,"tool_call_count": number,"tool_cancelled_count": number,"tool_p50_ms": number,"tool_p95_ms": number,"tool_p99_ms": number,"tool_success_count": number,"up_count": number
+            }[]
                            },
 "verify_tool_token":
 { Args: { "p_token": string }; Returns: Json

@@ -1,9 +1,9 @@
 import type { ModelRequest } from "./model_port.ts";
 
-/** As models count English. */
+/** Typical for English. */
 export const CHARS_PER_TOKEN = 4;
 
-/** What a prompt probably has, by the length of its texts. */
+/** Estimates the tokens of a prompt from the length of its texts. */
 export function estimatedInputTokens(
   { system, messages }: Pick<ModelRequest, "system" | "messages">,
 ): number {

@@ -23,7 +23,7 @@ export async function settleFailure(error: unknown, run: FailedRun): Promise<Tas
   }
 }
 
-/** Ends the task with an error that no further try can mend. */
+/** Ends the task with an error that a retry cannot fix. */
 export async function failTask(error: ErrorBody, run: FailedRun): Promise<TaskEnd> {
   run.trace.noteError(error.code);
   await keepResults(run);
@@ -115,7 +115,7 @@ function policyFor(error: SwarmError): RetryPolicy {
 function toTaskError(cause: unknown): SwarmError {
   if (cause instanceof SwarmError) return cause;
   const name = cause instanceof Error ? cause.name : typeof cause;
-  return new SwarmError("INTERNAL", "Cannot go on with the task: the worker failed unexpectedly", {
+  return new SwarmError("INTERNAL", "Cannot continue the task: the worker failed unexpectedly", {
     cause,
     hint: "The task is tried again; look for its id in the function's log.",
     details: { error: name },

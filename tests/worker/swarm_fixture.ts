@@ -158,14 +158,17 @@ export class Swarm {
     input: JsonValue = "Do it",
     agent = "test-planner",
     budget?: JsonObject,
-    { outputSchema = null, maxAttempts = null }: {
+    { outputSchema = null, maxAttempts = null, ownerId = null, metadata = {} }: {
       readonly outputSchema?: JsonObject | null;
       readonly maxAttempts?: number | null;
+      readonly ownerId?: string | null;
+      readonly metadata?: JsonObject;
     } = {},
   ): Promise<string> {
     const [row] = await this.sql`
       select task_id from private.create_task(
-        ${agent}, ${this.sql.json(input)},
+        ${agent}, ${this.sql.json(input)}, ${ownerId}::uuid,
+        p_metadata => ${this.sql.json(metadata)},
         p_budget => ${budget === undefined ? null : this.sql.json(budget)}::jsonb,
         p_output_schema => ${outputSchema === null ? null : this.sql.json(outputSchema)}::jsonb,
         p_max_attempts => ${maxAttempts}::int)`;

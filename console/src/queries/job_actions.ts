@@ -44,10 +44,24 @@ export function useRetryTask() {
   );
 }
 
+/** Where a fork begins, and what is different in it. */
+export interface ForkRequest {
+  readonly taskId: string;
+  readonly seq: number;
+  /** Any of `input`, `arguments` and `answer`; null for none. */
+  readonly changes: Readonly<Record<string, Json>> | null;
+}
+
 /** Makes a new job of the steps before one; answers its id. */
 export function useForkTask() {
-  return useJobMutation(async ({ taskId, seq }: { taskId: string; seq: number }) =>
-    dataOf(await projectClient().rpc("fork_task", { p_task_id: taskId, p_from_seq: seq }))
+  return useJobMutation(async ({ taskId, seq, changes }: ForkRequest) =>
+    dataOf(
+      await projectClient().rpc("fork_task", {
+        p_task_id: taskId,
+        p_from_seq: seq,
+        ...(changes === null ? {} : { p_changes: { ...changes } }),
+      }),
+    )
   );
 }
 
