@@ -51,7 +51,7 @@ await runCommand(
       await list("words", wordProblems),
       await deno("generated error codes", "run", "-A", "scripts/errors_generate.ts", "--check"),
       await deno("generated environment", "run", "-A", "scripts/env_generate.ts", "--check"),
-      await deno("generated types", "run", "-A", "scripts/types_generate.ts", "--check"),
+      await deno("generated types and tables", "run", "-A", "scripts/types_generate.ts", "--check"),
       await deno("catalogue page", "run", "-A", "scripts/catalog_generate.ts", "--check"),
       await deno("generated index", "run", "-A", "scripts/generate_internal_servers.ts", "--check"),
       await deno("vendored packages", "run", "-A", "scripts/vendor.ts", "--check"),
