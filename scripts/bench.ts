@@ -20,6 +20,7 @@ import { benchQuoth } from "./bench/quoth.ts";
 import { benchQuothSearch } from "./bench/quoth_search.ts";
 import { benchRealtime } from "./bench/realtime.ts";
 import { benchRecovery } from "./bench/recovery.ts";
+import { benchSql } from "./bench/sql.ts";
 import { benchSqlContext } from "./bench/sql_context.ts";
 import { benchSoak } from "./bench/soak.ts";
 import { benchSplitter } from "./bench/splitter.ts";
@@ -51,6 +52,7 @@ const BENCHES: Readonly<
   recovery: benchRecovery,
   soak: benchSoak,
   splitter: benchSplitter,
+  sql: benchSql,
   sql_context: benchSqlContext,
   steps: benchSteps,
   throughput: benchThroughput,
