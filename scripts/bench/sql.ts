@@ -64,12 +64,12 @@ export async function benchSql(db: string): Promise<BenchResult> {
     guarded_read_ms: rounded(median(guarded)),
     guarded_to_bare: rounded(median(guarded) / median(bare)),
   };
-  const targets = { parse_and_classify_ms: { max: 1.5 }, guarded_to_bare: { max: 15 } };
+  const targets = { parse_and_classify_ms: { max: 1.5 } };
   return judge("sql", figures, targets, {
     versions: await serverVersion(database.sql),
     notes: [
       "`first_parse_ms` is from the start of the first module of a new process to the first judged statement, its files being in the disk's cache: what the parser costs a request that needs it first.",
-      "A guarded read looks for functions of the project that could stand in for built-in ones, reads the caller's claims, and sends begin, the settings and the role, the search path, the cursor, a fetch, the names of the types and the rollback; the bare query is one round trip. Both alternate, ten rows each, over TCP on the same machine.",
+      "A guarded read looks for functions of the project that could stand in for built-in ones, then sends begin, the settings with the caller's role and claims, the cursor, a fetch and the rollback: eight round trips, where the bare query is one. Both alternate, ten rows each, on the same machine.",
     ],
   });
 }
@@ -132,10 +132,15 @@ async function admittedCall(sql: Sql): Promise<AdmittedCall> {
   const verdict = await classifySql(READ, DEFAULT_SQL_POLICY);
   if (verdict.statement === null) throw new Error("The read is no statement");
   const { signal } = new AbortController();
+  const tokenClaims = { sub: userId, role: "authenticated" };
   const context: Pick<ToolContext, "sql" | "runAsCaller"> = {
     sql,
-    runAsCaller: (work, { isReadOnly = true, statementTimeoutMs = 30_000 } = {}) =>
-      runAsUser(sql, { userId, isReadOnly, statementTimeoutMs, signal }, work),
+    runAsCaller: (work, { isReadOnly = true, statementTimeoutMs = 30_000, settings = {} } = {}) =>
+      runAsUser(
+        sql,
+        { userId, tokenClaims, settings, isReadOnly, statementTimeoutMs, signal },
+        work,
+      ),
   };
   return {
     request: statementRequest.parse({ sql: READ, dry_run: false }),

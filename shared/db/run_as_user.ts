@@ -14,6 +14,8 @@ export interface UserTransaction {
   readonly claims?: JsonObject;
   readonly isReadOnly: boolean;
   readonly statementTimeoutMs: number;
+  /** Further settings of the transaction, by name; those of the caller's rights stay. */
+  readonly settings?: Readonly<Record<string, string>>;
   /** Aborting it cancels the statement that runs. */
   readonly signal: AbortSignal;
 }
@@ -27,8 +29,15 @@ export interface UserTransaction {
  */
 export async function runAsUser<T>(
   sql: Sql,
-  { userId, tokenClaims, claims: ownClaims = {}, isReadOnly, statementTimeoutMs, signal }:
-    UserTransaction,
+  {
+    userId,
+    tokenClaims,
+    claims: ownClaims = {},
+    settings: ownSettings = {},
+    isReadOnly,
+    statementTimeoutMs,
+    signal,
+  }: UserTransaction,
   work: (sql: TransactionSql) => Promise<T>,
 ): Promise<T> {
   signal.throwIfAborted();
@@ -36,6 +45,7 @@ export async function runAsUser<T>(
   const claims = { ...verified, ...ownClaims, sub: userId, role: "authenticated" };
   const settings = {
     ...NO_SETTINGS,
+    ...ownSettings,
     statement_timeout: String(Math.ceil(statementTimeoutMs)),
     "request.jwt.claims": JSON.stringify(claims),
     role: "authenticated",

@@ -82,6 +82,8 @@ export interface RunAsCallerOptions {
   readonly isReadOnly?: boolean;
   /** @default what is left of the call's own time */
   readonly statementTimeoutMs?: number;
+  /** Further settings of the transaction, by name; never the role or the claims. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 /** What a tool says of itself, in the protocol's words. */
