@@ -4,7 +4,7 @@ import type { z } from "./vendor/zod.js";
 export function describeIssues(error: z.ZodError): string[] {
   return error.issues.map((issue) => {
     const path = issue.path.map(String).join(".");
-    const message = isMissing(issue) ? "it is required and missing" : issue.message;
+    const message = isMissing(issue) ? "it is required but missing" : issue.message;
     return path === "" ? message : `${path}: ${message}`;
   });
 }

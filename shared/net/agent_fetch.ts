@@ -11,7 +11,7 @@ export interface AgentFetchOptions {
   readonly secretKeys: readonly string[];
   /** The project's own addresses, without a path. */
   readonly projectUrls: readonly string[];
-  /** Guarded against private addresses. */
+  /** A `fetch` that refuses private addresses. */
   readonly fetch: typeof fetch;
 }
 

@@ -43,7 +43,7 @@ export async function runTool(call: ToolCall, run: TaskRun): Promise<StepRecord 
     return call.isRerun ? { ...call.intent, ...stillUnknownResult(outcome.message) } : null;
   }
   if (outcome.kind === "input_required") {
-    const message = `'${call.tool.server}' asks for input that an agent cannot give`;
+    const message = `'${call.tool.server}' requests input that an agent cannot provide`;
     return { ...call.intent, ...errorResult("TOOL_FAILED", message) };
   }
   run.transcript.hide(outcome.unrecordedValues ?? []);

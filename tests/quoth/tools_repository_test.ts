@@ -217,7 +217,7 @@ Deno.test("a repository is followed, found and linked through the endpoints of t
   });
 
   await t.step("an embedder that knows English alone says so", async () => {
-    assert.match((await search("owls")).notices.join(" "), /knows English only: ask in English/);
+    assert.match((await search("owls")).notices.join(" "), /supports English only: ask in English/);
 
     await sql`update public.projects set language = 'spanish' where id = ${projectId}::uuid`;
     assert.match((await search("owls")).notices.join(" "), /but the documents are spanish/);

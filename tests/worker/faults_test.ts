@@ -173,7 +173,7 @@ Deno.test("no fault loses a task or runs a finished step again", async (t) => {
       await swarm.until(taskId, "completed");
 
       const [, pay] = await swarm.steps(taskId);
-      assert.match(String(pay?.output.text), /again its outcome is unknown/);
+      assert.match(String(pay?.output.text), /its outcome is still unknown/);
       await worker.stop();
     });
 
