@@ -14,7 +14,7 @@ export interface SqlTaskStoreOptions {
   /** Seconds that each write to a task renews its lease by. */
   readonly leaseSeconds: number;
   readonly clock: Clock;
-  /** Hears of each query. */
+  /** Called for each query. */
   readonly onQuery?: () => void;
 }
 

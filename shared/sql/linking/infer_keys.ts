@@ -1,22 +1,21 @@
 import { wordsOf } from "./name_words.ts";
 import type { LinkableColumn, LinkableKey, LinkableTable } from "./linkable_table.ts";
 
-/** Names that many tables have for something of their own. */
+/** Generic names that many tables use for their own columns. */
 const OWN_NAMES: ReadonlySet<string> = new Set(["id", "uuid", "name", "created_at", "updated_at"]);
 
-/** A table with a key of one column, by which others can name its rows. */
+/** A table with a single-column key that other tables can reference. */
 interface KeyedTable {
   readonly index: number;
   readonly column: LinkableColumn;
-  /** How the end of a column reads that names its rows: `user id`, `cust id`. */
+  /** Suffix of a column that references it: `user id`, `cust id`. */
   readonly endings: readonly (readonly string[])[];
 }
 
 /**
- * The tables with the foreign keys that no constraint declares, where a name says it: a column that
- * is called like another table's key (`did`), or like that table and its key (`user_id`,
- * `sbTxCustId` for `sbCustomer.sbCustId`). What is inferred only decides which tables are shown
- * together; the database knows no such key.
+ * Adds undeclared foreign keys that column names suggest: a column named like another table's key
+ * (`did`), or like that table and its key (`user_id`, `sbTxCustId` for `sbCustomer.sbCustId`).
+ * Inferred keys only affect which tables are shown together; they do not exist in the database.
  */
 export function withInferredKeys(tables: readonly LinkableTable[]): LinkableTable[] {
   const keyed = tables.flatMap((table, index): KeyedTable[] => {
@@ -55,14 +54,14 @@ function isOther(key: KeyedTable, index: number, { type }: LinkableColumn): bool
   return key.index !== index && key.column.type === type;
 }
 
-/** Schemas that were made together stand together. */
+/** Tables of the same schema are preferred. */
 function nearestTo(index: number, keys: readonly KeyedTable[]): KeyedTable | undefined {
   return keys.toSorted((a, b) => Math.abs(a.index - index) - Math.abs(b.index - index))[0];
 }
 
 /**
- * The primary key. Without one, in a table that is not all keys: the key that is called after the
- * table (`pid` of `publication`), else a first column that is called like a key.
+ * The primary key. Without one, in a table that does not consist of keys only: the key named after
+ * the table (`pid` of `publication`), otherwise a first column that is named like a key.
  */
 function keyColumnOf({ name, columns, primaryKey }: LinkableTable): LinkableColumn | null {
   if (primaryKey.length > 1) return null;
