@@ -12,7 +12,7 @@ import { openIsolatePool } from "../isolate/isolate_pool.ts";
 import type { App } from "./app.ts";
 import { createProjectAnnouncer } from "./announce_project.ts";
 
-/** Composes `supaswarm-create-task`: who is it, what do they want, one use case, an answer. */
+/** Composes `supaswarm-create-task`: authenticates, validates, creates the task, responds. */
 export function createCreateTaskApp(config: Config, log: Logger): App {
   const sql = openIsolatePool(config.databaseUrl, "supaswarm-create-task");
   const agents = createAgentDirectory(sql);

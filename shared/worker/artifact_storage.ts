@@ -1,25 +1,25 @@
 import { SwarmError } from "../errors/swarm_error.ts";
 
-/** An object to be stored. */
+/** An object to store. */
 export interface Artifact {
-  /** In its bucket; of a task's file `{master_task_id}/{task_id}/{filename}`. */
+  /** Path in its bucket; for a task's file `{master_task_id}/{task_id}/{filename}`. */
   readonly path: string;
   readonly text: string;
   readonly contentType: string;
 }
 
-/** Keeps what is too large for a row. */
+/** Stores values that are too large for a row. */
 export interface ArtifactStorage {
   /**
-   * Stores an object; one of the same path is replaced, so a repeated step may store it again.
-   * Cannot be aborted, since what it stores may have cost much; it gives up after 15 seconds.
+   * Stores an object; replaces one with the same path, so a repeated step may store it again.
+   * Cannot be aborted, because the value may have been expensive; it times out after 15 seconds.
    *
    * @throws STORAGE_UNAVAILABLE
    */
   put(artifact: Artifact): Promise<void>;
 }
 
-/** Reads what is stored. */
+/** Reads stored objects. */
 export interface FileStorage {
   /**
    * Reads an object.
@@ -29,7 +29,7 @@ export interface FileStorage {
   get(path: string, signal: AbortSignal): Promise<Uint8Array>;
 }
 
-/** Where the objects go, and with which key. */
+/** The Storage API's URL, key and bucket. */
 export interface ArtifactStorageOptions {
   /** Address of the Supabase project. */
   readonly url: string;
@@ -69,7 +69,7 @@ export function createArtifactStorage(
       });
       await response.body?.cancel();
       if (!response.ok) {
-        throw unavailable(`${bucket}/${path}`, `Storage answered ${response.status}`);
+        throw unavailable(`${bucket}/${path}`, `Storage responded with ${response.status}`);
       }
     },
 
@@ -80,11 +80,11 @@ export function createArtifactStorage(
         const response = await fetch(urlOf(path), request);
         if (response.ok) return new Uint8Array(await response.arrayBuffer());
         await response.body?.cancel();
-        throw unavailable(object, `Storage answered ${response.status}`, undefined, "read");
+        throw unavailable(object, `Storage responded with ${response.status}`, undefined, "read");
       } catch (error) {
         signal.throwIfAborted();
         if (error instanceof SwarmError) throw error;
-        throw unavailable(object, "Storage does not answer", error, "read");
+        throw unavailable(object, "Storage does not respond", error, "read");
       }
     },
   };
@@ -94,7 +94,7 @@ async function send(object: string, url: string, request: RequestInit): Promise<
   try {
     return await fetch(url, request);
   } catch (cause) {
-    throw unavailable(object, "Storage does not answer", cause);
+    throw unavailable(object, "Storage does not respond", cause);
   }
 }
 

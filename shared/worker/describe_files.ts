@@ -5,7 +5,7 @@ import type { FilePorts } from "./attach_files.ts";
 
 const fileRow = z.object({ path: z.string(), media_type: z.string() });
 
-/** Asks the database which files a task may read. */
+/** Queries which files a task may read. */
 export function createFileDescriber(sql: Sql): FilePorts["describeFiles"] {
   return async (paths, ownerId) => {
     try {

@@ -113,7 +113,7 @@ Deno.test("quoth:add", async (t) => {
       [["--slug", "No Slug", "--repo", REPO], /Name the project with --slug/],
       [["--slug", "x", "--repo", "https://github.com/a/b"], /as OWNER\/NAME/],
       [["--slug", "x", "--repo", "../secrets"], /as OWNER\/NAME/],
-      [["--slug", "x", "--repo", REPO, "--globs", "!**"], /--globs: it chooses nothing/],
+      [["--slug", "x", "--repo", REPO, "--globs", "!**"], /--globs: it matches nothing/],
       [["--slug", "x", "--repo", REPO, "--globs", "*.md,../*.md"], /'..\/\*.md' fits no path/],
       [["--slug", "x", "--repo", REPO, "--globs", "docs/{a,b"], /without its partner/],
       [["--slug", "x", "--repo", REPO, "--language", "klingon"], /no such text-search/],
