@@ -1,5 +1,6 @@
 import { definedOnly } from "../../shared/defined_only.ts";
 import type { ModelAnswer } from "../../shared/llm/model_port.ts";
+import type { Logger } from "../../shared/log/logger.ts";
 import { createSql, type Sql } from "../../shared/db/sql_client.ts";
 import type { JsonObject, JsonValue } from "../../shared/json.ts";
 import { NO_TELEMETRY, type Telemetry } from "../../shared/telemetry/telemetry.ts";
@@ -54,6 +55,7 @@ export interface WorkerParts {
   readonly idleSeconds?: number;
   readonly slots?: number;
   readonly listen?: ListenForWork;
+  readonly log?: Logger;
 }
 
 /** A running worker and what it has put outside the database. */
@@ -245,7 +247,7 @@ export class Swarm {
       },
       clock,
       telemetry: parts.telemetry ?? NO_TELEMETRY,
-      log: () => {},
+      log: parts.log ?? (() => {}),
     };
     const worker = createTaskWorker({
       id: crypto.randomUUID(),
