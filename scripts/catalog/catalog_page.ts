@@ -49,7 +49,8 @@ export function catalogPage(): string {
     "the REST API by their owner (an OAuth client needs `chat:read`, `ruleset:read` or, for " +
     "`auth_events`, `credentials:write`), and are written by the tools alone. Versions of rulesets " +
     "never change. Of an auth event's metadata only " +
-    `${AUTH_EVENT_FIELDS.map((name) => `\`${name}\``).join(", ")} are kept, with known values.`,
+    `${AUTH_EVENT_FIELDS.map((name) => `\`${name}\``).join(", ")} are kept, with known values. ` +
+    "Auth events go after 90 days, or as many as the setting `keep_auth_events_days` says.",
     "## Answers of tasks in conversations",
     'A task that is created with `metadata: {"conversation_id": "…"}` adds its output to that ' +
     "conversation as a message of the assistant, in the transaction that completes it; once each " +

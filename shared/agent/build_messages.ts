@@ -5,10 +5,14 @@ import { z } from "../vendor/zod.js";
 import { type CompletionTerms, judgePlainAnswer } from "./completion.ts";
 import { checkedMessage } from "./guardrails.ts";
 import { isErrorResult, resultText } from "./result_text.ts";
-import { shortenResult } from "./shorten_result.ts";
 import { summaryMessage } from "./summary_prompt.ts";
 import type { LeftOut, Step } from "./task_context.ts";
 import { isPlainAnswer, lastMessageSeq, readTurns, type Turn, type TurnCall } from "./turns.ts";
+
+/** Longest result that is never shortened. */
+const MAX_WHOLE_CHARS = 1_500;
+const HEAD_CHARS = 800;
+const TAIL_CHARS = 400;
 
 /** For a prompt that contains the whole transcript. */
 export const NOTHING_LEFT_OUT: LeftOut = { results_through: 0, summary_seq: null };
@@ -138,4 +142,12 @@ function toolMessages(
     ),
     is_error: isErrorResult(step),
   }];
+}
+
+/** An old result without its middle part, which `recall_result` can read again. */
+function shortenResult(text: string, seq: number): string {
+  if (text.length <= MAX_WHOLE_CHARS) return text;
+  const left = text.length - HEAD_CHARS - TAIL_CHARS;
+  const note = `[${left} characters omitted; recall_result {"step": ${seq}} reads them again]`;
+  return `${text.slice(0, HEAD_CHARS)}\n${note}\n${text.slice(-TAIL_CHARS)}`;
 }

@@ -20,7 +20,7 @@ import { serviceKeyOf } from "./service_key.ts";
 
 /** The dependencies of the worker's ports. */
 export interface WorkerPortsOptions {
-  readonly config: Pick<Config, "apiKeys" | "allowLoopback" | "worker">;
+  readonly config: Pick<Config, "apiKeys" | "allowLoopback" | "publicUrl" | "worker">;
   /**
    * The pool for queries of models and tools; statements must be short, because checkpoints share
    * it.
@@ -61,6 +61,7 @@ export function createWorkerPorts(
       sql,
       internalServers: INTERNAL_SERVERS,
       supabaseUrl,
+      publicUrl: config.publicUrl,
       secretKey,
       secretKeys: Object.values(apiKeys.secretKeys),
       allowLoopback,

@@ -395,6 +395,11 @@ export const ERROR_CODES = {
     "tool_error",
     "Name a text-search configuration of pg_ts_config.",
   ),
+  PROJECT_SOURCE_MISMATCH: error(
+    409,
+    "tool_error",
+    "Use the project as its source allows, a repository or files, or choose another slug.",
+  ),
   DOCUMENT_NOT_FOUND: error(404, "tool_error", "Search for the document's current path."),
   DOCUMENT_INVALID: error(400, "tool_error", "Send the document with all of its chunks."),
   QUERY_EMBEDDING_INVALID: error(

@@ -7,7 +7,10 @@ Deno.test("lockWarning() names the lock that PostgreSQL takes", async () => {
   const locks: [string, RegExp | null][] = [
     ["select 1", null],
     ["update products set price = 1", /Lock ROW EXCLUSIVE: reads continue/],
-    ["alter table products add column note text", /Lock ACCESS EXCLUSIVE: all other transactions wait/],
+    [
+      "alter table products add column note text",
+      /Lock ACCESS EXCLUSIVE: all other transactions wait/,
+    ],
     ["truncate products", /ACCESS EXCLUSIVE/],
     ["drop table products", /ACCESS EXCLUSIVE/],
     ["create index on products (name)", /Lock SHARE: reads continue, writes wait/],

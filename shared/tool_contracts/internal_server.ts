@@ -16,6 +16,8 @@ export interface ToolContext {
   /** Runs as role postgres: only for the product's own data, never for a caller's statements. */
   readonly sql: Sql;
   readonly supabaseUrl: string;
+  /** The project as browsers reach it: for addresses in an answer. */
+  readonly publicUrl: string;
   /**
    * A secret key of the project for the server's own requests; it must never appear in an answer.
    */

@@ -1,3 +1,4 @@
+import type { StopReason } from "./stop_reason.ts";
 import type { Watch } from "./watch.ts";
 
 /** A worker's lease on work; a later claim has a higher epoch and ends it. */
@@ -26,6 +27,14 @@ export interface ClaimedWork extends WorkLease {
  */
 export type LoneWork = "skip" | "first" | "any";
 
+/** What a worker asks for. */
+export interface ClaimRequest {
+  readonly limit: number;
+  readonly lone: LoneWork;
+  /** Whether some of it may wait in the worker until a slot is free. */
+  readonly isAhead: boolean;
+}
+
 /** How a worker controls running work. */
 export interface WorkControl {
   /** Aborts pending calls; its reason is a `StopReason`. */
@@ -34,6 +43,8 @@ export interface WorkControl {
   readonly isDraining: () => boolean;
   /** True when nothing further may start, because the worker's time is nearly up. */
   readonly isClosing: () => boolean;
+  /** Says that only the work's end is left to be written, so that the next piece may begin. */
+  readonly settle: () => void;
   /** Whether the work is watched. */
   readonly watch: Watch;
 }
@@ -47,7 +58,7 @@ export interface WorkKind<Work extends ClaimedWork = ClaimedWork> {
   /** Its name in the log: `task.run_ended`, with `task_id`. */
   readonly noun: string;
   /** @throws DATABASE_UNAVAILABLE */
-  claim(workerId: string, limit: number, lone: LoneWork): Promise<readonly Work[]>;
+  claim(workerId: string, request: ClaimRequest): Promise<readonly Work[]>;
   /**
    * Renews leases; also called without any, as a heartbeat.
    *
@@ -56,6 +67,11 @@ export interface WorkKind<Work extends ClaimedWork = ClaimedWork> {
   renew(workerId: string, leases: readonly WorkLease[]): Promise<readonly LeaseState[]>;
   /** Runs the work as far as possible, records and returns how it ended. Never throws. */
   run(work: Work, control: WorkControl): Promise<string>;
+  /**
+   * Lets go of work that has not begun, and says how it ended. A kind that has it is claimed ahead of
+   * free slots while its work is quick. @default nothing is claimed ahead
+   */
+  letGo?(work: Work, reason: StopReason): Promise<string>;
   /** Requests another worker in a separate isolate. */
   wakeSuccessor(): Promise<void>;
   /** Records that a worker has ended. */

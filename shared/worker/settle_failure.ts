@@ -40,7 +40,10 @@ async function stop({ kind, isFinal }: StopReason, run: FailedRun): Promise<Task
       return await cancel(run);
     case "yield":
       await keepResults(run);
-      await run.ports.store.yield(run.lease, run.transcript.untriedCalls, cutCall(run, isFinal));
+      await run.ports.store.yield(run.lease, {
+        untriedSeqs: run.transcript.untriedCalls,
+        cutCall: cutCall(run, isFinal),
+      });
       return "yielded";
   }
 }
@@ -76,7 +79,7 @@ async function bookLostCall({ lease, ports, underWay }: FailedRun): Promise<void
 }
 
 function cutCall({ underWay: { modelCall } }: FailedRun, isFinal: boolean) {
-  return modelCall === null ? undefined : { ...modelCall.estimate(), is_final: isFinal };
+  return modelCall === null ? null : { ...modelCall.estimate(), is_final: isFinal };
 }
 
 /** A cancellation here needs no handling: the next write is recorded as cancelled. */

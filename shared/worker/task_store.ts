@@ -117,6 +117,32 @@ export interface Skill {
   readonly scripts: readonly string[];
 }
 
+/** How tasks are claimed. */
+export interface ClaimOptions {
+  /**
+   * Writes the first step of a task that has none, always a model call, in the same round trip.
+   * @default false
+   */
+  readonly beginsFirstSteps?: boolean;
+  /** @default "any" */
+  readonly lone?: LoneWork;
+  /** The tasks may wait in the worker for a free slot. @default false */
+  readonly isAhead?: boolean;
+}
+
+/** What is known of a task that is handed back. */
+export interface YieldOptions {
+  /** Steps of tool calls that were written as started and certainly not sent. @default none */
+  readonly untriedSeqs?: readonly number[];
+  /**
+   * The pending model call; `is_final` if the task had a worker to itself and still used up its
+   * time, so that no other worker could finish the call. @default none
+   */
+  readonly cutCall?: (CutCall & { readonly is_final: boolean }) | null;
+  /** False when it waited for a slot until now. @default true */
+  readonly hasBegun?: boolean;
+}
+
 /**
  * A worker's operations on tasks: one call, one transaction.
  *
@@ -124,16 +150,10 @@ export interface Skill {
  * changed nothing. All throw `DATABASE_UNAVAILABLE` if the database does not respond.
  */
 export interface TaskStore {
-  /**
-   * @param beginsFirstSteps Writes the first step of a task that has none, always a model call,
-   * in the same round trip. @default false
-   * @param lone @default "any"
-   */
   claim(
     workerId: string,
     limit: number,
-    beginsFirstSteps?: boolean,
-    lone?: LoneWork,
+    options?: ClaimOptions,
   ): Promise<readonly ClaimedTask[]>;
   /** Renews leases; also serves as the worker's heartbeat, so call it without leases too. */
   heartbeat(workerId: string, leases: readonly Lease[]): Promise<readonly LeaseState[]>;
@@ -171,16 +191,8 @@ export interface TaskStore {
   /**
    * Returns the task with its checkpoint; this does not count as an attempt. A task that is
    * returned too often without progress fails.
-   *
-   * @param untriedSeqs Steps of tool calls that were written as started and certainly not sent.
-   * @param cutCall The pending model call; `is_final` if the task had a worker to itself and still
-   * used up its time, so that no other worker could finish the call.
    */
-  yield(
-    lease: Lease,
-    untriedSeqs?: readonly number[],
-    cutCall?: CutCall & { readonly is_final: boolean },
-  ): Promise<void>;
+  yield(lease: Lease, options?: YieldOptions): Promise<void>;
   /** Books a model call with a lost answer. */
   loseCall(lease: Lease, cutCall: CutCall): Promise<void>;
   /**

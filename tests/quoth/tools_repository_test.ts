@@ -226,8 +226,8 @@ Deno.test("a repository is followed, found and linked through the endpoints of t
 
   await t.step("whatever keeps the embedder from serving, the answer says it", async () => {
     const kinds = [
-      ["down", /words alone: EMBEDDER_UNAVAILABLE: .*HTTP 503/],
-      ["silent", /words alone: EMBEDDER_UNAVAILABLE: .*did not answer within 10 s/],
+      ["down", /words only: EMBEDDER_UNAVAILABLE: .*HTTP 503/],
+      ["silent", /words only: EMBEDDER_UNAVAILABLE: .*did not answer within 10 s/],
       ["quota", /words alone: EMBEDDER_QUOTA_EXHAUSTED: .*used up until 20\d\d-\d\d-\d\dT/],
       [
         "refused",

@@ -1,5 +1,6 @@
 import { definedOnly } from "../../shared/defined_only.ts";
 import type { ModelAnswer } from "../../shared/llm/model_port.ts";
+import type { Logger } from "../../shared/log/logger.ts";
 import { createSql, type Sql } from "../../shared/db/sql_client.ts";
 import type { JsonObject, JsonValue } from "../../shared/json.ts";
 import { NO_TELEMETRY, type Telemetry } from "../../shared/telemetry/telemetry.ts";
@@ -54,6 +55,9 @@ export interface WorkerParts {
   readonly idleSeconds?: number;
   readonly slots?: number;
   readonly listen?: ListenForWork;
+  readonly log?: Logger;
+  /** Milliseconds of the worker's clock in one of the test's; what it sleeps is not affected. @default 1 */
+  readonly clockRate?: number;
 }
 
 /** A running worker and what it has put outside the database. */
@@ -156,14 +160,17 @@ export class Swarm {
     input: JsonValue = "Do it",
     agent = "test-planner",
     budget?: JsonObject,
-    { outputSchema = null, maxAttempts = null }: {
+    { outputSchema = null, maxAttempts = null, ownerId = null, metadata = {} }: {
       readonly outputSchema?: JsonObject | null;
       readonly maxAttempts?: number | null;
+      readonly ownerId?: string | null;
+      readonly metadata?: JsonObject;
     } = {},
   ): Promise<string> {
     const [row] = await this.sql`
       select task_id from private.create_task(
-        ${agent}, ${this.sql.json(input)},
+        ${agent}, ${this.sql.json(input)}, ${ownerId}::uuid,
+        p_metadata => ${this.sql.json(metadata)},
         p_budget => ${budget === undefined ? null : this.sql.json(budget)}::jsonb,
         p_output_schema => ${outputSchema === null ? null : this.sql.json(outputSchema)}::jsonb,
         p_max_attempts => ${maxAttempts}::int)`;
@@ -225,7 +232,9 @@ export class Swarm {
     const store = createSqlTaskStore(sql, { leaseSeconds, clock: isolateClock });
     const artifacts: Artifact[] = [];
     const startedAtMs = performance.now();
-    const clock = { ...isolateClock, nowMs: () => performance.now() - startedAtMs };
+    const { clockRate = 1 } = parts;
+    const nowMs = () => (performance.now() - startedAtMs) * clockRate;
+    const clock = { ...isolateClock, nowMs };
     const ports: TaskPorts = {
       store: parts.store?.(store) ?? store,
       callModel: async (call) => toAnswer(await (parts.model ?? (() => ({ text: "" })))(call)),
@@ -245,7 +254,7 @@ export class Swarm {
       },
       clock,
       telemetry: parts.telemetry ?? NO_TELEMETRY,
-      log: () => {},
+      log: parts.log ?? (() => {}),
     };
     const worker = createTaskWorker({
       id: crypto.randomUUID(),

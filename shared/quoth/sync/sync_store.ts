@@ -22,7 +22,8 @@ export interface SyncContext {
 /** The project data that syncs need. */
 export interface SyncedProject {
   readonly id: string;
-  readonly githubRepo: string;
+  /** `owner/name`; null for a project whose files are sent directly. */
+  readonly githubRepo: string | null;
   readonly defaultBranch: string;
   readonly includeGlobs: readonly string[];
   /** The commit whose tree the documents equal, unless a later one has been started. */

@@ -9,7 +9,7 @@ const MAX_PROJECTS = 500;
 const projectSchema = z.object({
   slug: z.string().describe("The projectId for the other tools"),
   id: z.string(),
-  github_repo: z.string(),
+  github_repo: z.string().nullable().describe("Null for a folder, which has no repository"),
   default_branch: z.string(),
   language: z.string(),
   document_count: z.number(),

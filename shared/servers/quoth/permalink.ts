@@ -21,7 +21,7 @@ export function permalinkOf(
   >,
   { filePath, commitSha, startLine, endLine }: PermalinkTarget,
 ): string | null {
-  if (commitSha === null || githubUrl === null) return null;
+  if (commitSha === null || githubUrl === null || repo === null) return null;
   // Until all documents match one commit, each has its own.
   const commit = freshness.is_behind ? commitSha : freshness.indexed_commit ?? commitSha;
   const lines = startLine === null ? "" : `?plain=1#L${startLine}-L${endLine ?? startLine}`;

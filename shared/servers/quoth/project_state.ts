@@ -24,7 +24,7 @@ const syncSchema = z.object({
 const projectSchema = z.object({
   id: z.guid(),
   slug: z.string(),
-  github_repo: z.string(),
+  github_repo: z.string().nullable(),
   github_url: z.string().nullable(),
   language: z.string(),
   embedder: z.string().nullable(),

@@ -12,6 +12,7 @@ import {
   type ToolReply,
 } from "../../tool_contracts/internal_server.ts";
 import type { ToolModelAnswer } from "../../tool_contracts/tool_model.ts";
+import { assertHasUser } from "./assert_has_user.ts";
 import {
   type GenerationAnswer,
   generationAnswer,
@@ -49,7 +50,7 @@ export const generateSqlTool = defineTool({
   input: generationRequest,
   output: generationAnswer,
   async run(request, context) {
-    assertHasUser(context);
+    assertHasUser(context, "write SQL");
     const settings = await readSqlSettings(context.sql);
     const prompt = request.use_context
       ? await contextualPrompt(request.prompt, context, settings)
@@ -241,13 +242,4 @@ function failed(generation: Generation, attempts: Attempts, error: SwarmError): 
 
 function contextMeta({ request, prompt }: Generation): JsonObject {
   return { context_applied: request.use_context, context: prompt.meta };
-}
-
-function assertHasUser({ caller }: ToolContext): void {
-  if (caller.userId !== null) return;
-  throw new SwarmError(
-    "CALLER_REQUIRED",
-    "Cannot generate SQL: it is planned with a user's rights, and the call has no user",
-    { hint: "Call as a signed-in user, or with a secret key on_behalf_of one." },
-  );
 }

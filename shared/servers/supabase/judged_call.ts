@@ -30,10 +30,7 @@ export function fragmentAt(text: string, position: number | null): string | null
   return position === null ? null : text.slice(position, position + FRAGMENT_CHARACTERS);
 }
 
-/**
- * Parameters as the driver accepts them. A document must be serialized exactly once: the driver
- * serializes `json` and `jsonb` itself, and passes everything else as text.
- */
+/** Parameters as the driver accepts them; {@linkcode DocumentParameter} is for objects and lists. */
 export function parametersOf({ params }: StatementRequest): StatementParameter[] {
   return params.map((value: JsonValue) =>
     typeof value === "object" && value !== null ? new DocumentParameter(value) : value

@@ -2,7 +2,7 @@ import { z } from "../../vendor/zod.js";
 import { SwarmError } from "../../errors/swarm_error.ts";
 import { type AdmittedCall, tablesOf } from "./judged_call.ts";
 import { createToken, hashOf, statementHashes } from "./statement_hashes.ts";
-import type { StatementAnswer } from "./statement_request.ts";
+import { runArguments, type StatementAnswer } from "./statement_request.ts";
 
 /** What a dry run of a write returns in addition to the plan. */
 export interface Offer extends
@@ -63,9 +63,7 @@ export async function offerConfirmation(
     needs_approval: needsApproval,
     max_affected_rows: maxRows,
     next_call: {
-      sql: request.sql,
-      ...(request.params.length === 0 ? {} : { params: request.params }),
-      dry_run: false,
+      ...runArguments(request),
       read_only: false,
       confirmation_token: token,
     },

@@ -12,6 +12,8 @@ const settingsSchema = z.object({
   unfiltered_writes_need_approval: z.boolean(),
   max_rows: z.int(),
   max_bytes: z.int(),
+  max_export_rows: z.int(),
+  max_export_bytes: z.int(),
   max_affected_rows: z.int(),
   statement_timeout_ms: z.int(),
   /** Version of the current SQL context; null if none was published. */

@@ -1,4 +1,6 @@
 import { z } from "../../vendor/zod.js";
+import { canonicalJson } from "../../canonical_json.ts";
+import type { JsonObject } from "../../json.ts";
 import { jsonValue } from "../../json_schema.ts";
 
 /** Maximum requested timeout of a statement; the policy may allow less. */
@@ -13,6 +15,9 @@ export const statementRequest = z.strictObject({
   confirmation_token: z.string().max(200).nullable().default(null)
     .describe("The token from the dry run of exactly this statement; required to write"),
   explain: z.boolean().default(false).describe("Add the plan to the rows"),
+  export: z.enum(["csv", "json"]).nullable().default(null).describe(
+    "Store the rows of a read, beyond the cap of an answer, as a file of yours",
+  ),
   timeout: z.number().min(1).max(MAX_TIMEOUT_MS).default(30_000).describe("Milliseconds"),
 });
 
@@ -42,6 +47,14 @@ export const statementAnswer = z.object({
   estimated_rows: z.number().nullable().optional(),
   total_cost: z.number().nullable().optional(),
   plan: jsonValue.optional(),
+  file: z.object({
+    bucket: z.string(),
+    path: z.string(),
+    format: z.enum(["csv", "json"]),
+    size_bytes: z.int(),
+    url: z.string().describe("Anybody reads the file under it until it expires"),
+    url_expires_at: z.string(),
+  }).optional().describe("Where an export stands"),
   warnings: z.array(z.string()).optional(),
   confirmation_id: z.string().optional().describe("The id for approve_statement()"),
   confirmation_token: z.string().optional(),
@@ -49,7 +62,7 @@ export const statementAnswer = z.object({
   needs_approval: z.boolean().optional(),
   max_affected_rows: z.int().optional().describe("More changed rows are rolled back"),
   next_call: z.record(z.string(), jsonValue).optional()
-    .describe("Exact arguments that run the write"),
+    .describe("Exact arguments that run what a dry run has shown"),
   error: z.object({
     code: z.string(),
     message: z.string(),
@@ -63,6 +76,15 @@ export const statementAnswer = z.object({
     missing_scopes: z.array(z.string()).optional(),
   }).optional(),
 });
+
+/** The arguments of a request that differ from their defaults, for `next_call`. */
+export function runArguments(request: StatementRequest): JsonObject {
+  const defaults = statementRequest.parse({ sql: "" });
+  const given = Object.entries(request).filter(([name, value]) =>
+    canonicalJson(value) !== canonicalJson(Reflect.get(defaults, name))
+  );
+  return { ...Object.fromEntries(given), dry_run: false };
+}
 
 /** The structured content of an answer. */
 export type StatementAnswer = z.input<typeof statementAnswer>;
