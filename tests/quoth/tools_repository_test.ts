@@ -228,10 +228,10 @@ Deno.test("a repository is followed, found and linked through the endpoints of t
     const kinds = [
       ["down", /words only: EMBEDDER_UNAVAILABLE: .*HTTP 503/],
       ["silent", /words only: EMBEDDER_UNAVAILABLE: .*did not answer within 10 s/],
-      ["quota", /words alone: EMBEDDER_QUOTA_EXHAUSTED: .*used up until 20\d\d-\d\d-\d\dT/],
+      ["quota", /words only: EMBEDDER_QUOTA_EXHAUSTED: .*used up until 20\d\d-\d\d-\d\dT/],
       [
         "refused",
-        /words alone: EMBEDDER_REFUSED: .*Key revoked \(HTTP 401\); it is asked again at 20/,
+        /words only: EMBEDDER_REFUSED: .*Key revoked \(HTTP 401\); the next try is at 20/,
       ],
     ] as const;
     for (const [mode, notice] of kinds) {
@@ -275,7 +275,7 @@ Deno.test("a repository is followed, found and linked through the endpoints of t
     }
     assert.equal(embeddedAgain.mode, "hybrid");
     assert.equal(byWords.mode, "lexical_only");
-    assert.match(byWords.notices.join(" "), /words alone: EMBEDDER_NOT_FOUND/);
+    assert.match(byWords.notices.join(" "), /words only: EMBEDDER_NOT_FOUND/);
   });
 
   await t.step("the token has read the repository, and stands nowhere in clear", async () => {
