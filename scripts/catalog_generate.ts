@@ -4,6 +4,7 @@
  */
 import { join } from "node:path";
 import { runCommand } from "./cli/run_command.ts";
+import { formatMarkdown } from "./markdown/format_markdown.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
 import { writeLine } from "./terminal.ts";
 import { catalogPage } from "./catalog/catalog_page.ts";
@@ -19,7 +20,7 @@ await runCommand(
     },
   },
   async ({ values: { check } }) => {
-    const page = await formatted(catalogPage());
+    const page = await formatMarkdown(catalogPage());
     const isCurrent = await Deno.readTextFile(PAGE).catch(() => "") === page;
     if (check === true) {
       if (!isCurrent) {
@@ -31,19 +32,3 @@ await runCommand(
     writeLine(`${isCurrent ? "Up to date:" : "Wrote"} docs/reference/catalog.md`);
   },
 );
-
-async function formatted(markdown: string): Promise<string> {
-  const command = new Deno.Command(Deno.execPath(), {
-    args: ["fmt", "--ext", "md", "-"],
-    cwd: PROJECT_ROOT,
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
-  const writer = command.stdin.getWriter();
-  await writer.write(new TextEncoder().encode(markdown));
-  await writer.close();
-  const { success, stdout, stderr } = await command.output();
-  if (!success) throw new Error(new TextDecoder().decode(stderr));
-  return new TextDecoder().decode(stdout);
-}

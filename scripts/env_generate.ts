@@ -1,21 +1,29 @@
-/** `deno task env:generate`: writes `.env.example` from the declared variables. */
+/** `deno task env:generate`: writes what people read of the declared environment variables. */
 import { join } from "node:path";
 import { runCommand } from "./cli/run_command.ts";
 import { envExample } from "./environment/env_example.ts";
+import { environmentPage } from "./environment/environment_page.ts";
+import { formatMarkdown } from "./markdown/format_markdown.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
 import { writeLine } from "./terminal.ts";
 
-const FILE = ".env.example";
+const EXAMPLE = ".env.example";
+const PAGE = "docs/reference/environment.md";
 
 await runCommand({
   name: "deno task env:generate",
-  summary: `Writes ${FILE} from the declared variables.`,
-  options: { check: { type: "boolean", help: "Writes nothing; fails when it is not up to date." } },
+  summary: `Writes ${EXAMPLE} and the tables of ${PAGE} from the declared variables.`,
+  options: {
+    check: { type: "boolean", help: "Writes nothing; fails when a file is not up to date." },
+  },
 }, async ({ values }) => {
-  const path = join(PROJECT_ROOT, FILE);
-  const wanted = envExample();
-  if (await Deno.readTextFile(path).catch(() => "") === wanted) return;
-  if (values.check) throw new Error(`${FILE} is out of date; run deno task env:generate`);
-  await Deno.writeTextFile(path, wanted);
-  writeLine(`Wrote ${FILE}`);
+  const page = await Deno.readTextFile(join(PROJECT_ROOT, PAGE));
+  const wanted = { [EXAMPLE]: envExample(), [PAGE]: await formatMarkdown(environmentPage(page)) };
+  for (const [name, text] of Object.entries(wanted)) {
+    const path = join(PROJECT_ROOT, name);
+    if (await Deno.readTextFile(path).catch(() => "") === text) continue;
+    if (values.check) throw new Error(`${name} is out of date; run deno task env:generate`);
+    await Deno.writeTextFile(path, text);
+    writeLine(`Wrote ${name}`);
+  }
 });

@@ -1,10 +1,13 @@
-import { createSql } from "../shared/db/sql_client.ts";
+import { resolve } from "node:path";
+import { createSql, type Sql } from "../shared/db/sql_client.ts";
 import { webUrlOf } from "../shared/quoth/github/github_url.ts";
-import { findGlobProblem } from "../shared/quoth/sync/path_filter.ts";
+import { createPathFilter, findGlobProblem } from "../shared/quoth/sync/path_filter.ts";
 import { CommandError, runCommand } from "./cli/run_command.ts";
 import { DATABASE_OPTION, findDatabaseUrl } from "./cli/find_database.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
 import { type AddedProject, addProject } from "./quoth/add_project.ts";
+import { readFolder } from "./quoth/read_folder.ts";
+import { syncFolder } from "./quoth/sync_folder.ts";
 import { type Environment, readEnvironment } from "../stack/stack_environment.ts";
 import { writeLine } from "./terminal.ts";
 
@@ -18,14 +21,20 @@ const TOKENS = {
 
 await runCommand({
   name: "deno task quoth:add",
-  summary: "Adds a repository whose Markdown Quoth serves, or changes one; safe to repeat.",
+  summary:
+    "Adds a repository or a folder whose Markdown Quoth serves, or changes one; safe to repeat.",
   options: {
     slug: {
       type: "string",
       placeholder: "NAME",
-      help: "What the project is called, such as my-docs.",
+      help: "Name of the project, such as my-docs.",
     },
     repo: { type: "string", placeholder: "OWNER/NAME", help: "The repository on GitHub." },
+    folder: {
+      type: "string",
+      placeholder: "PATH",
+      help: "A local folder instead; run it again to index what has changed since.",
+    },
     branch: { type: "string", placeholder: "NAME", help: "The branch to follow. Default main." },
     globs: {
       type: "string",
@@ -40,7 +49,7 @@ await runCommand({
     embedder: {
       type: "string",
       placeholder: "NAME",
-      help: "A name of the table embedders; another than before begins a switch.",
+      help: "A name of the table embedders; a different one than before begins a switch.",
     },
     member: {
       type: "string",
@@ -52,24 +61,27 @@ await runCommand({
       placeholder: "VARIABLE",
       help: "Variable of the environment or .env with a token for this repository; kept in Vault.",
     },
-    "no-sync": { type: "boolean", help: "Does not ask for a first sync." },
+    "no-sync": { type: "boolean", help: "Adds or changes the project without a sync." },
     url: {
       type: "string",
       placeholder: "URL",
-      help: "Address of the Supabase project. Default what the database knows.",
+      help: "Address of the Supabase project. Default: the one stored in the database.",
     },
     db: DATABASE_OPTION,
     json: { type: "boolean", help: "Prints the result as one line of JSON." },
   },
-}, async ({ values, positionals }) => {
-  if (positionals.length > 0) throw new CommandError("Give everything as options, see --help");
-  const { slug, repo } = values;
+}, async ({ values }) => {
+  const { slug, repo, folder } = values;
   if (slug === undefined || !SLUG.test(slug)) {
     throw new CommandError("Name the project with --slug: lower-case letters, digits, - and _");
   }
-  if (repo === undefined || !REPO.test(repo)) {
+  if ((repo === undefined) === (folder === undefined)) {
+    throw new CommandError("Give either --repo with OWNER/NAME or --folder with a path");
+  }
+  if (repo !== undefined && !REPO.test(repo)) {
     throw new CommandError("Name the repository with --repo, as OWNER/NAME");
   }
+  if (folder !== undefined) await assertIsFolder(folder);
   const globs = values.globs === undefined ? null : globsOf(values.globs);
   const problem = globs === null ? null : findGlobProblem(globs);
   if (problem !== null) throw new CommandError(`Cannot use the list of --globs: ${problem}`);
@@ -80,7 +92,7 @@ await runCommand({
   try {
     const project = await addProject(sql, {
       slug,
-      repo,
+      repo: repo ?? null,
       branch: values.branch ?? null,
       globs,
       language: values.language ?? null,
@@ -90,6 +102,10 @@ await runCommand({
       token: tokenOf(values["token-env"], environment),
       defaultToken: environment.GITHUB_TOKEN ?? null,
     });
+    if (folder !== undefined) {
+      const isSynced = !values["no-sync"];
+      return writeLine(await indexFolder(sql, { project, folder, isSynced, asJson: values.json }));
+    }
     const webhookUrl = webhookUrlOf(values.url, project, environment);
     const githubUrl = webUrlOf(environment.SUPASWARM_GITHUB_API_URL || "https://api.github.com");
     writeLine(values.json ? toJson(project, webhookUrl) : toText(project, webhookUrl, githubUrl));
@@ -97,6 +113,54 @@ await runCommand({
     await sql.end({ timeout: 1 });
   }
 });
+
+async function assertIsFolder(path: string): Promise<void> {
+  const info = await Deno.stat(path).catch(() => null);
+  if (!info?.isDirectory) throw new CommandError(`Cannot read --folder: ${path} is not a folder`);
+}
+
+/** Sends what has changed in the folder, and says so in the form that was asked for. */
+async function indexFolder(sql: Sql, { project, folder, isSynced, asJson }: {
+  readonly project: AddedProject;
+  readonly folder: string;
+  readonly isSynced: boolean;
+  readonly asJson: boolean;
+}): Promise<string> {
+  const path = resolve(folder);
+  if (!isSynced) return asJson ? toJson(project, null) : describeFolder(project, path).join("\n");
+  const { files, skipped } = await readFolder(path, createPathFilter(project.include_globs));
+  const sync = await syncFolder(sql, project.project_id, files);
+  if (asJson) {
+    return toJson({ ...project, sync_id: sync.syncId }, null, {
+      written_count: sync.writtenCount,
+      deleted_count: sync.deletedCount,
+      unchanged_count: sync.unchangedCount,
+      skipped,
+    });
+  }
+  return [
+    ...describeFolder(project, path),
+    `Files    ${sync.writtenCount} to index, ${sync.deletedCount} to delete, ` +
+    `${sync.unchangedCount} unchanged`,
+    `Sync     ${sync.syncId ?? "none: nothing has changed"}`,
+    ...skipped.map(({ path, reason }) => `Skipped  ${path}: ${reason}`),
+  ].join("\n");
+}
+
+function describeFolder(project: AddedProject, path: string): string[] {
+  return [
+    `${project.is_new ? "Added" : "Kept"}    ${project.slug}: folder ${path}`,
+    ...describeProject(project),
+  ];
+}
+
+function describeProject({ project_id, embedder, next_embedder }: AddedProject): string[] {
+  const switching = next_embedder === null ? "" : `, switching to ${next_embedder}`;
+  return [
+    `Project  ${project_id}`,
+    `Embedder ${embedder ?? "the default, chosen by the first document"}${switching}`,
+  ];
+}
 
 function listOf(text: string, separator: RegExp | "," = ","): string[] {
   return text.split(separator).map((item) => item.trim()).filter((item) => item !== "");
@@ -125,18 +189,16 @@ function webhookUrlOf(
   return `${url}/functions/v1/quoth-sync/${project.slug}`;
 }
 
-function toJson(project: AddedProject, webhookUrl: string): string {
+function toJson(project: AddedProject, webhookUrl: string | null, more: object = {}): string {
   const { project_url: _, ...rest } = project;
-  return JSON.stringify({ ...rest, webhook_url: webhookUrl });
+  return JSON.stringify({ ...rest, webhook_url: webhookUrl, ...more });
 }
 
 function toText(project: AddedProject, webhookUrl: string, githubUrl: string): string {
-  const { slug, github_repo, default_branch, embedder, next_embedder } = project;
-  const switching = next_embedder === null ? "" : `, switching to ${next_embedder}`;
+  const { slug, github_repo, default_branch } = project;
   return [
     `${project.is_new ? "Added" : "Kept"}    ${slug}: ${github_repo}, branch ${default_branch}`,
-    `Project  ${project.project_id}`,
-    `Embedder ${embedder ?? "the default, chosen by the first document"}${switching}`,
+    ...describeProject(project),
     `Token    ${TOKENS[project.token ?? "none"]}`,
     `Sync     ${project.sync_id ?? "none asked for"}`,
     "",

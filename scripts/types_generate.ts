@@ -1,29 +1,36 @@
-/** `deno task types:generate`: writes the types that the database decides. */
+/** `deno task types:generate`: writes the types and the reference that the database decides. */
 import { join } from "node:path";
 import { runCommand } from "./cli/run_command.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
 import { writeLine } from "./terminal.ts";
-import { generateTypes } from "./types/generate_types.ts";
+import { generateFromDatabase } from "./types/generate_from_database.ts";
 
-const TARGET = "shared/db/database.types.ts";
+const TYPES = "shared/db/database.types.ts";
+const PAGE = "docs/reference/tables.md";
 
 await runCommand(
   {
     name: "deno task types:generate",
-    summary: `Writes ${TARGET} from an embedded database with all migrations.`,
+    summary: `Writes ${TYPES} and ${PAGE} from an embedded database with all migrations.`,
     options: {
-      check: { type: "boolean", help: "Writes nothing; fails when the file is not up to date." },
+      check: { type: "boolean", help: "Writes nothing; fails when a file is not up to date." },
     },
   },
   async ({ values }) => {
-    const path = join(PROJECT_ROOT, TARGET);
-    const wanted = await generateTypes(PROJECT_ROOT);
-    const current = await Deno.readTextFile(path).catch(() => "");
-    if (current === wanted) return writeLine(`${TARGET} is up to date`);
-    if (values.check) {
-      throw new Error(`${TARGET} is not what the migrations make; run deno task types:generate`);
+    const generated = await generateFromDatabase(PROJECT_ROOT);
+    const wanted = { [TYPES]: generated.types, [PAGE]: generated.tablesPage };
+    for (const [name, text] of Object.entries(wanted)) {
+      const path = join(PROJECT_ROOT, name);
+      const current = await Deno.readTextFile(path).catch(() => "");
+      if (current === text) {
+        writeLine(`${name} is up to date`);
+        continue;
+      }
+      if (values.check) {
+        throw new Error(`${name} is not what the migrations make; run deno task types:generate`);
+      }
+      await Deno.writeTextFile(path, text);
+      writeLine(`Wrote ${name}`);
     }
-    await Deno.writeTextFile(path, wanted);
-    writeLine(`Wrote ${TARGET}`);
   },
 );

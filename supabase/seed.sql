@@ -106,13 +106,28 @@ cross join public.skills as skill
 where agent.slug = 'planner' and skill.skill_id = 'report-writing'
 on conflict do nothing;
 
--- Tool servers that are part of the product. Others get their row from the functions mcp and
--- mcp-execute when these first run.
+-- Tool servers that are part of the product, so that agents can be given their tools at once. Those
+-- of later versions get their row from the functions mcp and mcp-execute when these first run.
 insert into public.tools (slug, name, type, description, config)
 values
   (
+    'artifacts', 'Artifacts', 'internal',
+    'Reads what the tasks of the agent''s own job have stored: intermediate data and files.',
+    '{"server": "artifacts"}'
+  ),
+  (
+    'catalog', 'Tool catalog', 'internal',
+    'Improves and checks prompts, and keeps conversations and rulesets.',
+    '{"server": "catalog"}'
+  ),
+  (
+    'supabase', 'Intelligent Supabase MCP', 'internal',
+    'AI-powered database operations with context learning',
+    '{"server": "supabase"}'
+  ),
+  (
     'swarm', 'Swarm', 'internal',
-    'Gives tasks to agents, follows them, answers their questions and reads results.',
+    'Creates tasks for agents, follows them, answers their questions and reads results.',
     '{"server": "swarm"}'
   ),
   (

@@ -2,6 +2,7 @@ import { asJsonObject, type JsonObject, type JsonValue } from "../../shared/json
 import { AUTH_EVENT_FIELDS } from "../../shared/servers/catalog/auth_event_fields.ts";
 import { PROMPT_ISSUES } from "../../shared/servers/catalog/prompt_rules/prompt_text.ts";
 import { catalogServer } from "../../shared/servers/catalog/server.ts";
+import { markdownTable } from "../markdown/markdown_table.ts";
 import type { InternalTool } from "../../shared/tool_contracts/internal_server.ts";
 import { catalogueKeyOf } from "../../shared/tool_contracts/tool_versions.ts";
 
@@ -35,7 +36,7 @@ export function catalogPage(): string {
     "## Rules of validate_prompt",
     "Prompts are read as English. Words in code (between backticks) are not looked at. `start` and " +
     "`end` count UTF-16 code units, as indices of JavaScript strings do; `end` is exclusive.",
-    table(
+    markdownTable(
       ["code", "found", "suggestion"],
       Object.entries(PROMPT_RULES).map(([code, found]) => [
         `\`${code}\``,
@@ -48,7 +49,8 @@ export function catalogPage(): string {
     "the REST API by their owner (an OAuth client needs `chat:read`, `ruleset:read` or, for " +
     "`auth_events`, `credentials:write`), and are written by the tools alone. Versions of rulesets " +
     "never change. Of an auth event's metadata only " +
-    `${AUTH_EVENT_FIELDS.map((name) => `\`${name}\``).join(", ")} are kept, with known values.`,
+    `${AUTH_EVENT_FIELDS.map((name) => `\`${name}\``).join(", ")} are kept, with known values. ` +
+    "Auth events go after 90 days, or as many as the setting `keep_auth_events_days` says.",
     "## Answers of tasks in conversations",
     'A task that is created with `metadata: {"conversation_id": "…"}` adds its output to that ' +
     "conversation as a message of the assistant, in the transaction that completes it; once each " +
@@ -59,7 +61,7 @@ export function catalogPage(): string {
 }
 
 function overview(tools: readonly InternalTool[]): string {
-  return table(
+  return markdownTable(
     ["tool", "scopes", "what it does"],
     tools.map((tool) => [
       `[\`${catalogueKeyOf(tool.definition)}\`](#${tool.definition.name})`,
@@ -88,7 +90,7 @@ function parameters(schema: JsonObject): string {
   const properties = Object.entries(asJsonObject(schema.properties));
   if (properties.length === 0) return "It takes no parameters.";
   const required = Array.isArray(schema.required) ? schema.required : [];
-  return table(
+  return markdownTable(
     ["parameter", "form", "note"],
     properties.map(([name, value]) => {
       const property = asJsonObject(value);
@@ -143,10 +145,4 @@ function shapeOf(value: JsonValue): string {
     default:
       return String(schema.type);
   }
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
-  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
 }

@@ -2,11 +2,11 @@ import { z } from "../../shared/vendor/zod.js";
 import type { Sql } from "../../shared/db/sql_client.ts";
 import { toSwarmError } from "../../shared/db/to_swarm_error.ts";
 
-/** What of a project is given; null stays as it is, or takes its default. */
+/** The named properties of a project; null keeps the current value, or takes the default. */
 export interface ProjectToAdd {
   readonly slug: string;
-  /** `owner/name`. */
-  readonly repo: string;
+  /** `owner/name`; null for a project whose files are sent directly. */
+  readonly repo: string | null;
   readonly branch: string | null;
   readonly globs: readonly string[] | null;
   readonly language: string | null;
@@ -25,11 +25,12 @@ const addedRow = z.tuple([z.object({
     project_id: z.string(),
     is_new: z.boolean(),
     slug: z.string(),
-    github_repo: z.string(),
+    github_repo: z.string().nullable(),
     default_branch: z.string(),
+    include_globs: z.array(z.string()),
     embedder: z.string().nullable(),
     next_embedder: z.string().nullable(),
-    webhook_secret: z.string(),
+    webhook_secret: z.string().nullable(),
     project_url: z.string().nullable(),
   }),
 })]);
@@ -38,16 +39,17 @@ const syncRow = z.tuple([z.object({ sync_id: z.string() })]);
 
 /** A project as it is after adding, with what its webhook needs. */
 export type AddedProject = z.infer<typeof addedRow>[0]["project"] & {
-  /** What its repository is read with; null: nothing, as public ones can be. */
+  /** Which token reads its repository; null: none, which public repositories do not need. */
   readonly token: "own" | "default" | null;
   readonly sync_id: string | null;
 };
 
 /**
  * Adds a project or changes the one of that slug, in one transaction with its members and tokens,
- * and asks for its first sync. Safe to repeat: the webhook's secret stays.
+ * and asks for its first sync. Safe to repeat: the webhook's secret stays. A project without a repository is not synced here.
  *
- * @throws SwarmError PROJECT_LANGUAGE_UNKNOWN, EMBEDDER_NOT_FOUND, USER_NOT_FOUND, …
+ * @throws SwarmError PROJECT_LANGUAGE_UNKNOWN, EMBEDDER_NOT_FOUND, USER_NOT_FOUND,
+ * PROJECT_SOURCE_MISMATCH, …
  */
 export async function addProject(sql: Sql, project: ProjectToAdd): Promise<AddedProject> {
   try {
@@ -72,7 +74,7 @@ export async function addProject(sql: Sql, project: ProjectToAdd): Promise<Added
       const tokens = await transaction`
         select private.token_in_use(${added.project_id}::uuid) as token`;
       const [{ token }] = tokenRow.parse([...tokens]);
-      if (!project.isSynced) return { ...added, token, sync_id: null };
+      if (!project.isSynced || project.repo === null) return { ...added, token, sync_id: null };
       const syncs = await transaction`
         select sync_id from private.request_sync(${added.slug})`;
       const [{ sync_id }] = syncRow.parse([...syncs]);

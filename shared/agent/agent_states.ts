@@ -5,7 +5,7 @@ import type { FileFacts } from "../file_tokens.ts";
 import type { ModelToolCall } from "../llm/model_port.ts";
 import type { AgentTool } from "../tool_contracts/agent_tool.ts";
 
-/** What a test wants to be different from an ordinary state. */
+/** Properties in which a test's state differs from the default one. */
 export interface StateParts {
   readonly input?: JsonValue;
   readonly steps?: readonly Step[];
@@ -74,7 +74,7 @@ export function stateOf(parts: StateParts = {}): AgentState {
   };
 }
 
-/** A call as a model asks for it; its id is made from the name. */
+/** A call as a model requests it; its id is derived from the name. */
 export function call(
   name: string,
   args: JsonObject | null = {},
@@ -100,7 +100,7 @@ export function modelDone(
   };
 }
 
-/** A model call that was started and has no answer. */
+/** A started model call without an answer. */
 export function modelStarted(seq: number): ModelStep {
   return { kind: "model", seq, state: "started", input: null, output: null };
 }
@@ -110,7 +110,7 @@ export function summaryDone(seq: number, through: number, text: string): ModelSt
   return { ...modelDone(seq, [], text), input: { summarizes_through: through } };
 }
 
-/** A step of a call; of a registry tool unless `kind` says otherwise. */
+/** A step of a call: of a registry tool unless `kind` is set. */
 export function callStep(
   seq: number,
   name: string,

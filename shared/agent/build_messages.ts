@@ -8,12 +8,16 @@ import { type CompletionTerms, judgePlainAnswer } from "./completion.ts";
 import { checkedMessage } from "./guardrails.ts";
 import { type ResultFile, shownFiles } from "./result_files.ts";
 import { isErrorResult, resultText } from "./result_text.ts";
-import { shortenResult } from "./shorten_result.ts";
 import { summaryMessage } from "./summary_prompt.ts";
 import type { LeftOut, Step } from "./task_context.ts";
 import { isPlainAnswer, lastMessageSeq, readTurns, type Turn, type TurnCall } from "./turns.ts";
 
-/** Of a prompt that holds the whole transcript. */
+/** Longest result that is never shortened. */
+const MAX_WHOLE_CHARS = 1_500;
+const HEAD_CHARS = 800;
+const TAIL_CHARS = 400;
+
+/** For a prompt that contains the whole transcript. */
 export const NOTHING_LEFT_OUT: LeftOut = { results_through: 0, summary_seq: null };
 
 /** How a conversation is rebuilt. */
@@ -28,8 +32,8 @@ export interface MessageOptions {
 
 /**
  * Rebuilds the conversation from the transcript: the task, then each turn's answer, the results of
- * its calls in call order, and the messages by which its user continued the task. Turns that have
- * not ended are left out. Messages of the user always stay as they are.
+ * its calls in call order, and the messages by which its user continued the task. Unfinished turns
+ * are omitted. User messages are never changed.
  */
 export function buildMessages(
   input: JsonValue,
@@ -60,7 +64,7 @@ export function buildMessages(
 }
 
 interface SummaryInPlace {
-  /** The last step that it stands for; 0: there is none. */
+  /** The last step it covers; 0 if there is no summary. */
   readonly through: number;
   readonly messages: readonly ModelMessage[];
 }
@@ -74,7 +78,7 @@ function summaryOf(steps: readonly Step[], { summary_seq }: LeftOut): SummaryInP
 
 interface TurnReading {
   readonly terms: CompletionTerms;
-  /** The last message of the user: it has closed the turns before it, and no result will come. */
+  /** The last user message: it closed the turns before it, so their results never arrive. */
   readonly lastSeq: number;
   readonly resultsThrough: number;
   readonly label: (text: string, seq: number) => string;
@@ -99,7 +103,7 @@ function returnedAnswer(text: string, terms: CompletionTerms): readonly ModelMes
 
 const NEVER_MADE = "The call was not made: the task ended first.";
 
-/** What a user says, and the files that it names: their content is read before the model is asked. */
+/** A user's message and its files. The file content is read before the model call. */
 function userMessage(
   input: JsonValue,
   fileFacts: ReadonlyMap<string, FileFacts>,
@@ -122,7 +126,7 @@ export function userFilePaths(input: JsonValue, steps: readonly Step[]): readonl
   return [...new Set(paths)];
 }
 
-/** The database has refused any other form of `files` in the input of a user. */
+/** The database rejects any other form of `files` in user input. */
 function filePathsOf(input: JsonValue): readonly string[] {
   const object = jsonObject.safeParse(input);
   const paths = object.success ? filePaths.safeParse(object.data.files) : null;
@@ -131,12 +135,15 @@ function filePathsOf(input: JsonValue): readonly string[] {
 
 const filePaths = z.array(z.string());
 
-/** What a user says, as text. */
+/** A user's input as text. */
 export function inputText(input: JsonValue): string {
   return typeof input === "string" ? input : JSON.stringify(input, null, 2);
 }
 
-/** What a model thought goes back in `provider_data` alone, to the provider that it came from. */
+/**
+ * A model's thoughts are sent back only in `provider_data`, and only to the provider they came
+ * from.
+ */
 function assistantMessage(
   { finish_reason: _stop, reasoning: _thoughts, provider_tool_calls: _used, ...answer }:
     ModelAnswer,
@@ -170,4 +177,12 @@ function toolMessages(
 
 function toModelFile({ path, media_type: mediaType, bytes }: ResultFile): ModelFile {
   return { path, facts: { mediaType, bytes }, content: null };
+}
+
+/** An old result without its middle part, which `recall_result` can read again. */
+function shortenResult(text: string, seq: number): string {
+  if (text.length <= MAX_WHOLE_CHARS) return text;
+  const left = text.length - HEAD_CHARS - TAIL_CHARS;
+  const note = `[${left} characters omitted; recall_result {"step": ${seq}} reads them again]`;
+  return `${text.slice(0, HEAD_CHARS)}\n${note}\n${text.slice(-TAIL_CHARS)}`;
 }

@@ -5,36 +5,36 @@ import { errorResult } from "./step_result.ts";
 import type { Agent, TaskContext } from "./task_context.ts";
 import { isPlainAnswer, type Turn } from "./turns.ts";
 
-/** How often a result that does not fit its schema goes back to the model. */
+/** How often the model may correct a result that does not match its schema. */
 export const MAX_CORRECTIONS = 2;
 
-/** What a task's result has to be. */
+/** What a task's result must look like. */
 export interface CompletionTerms {
-  /** JSON Schema of the result: the task's own, else its agent's. */
+  /** JSON Schema of the result: the task's own if it has one, otherwise its agent's. */
   readonly outputSchema: JsonObject | null;
-  /** The agent ends its tasks with `complete_task`; a plain answer is only a remark. */
+  /** The agent must end its tasks with `complete_task`; a plain answer does not end one. */
   readonly mustComplete: boolean;
 }
 
-/** What becomes of an answer without a tool call. */
+/** The outcome of an answer without a tool call. */
 export type PlainAnswerVerdict =
   | { readonly kind: "accepted"; readonly output: JsonValue }
-  /** The model is asked again with this message. */
+  /** Call the model again with this message. */
   | { readonly kind: "returned"; readonly message: string }
   | { readonly kind: "undecided"; readonly reason: string };
 
 const REMINDER =
   "You answered without calling a tool. If the task is done, call complete_task with the whole " +
-  "result; if not, go on with the next tool call.";
-const EMPTY_ANSWER = "Your answer was empty. Answer with the result, or go on with a tool call.";
+  "result; otherwise make the next tool call.";
+const EMPTY_ANSWER = "Your answer was empty. Answer with the result, or call a tool.";
 
-/** Of a task and its agent what decides how the task ends. */
+/** The properties of a task and its agent that decide how the task ends. */
 interface CompletionSource {
   readonly task: Pick<TaskContext["task"], "output_schema">;
   readonly agent: Pick<Agent, "output_schema" | "must_complete"> | null;
 }
 
-/** What the result of this task has to be. */
+/** The requirements for this task's result. */
 export function completionTerms(
   { task, agent }: CompletionSource,
 ): CompletionTerms {
@@ -44,7 +44,7 @@ export function completionTerms(
   };
 }
 
-/** Judges an answer without a tool call: is it the result? */
+/** Decides whether an answer without a tool call is the result. */
 export function judgePlainAnswer(text: string, terms: CompletionTerms): PlainAnswerVerdict {
   const answer = text.trim();
   if (answer === "") return { kind: "returned", message: EMPTY_ANSWER };
@@ -61,7 +61,7 @@ export function judgePlainAnswer(text: string, terms: CompletionTerms): PlainAns
   }
 }
 
-/** What the model reads of a `complete_task` whose output does not fit. */
+/** The message to the model when the output of `complete_task` does not match the schema. */
 export function misfitResult(issues: readonly string[]): StepResult {
   return errorResult(
     "OUTPUT_SCHEMA_MISMATCH",
@@ -69,7 +69,7 @@ export function misfitResult(issues: readonly string[]): StepResult {
   );
 }
 
-/** How many results of these turns went back to the model. */
+/** How many results in these turns were returned to the model for correction. */
 export function returnedResults(turns: readonly Turn[], terms: CompletionTerms): number {
   return turns.filter((turn) =>
     isPlainAnswer(turn)

@@ -1,10 +1,10 @@
 import type { JsonObject, JsonValue } from "../json.ts";
 import { DATA_FLOWS, type DataFlow } from "../tool_contracts/data_flow.ts";
 
-/** Internal servers that answer with what only some may read. */
+/** Internal servers that return data only some users may read. */
 const PRIVATE_SERVERS: ReadonlySet<string> = new Set(["quoth", "supabase"]);
 
-/** What its server says of a tool. */
+/** What a server declares about one of its tools. */
 interface HintedTool {
   readonly name: string;
   readonly annotations?: {
@@ -19,13 +19,13 @@ export interface FlowingTool {
   readonly server: string;
   readonly type: string;
   readonly definition: HintedTool;
-  /** `tools.data_flows`: what the operator says, by tool name or `*`. */
+  /** `tools.data_flows`: the operator's declaration, by tool name or `*`. */
   readonly stated: JsonObject | null;
 }
 
 /**
- * The flows of a tool: what the operator states for it or for its whole server, else what its kind
- * implies. Hints of a server count only where its operator trusts them.
+ * The data flows of a tool: those the operator declares for it or its whole server, otherwise those
+ * implied by its kind. A server's hints count only if the operator trusts them.
  */
 export function dataFlowsOf({ server, type, definition, stated }: FlowingTool): DataFlow[] {
   const own = statedFor(definition.name, stated) ?? statedFor("*", stated);
@@ -41,22 +41,22 @@ export function dataFlowsOf({ server, type, definition, stated }: FlowingTool): 
   }
 }
 
-/** What the operator says; a server may name a tool like a property that every object has. */
+/** The operator's declaration. Own properties only: a server may name a tool `constructor`. */
 function statedFor(name: string, stated: JsonObject | null): JsonValue | undefined {
   return stated !== null && Object.hasOwn(stated, name) ? stated[name] : undefined;
 }
 
-/** Whether a tool of `swarm` answers with what other jobs of the owner hold, whatever they read. */
+/** Whether a tool of `swarm` returns data of the owner's other jobs, which may be private. */
 function readsJobs({ name, annotations }: HintedTool): boolean {
   return annotations?.readOnlyHint === true && name !== "list_agents";
 }
 
-/** A reader whose server says that it goes on to others sends them what it is asked. */
+/** A read-only tool with an open-world hint sends its arguments to third parties. */
 function sendsOutside({ annotations }: HintedTool): boolean {
   return annotations?.readOnlyHint !== true || annotations.openWorldHint === true;
 }
 
-/** The flows that a stored value names. */
+/** The flows in a stored value. */
 export function flowsIn(value: JsonValue | undefined): DataFlow[] {
   return Array.isArray(value) ? DATA_FLOWS.filter((flow) => value.includes(flow)) : [];
 }

@@ -37,24 +37,24 @@ import {
   type Turn,
 } from "./turns.ts";
 
-/** Turns in a row of nothing but calls that cannot be made; then the model is given up. */
+/** Consecutive turns with only invalid calls after which the task fails. */
 const MAX_UNUSABLE_TURNS = 3;
 
-/** The result of a task as `complete_task` takes it. */
+/** The result of a task as `complete_task` accepts it. */
 const FINAL_ANSWER = { tool: "complete_task", argument: "output" } as const;
 
-/** What a model is asked, free of provider and settings. */
+/** A prompt, independent of provider and settings. */
 export interface Prompt {
   readonly system: string;
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ModelTool[];
-  /** The same for all prompts of the task: each begins with the one before. */
+  /** The same for all prompts of the task, because each prompt extends the previous one. */
   readonly cacheKey: string;
-  /** Of the provider that is asked first; absent where there is none. */
+  /** The API of the first provider; absent if there is no provider. */
   readonly api?: ModelApi;
-  /** Where the final answer stands when it is an argument. */
+  /** The argument that holds the final answer, if a tool call carries it. */
   readonly streamedArgument: { readonly tool: string; readonly argument: string };
-  /** The form that an answer without a tool call has to have. */
+  /** The schema that an answer without a tool call must match. */
   readonly output?: AnswerForm;
 }
 
@@ -66,41 +66,47 @@ export type Decision =
     readonly seq: number;
     readonly prompt: Prompt;
     readonly leftOut: LeftOut;
-    /** Run beside the call: no answer counts before they allow the input. */
+    /**
+     * Guardrails that run in parallel with the call. Its answer is ignored unless they allow the
+     * input.
+     */
     readonly checks: readonly GuardrailCheck[];
   }
-  /** Lets guardrails check the result. */
+  /** Runs guardrails on the result. */
   | { readonly kind: "check"; readonly checks: readonly GuardrailCheck[] }
-  /** Lets the model sum up the turns up to `through` in step `seq`, so that the next prompt fits. */
+  /**
+   * Asks the model to summarize the turns up to `through` in step `seq`, so that the next prompt
+   * fits.
+   */
   | {
     readonly kind: "summarize";
     readonly seq: number;
     readonly prompt: Prompt;
     readonly through: number;
   }
-  /** Runs calls side by side. */
+  /** Runs calls in parallel. */
   | { readonly kind: "run_calls"; readonly calls: readonly RunnableCall[] }
-  /** Creates subtasks; their results come later. */
+  /** Creates subtasks; their results arrive later. */
   | { readonly kind: "spawn"; readonly calls: readonly SubtaskCall[] }
   /** Asks a person and waits. */
   | { readonly kind: "review"; readonly call: ReviewCall }
   /** Waits for the subtasks. */
   | { readonly kind: "park"; readonly awaited: readonly CallIntent[] }
-  /** Ends the task with its result; `completion` is the step that brought it, if one did. */
+  /** Ends the task with its result; `completion` is the step that produced it, if any. */
   | {
     readonly kind: "finish";
     readonly output: JsonValue;
     readonly completion: CallIntent | null;
   }
-  /** Ends the task with an error that no further try can mend. */
+  /** Ends the task with an error that a retry cannot fix. */
   | { readonly kind: "fail"; readonly error: ErrorBody };
 
 /**
  * Decides what a task does next. Pure: the same state gives the same decision, so a worker that
- * takes over from a dead one goes on where that one stopped.
+ * takes over from a dead one continues where it stopped.
  *
- * Within a turn subtasks are created first, so that they run beside the turn's tool calls; then
- * the calls run, people are asked, and last the task waits for its subtasks.
+ * Within a turn, subtasks are created first so that they run in parallel with the turn's tool
+ * calls. Then the calls run, reviews are requested, and finally the task waits for its subtasks.
  */
 export function decide(state: AgentState): Decision {
   const decision = decideUnchecked(state);
@@ -118,7 +124,7 @@ function decideUnchecked(state: AgentState): Decision {
   return afterCalls(state, turns, turn);
 }
 
-/** Guardrails see the result before the task ends with it. */
+/** Guardrails check the result before the task ends. */
 function checkResult(
   state: AgentState,
   finish: Extract<Decision, { kind: "finish" }>,
@@ -154,9 +160,8 @@ function withResult(
   const fit = fitOutput(output, outputSchema);
   if (fit.kind === "fits") return { ...finish, output: fit.output };
   return fail("OUTPUT_SCHEMA_MISMATCH", {
-    message:
-      "Cannot complete the task: what a guardrail put in the place of the result does not fit",
-    hint: "Let the guardrail's replacement fit output_schema.",
+    message: "Cannot complete the task: the guardrail's replacement for the result does not match",
+    hint: "Make the guardrail's replacement match output_schema.",
   });
 }
 
@@ -180,7 +185,9 @@ function afterPlainAnswer(state: AgentState, turns: readonly Turn[], turn: Turn)
   return { kind: "finish", output: text, completion: null };
 }
 
-/** A result that does not fit its schema goes back to the model a few times, then the task fails. */
+/**
+ * The model may correct a result that does not match its schema a few times; then the task fails.
+ */
 function afterReturnedResult(
   state: AgentState,
   turns: readonly Turn[],
@@ -229,7 +236,9 @@ function isRunnable(call: PlannedCall): call is RunnableCall {
     call.kind === "save";
 }
 
-/** The accepted `complete_task` of a turn whose worker died between recording it and finishing. */
+/**
+ * The accepted `complete_task` of a turn whose worker died after recording it, before finishing.
+ */
 function recordedCompletion(
   turn: Turn,
   { outputSchema }: CompletionTerms,
@@ -282,7 +291,7 @@ function callModel(state: AgentState, firstSeq: number): Decision {
   }
 }
 
-/** The first call of a run is made beside the checks of the message that began the run. */
+/** The first call of a run is made in parallel with the checks of the run's first message. */
 function checkInput(
   { context, steps }: AgentState,
   call: Extract<Decision, { kind: "call_model" }>,
@@ -310,7 +319,7 @@ function checkInput(
   }
 }
 
-/** A summary takes the number of the call that it is made for, which comes after it. */
+/** A summary takes the step number of the model call that needs it; that call gets the next one. */
 function afterSummaries(steps: readonly Step[], seq: number): number {
   const isTaken = (number: number) =>
     steps.some((step) =>
@@ -359,37 +368,37 @@ interface Reason {
 }
 
 const AGENT_GONE: Reason = {
-  message: "Cannot go on with the task: its agent has been deleted",
+  message: "Cannot continue the task: its agent has been deleted",
   hint: "Create the task again for another agent.",
 };
 const REFUSED: Reason = {
-  message: "Cannot go on with the task: the model refused to answer",
+  message: "Cannot continue the task: the model refused to answer",
   hint: "Rephrase the input, or give the agent another model.",
 };
 const EMPTY_ANSWERS: Reason = {
-  message: "Cannot go on with the task: the model answered twice with nothing",
+  message: "Cannot continue the task: the model returned two empty answers",
   hint: "Check the agent's max_tokens and system prompt, or give it another model.",
 };
 const UNUSABLE_CALLS: Reason = {
-  message: `Cannot go on with the task: ${MAX_UNUSABLE_TURNS} turns in a row held only tool ` +
+  message: `Cannot continue the task: ${MAX_UNUSABLE_TURNS} turns in a row held only tool ` +
     "calls that cannot be made",
-  hint: "Give the agent a model that can call tools; the steps show what it tried.",
+  hint: "Use a model that supports tool calls; the steps show what it tried.",
 };
 
 const refusedBy = (
   what: "input" | "result",
   { guardrail, reason }: { readonly guardrail: string; readonly reason: string },
 ): Reason => ({
-  message: `Cannot go on with the task: the guardrail '${guardrail}' refuses the ${what}: ${
+  message: `Cannot continue the task: the guardrail '${guardrail}' refuses the ${what}: ${
     reason.slice(0, 1_000) || "it gave no reason"
   }`,
   hint: what === "input"
     ? "Change the input; a later message continues the task."
-    : "Change the request, or what the agent is told to answer.",
+    : "Change the request or the agent's instructions.",
 });
 const tooLarge = (tokens: number, windowTokens: number): Reason => ({
-  message: `Cannot call the model: what is left of the prompt after leaving out all that can be ` +
-    `left out is about ${tokens} tokens, and the model's window has ${windowTokens}`,
+  message: `Cannot call the model: after omitting everything that can be omitted, ` +
+    `the prompt has about ${tokens} tokens, and the model's window has ${windowTokens}`,
   hint:
     "Shorten the input or the agent's system prompt, offer it fewer tools, or give it a model " +
     "with a larger window (model_windows says how large it is).",
@@ -399,7 +408,7 @@ const unusableSchema = (reason: string): Reason => ({
   hint: "Correct output_schema of the agent or the task, then retry the task.",
 });
 const unfitResult = (reason: string): Reason => ({
-  message: `Cannot complete the task: after ${MAX_CORRECTIONS} corrections its result still does ` +
+  message: `Cannot complete the task: after ${MAX_CORRECTIONS} corrections the result still does ` +
     `not fit. ${reason.slice(0, 1_000)}`,
   hint: "Simplify output_schema, describe its fields, or give the agent another model.",
 });

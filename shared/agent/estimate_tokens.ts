@@ -1,12 +1,12 @@
 import { estimatedFileTokens } from "../file_tokens.ts";
 import { filesOf, type ModelApi, type ModelMessage, type ModelTool } from "../llm/model_port.ts";
 
-/** English has four bytes a token, JSON and other scripts about three. */
+/** English has about four bytes per token, JSON and other scripts about three. */
 const BYTES_PER_TOKEN = 3.5;
-/** Roles, separators and the frame of a call. */
+/** Overhead of roles, separators and the envelope of a call. */
 const TOKENS_PER_MESSAGE = 8;
 
-/** What a prompt is estimated from. */
+/** The parts of a prompt that the estimate uses. */
 export interface MeasuredPrompt {
   readonly system: string;
   readonly messages: readonly ModelMessage[];
@@ -15,7 +15,7 @@ export interface MeasuredPrompt {
   readonly api?: ModelApi;
 }
 
-/** About how many tokens a model will count of a prompt; rather more than fewer. */
+/** Estimates how many tokens a prompt has; errs on the high side. */
 export function estimateTokens(
   { system, messages, tools, api = "anthropic" }: MeasuredPrompt,
 ): number {
@@ -25,7 +25,7 @@ export function estimateTokens(
 }
 
 function messageTokensOf(message: ModelMessage, api: ModelApi): number {
-  // What the provider keeps repeats the text and the calls.
+  // The provider's data repeats the text and the calls.
   const bytes = message.role === "assistant"
     ? message.provider_data === undefined
       ? utf8Length(message.text) +
@@ -37,7 +37,7 @@ function messageTokensOf(message: ModelMessage, api: ModelApi): number {
   return Math.ceil(bytes / BYTES_PER_TOKEN) + fileTokens + TOKENS_PER_MESSAGE;
 }
 
-/** Bytes of a text in UTF-8, without making them. */
+/** The UTF-8 length of a text in bytes, without encoding it. */
 function utf8Length(text: string): number {
   let bytes = text.length;
   for (let index = 0; index < text.length; index++) {

@@ -7,9 +7,9 @@ export interface ToolIdentity {
 }
 
 /**
- * How often the tool failed since it last succeeded, counting steps before `beforeSeq`.
+ * How often the tool has failed since its last success, counting steps before `beforeSeq`.
  *
- * The calls of one turn run side by side, so none of them counts as an earlier try of another.
+ * The calls of one turn run in parallel, so none of them counts as an earlier try of another.
  */
 export function failuresInARow(
   steps: readonly Step[],

@@ -3,14 +3,14 @@ import { ARGUMENTS_LIMITS } from "../json/json_limits.ts";
 import { parseJsonOrUndefined } from "../json/parse_json.ts";
 import { validateValue } from "../tool_schemas/validate_value.ts";
 
-/** A result beside the schema that it has to fit. */
+/** A result and the schema it must match. */
 export type OutputFit =
   | { readonly kind: "fits"; readonly output: JsonValue }
   | { readonly kind: "misfits"; readonly issues: readonly string[] }
   /** The schema itself cannot be used. */
   | { readonly kind: "undecided"; readonly reason: string };
 
-/** The most problems that one correction lists. */
+/** The maximum number of problems in one correction. */
 const MAX_ISSUES = 10;
 
 /** Keywords that only say that something inside them is wrong. */
@@ -26,8 +26,8 @@ const APPLICATORS = [
 ];
 
 /**
- * Checks a result against its schema. A text that does not fit is also read as JSON, with or
- * without a code fence around it: models tend to write objects that way.
+ * Checks a result against its schema. A text that does not match is also parsed as JSON, with or
+ * without a code fence, because models tend to write objects that way.
  */
 export function fitOutput(value: JsonValue, schema: JsonObject): OutputFit {
   const validation = validateValue(value, schema);
@@ -42,8 +42,8 @@ export function fitOutput(value: JsonValue, schema: JsonObject): OutputFit {
 }
 
 /**
- * The schema of an object whose property `name` fits `schema`: references into the schema itself
- * still lead where they led.
+ * The schema of an object whose property `name` fits `schema`: references inside the schema stay
+ * valid.
  */
 export function schemaOfProperty(name: string, schema: JsonObject): JsonObject {
   const prefix = `#/properties/${name}`;

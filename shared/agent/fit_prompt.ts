@@ -5,27 +5,29 @@ import { lastMessageSeq, nextModelSeq, readTurns } from "./turns.ts";
 
 /** Room for the answer of an agent without max_tokens. */
 const ANSWER_TOKENS = 8_192;
-/** Estimates are rough, and a provider that refuses has to be asked again. */
+/** Estimates are rough, and a rejected request costs another one. */
 const USED_SHARE = 0.9;
-/** How full a prompt may be after it was made to fit, so that the next turns fit as well. */
+/**
+ * Target share of the window after a prompt was made to fit, so that the next turns fit as well.
+ */
 const AFTER_SUMMARY_SHARE = 0.6;
-/** Fuller than this, shortened results would have to be followed by a summary soon. */
+/** Above this share, shortening results would only delay a summary by a few turns. */
 const AFTER_SHORTENING_SHARE = 0.8;
-/** What a summary may take: of the prompt, and at most. */
+/** Limits of a summary: its share of the prompt, and its maximum. */
 const SUMMARY_SHARE = 0.25;
 const MAX_SUMMARY_TOKENS = 4_096;
 const WORDS_PER_TOKEN = 0.6;
 
-/** What is done so that the next prompt fits its model. */
+/** How the next prompt is made to fit its model. */
 export type Fit<P> =
   | { readonly kind: "fits"; readonly prompt: P; readonly leftOut: LeftOut }
-  /** The turns up to this step are summed up first. */
+  /** The turns up to this step are summarized first. */
   | { readonly kind: "summarize"; readonly prompt: MeasuredPrompt; readonly through: number }
   | { readonly kind: "too_large"; readonly tokens: number };
 
-/** What a summary is to stand for. */
+/** The part of the transcript that a summary replaces. */
 export interface SummarySpan {
-  /** What stands for the turns before: an earlier summary. */
+  /** The earlier summary that covers the turns before, if any. */
   readonly leftOut: LeftOut;
   /** The last step. */
   readonly through: number;
@@ -33,22 +35,22 @@ export interface SummarySpan {
   readonly maxWords: number;
 }
 
-/** How a prompt is made to fit. */
+/** Parameters for fitting a prompt. */
 export interface FitOptions<P extends MeasuredPrompt> {
   readonly steps: readonly Step[];
   /** Tokens of the model's window. */
   readonly windowTokens: number;
-  /** Of the agent; null leaves it to the provider. */
+  /** The agent's setting; null uses the provider's default. */
   readonly maxTokens: number | null;
-  /** The prompt without what is left out. */
+  /** Builds the prompt without the omitted parts. */
   readonly promptWithout: (leftOut: LeftOut) => P;
   readonly summaryOf: (source: SummarySpan) => MeasuredPrompt;
 }
 
 /**
  * Makes the next prompt fit the model's window: first old results are shortened, then the model
- * sums up old turns, last the results at hand are shortened too. What was left out once stays left
- * out, so that prompts keep beginning alike.
+ * summarizes old turns, and finally current results are shortened too. Omitted parts stay omitted,
+ * so that consecutive prompts share a prefix.
  */
 export function fitPrompt<P extends MeasuredPrompt>(options: FitOptions<P>): Fit<P> {
   const { steps, promptWithout } = options;
@@ -70,7 +72,7 @@ export function fitPrompt<P extends MeasuredPrompt>(options: FitOptions<P>): Fit
     : { kind: "too_large", tokens };
 }
 
-/** What the last call left out, and the newest summary. */
+/** What the last call omitted, and the newest summary. */
 function leftOutSoFar(steps: readonly Step[]): LeftOut {
   const calls = steps.flatMap((step) => step.kind === "model" ? [step] : []);
   const summary = calls.findLast(({ input, state }) =>
@@ -90,7 +92,7 @@ function promptLimit(
   return Math.floor((windowTokens - answer) * USED_SHARE);
 }
 
-/** The last steps of the turns that have ended, by rising number. */
+/** The last steps of the finished turns, in ascending order. */
 function turnEnds(steps: readonly Step[]): readonly number[] {
   return readTurns(steps).flatMap((turn) => turn.output === null ? [] : [nextModelSeq(turn) - 1]);
 }
@@ -124,13 +126,13 @@ function summarize<P extends MeasuredPrompt>(
 ): Fit<P> | null {
   const last = steps.find(({ seq }) => seq === current.summary_seq);
   const covered = last?.kind === "model" ? last.input?.summarizes_through ?? 0 : 0;
-  // The turn at hand stays, unless a message of the user has closed it.
+  // The current turn stays, unless a user message has closed it.
   const closed = lastMessageSeq(steps) > (ends.at(-1) ?? 0) ? ends : ends.slice(0, -1);
   const candidates = closed.filter((end) => end > covered);
   const summaryTokens = Math.min(MAX_SUMMARY_TOKENS, Math.floor(limit * SUMMARY_SHARE));
   const maxWords = Math.floor(summaryTokens * WORDS_PER_TOKEN);
   const whole = estimateTokens(promptWithout(current));
-  // The span as the prompt holds it now, with the results that are shortened there.
+  // The span as the prompt contains it now, including its shortened results.
   const spanOf = (through: number) =>
     estimateTokens(summaryOf({ leftOut: current, through, maxWords }));
   const wanted = firstThat(
@@ -138,7 +140,7 @@ function summarize<P extends MeasuredPrompt>(
     (end) => whole - spanOf(end) + summaryTokens <= limit * AFTER_SUMMARY_SHARE,
   ) ?? candidates.at(-1);
   if (wanted === undefined) return null;
-  // A summary reads whole results, of as many turns as fit: what is left over is summed up next.
+  // A summary reads full results of as many turns as fit; the next summary covers the rest.
   for (const results_through of [0, wanted]) {
     const leftOut = { ...current, results_through };
     const promptTo = (through: number) => summaryOf({ leftOut, through, maxWords });
@@ -150,7 +152,9 @@ function summarize<P extends MeasuredPrompt>(
   return null;
 }
 
-/** The first candidate of a row in which, once one holds, all later ones do. */
+/**
+ * The first matching candidate; after the first match all later candidates match (binary search).
+ */
 function firstThat(row: readonly number[], holds: (end: number) => boolean): number | undefined {
   let [from, to] = [0, row.length];
   while (from < to) {

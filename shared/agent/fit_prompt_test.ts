@@ -45,7 +45,7 @@ Deno.test("old results are shortened first, the newest one stays, and nothing is
   assert.ok(leftOut.results_through > 0 && leftOut.results_through < 20);
   assert.equal(leftOut.summary_seq, null);
   const results = prompt.messages.flatMap((entry) => entry.role === "tool" ? [entry.text] : []);
-  assert.match(results[0] ?? "", /characters left out; recall_result \{"step": 2\}/);
+  assert.match(results[0] ?? "", /characters omitted; recall_result \{"step": 2\}/);
   assert.ok(results.at(-1)?.includes("x".repeat(8_000)));
   assert.ok(results.every((text) => text.startsWith("<untrusted_data")), "still fenced");
   assert.ok(prompt.tools.some(({ name }) => name === "recall_result"));

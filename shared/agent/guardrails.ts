@@ -5,7 +5,7 @@ import type { GuardrailStep, Step, TaskContext } from "./task_context.ts";
 type Guardrail = TaskContext["guardrails"][number];
 type Stage = Guardrail["stage"];
 
-/** A check that is to be made: a call through the gateway, as a step of its own. */
+/** A pending check: a call through the gateway, recorded as its own step. */
 export interface GuardrailCheck {
   readonly intent: StepIntent & { readonly kind: "guardrail"; readonly name: string };
   readonly server: string;
@@ -13,27 +13,29 @@ export interface GuardrailCheck {
   readonly arguments: JsonObject;
 }
 
-/** What the checks of one stage say. */
+/** The verdict of one stage's checks. */
 export type GuardrailVerdict =
   | { readonly kind: "pending"; readonly checks: readonly GuardrailCheck[] }
   | { readonly kind: "refused"; readonly guardrail: string; readonly reason: string }
   | { readonly kind: "allowed"; readonly content: JsonValue };
 
-/** What is checked, and where its checks stand. */
+/** What is checked, and which steps hold its checks. */
 export interface GuardrailQuestion {
   readonly stage: Stage;
   readonly guardrails: readonly Guardrail[];
   readonly steps: readonly Step[];
   readonly content: JsonValue;
-  /** The message that began the run: 0 for the task's input. */
+  /** The message that started the run: 0 for the task's input. */
   readonly messageSeq: number;
-  /** Checks of this run stand after this step. */
+  /** The checks of this run follow this step. */
   readonly afterSeq: number;
-  /** The first number of checks that are not yet written. */
+  /** The first step number available to new checks. */
   readonly firstSeq: number;
 }
 
-/** What the checks of a stage say so far: what is missing, a refusal, or what they let through. */
+/**
+ * The current verdict of a stage: missing checks, a refusal, or the value that the checks allow.
+ */
 export function judge(question: GuardrailQuestion): GuardrailVerdict {
   const { stage, steps, content, messageSeq, afterSeq, firstSeq } = question;
   const guardrails = question.guardrails.filter((guardrail) => guardrail.stage === stage);
@@ -61,7 +63,7 @@ export function judge(question: GuardrailQuestion): GuardrailVerdict {
   return { kind: "allowed", content: replacements.at(-1) ?? content };
 }
 
-/** The task's input (0) or a later message as guardrails let it through. */
+/** The task's input (0) or a later message, as allowed by the guardrails. */
 export function checkedMessage(
   steps: readonly Step[],
   messageSeq: number,

@@ -5,7 +5,7 @@ import { rejectedResult, type StepResult } from "./step_result.ts";
 import { SYSTEM_TOOL_ARGUMENTS } from "./system_tools.ts";
 import type { ModelToolCall } from "../llm/model_port.ts";
 
-/** What the model reads when the arguments of its call were no JSON object. */
+/** The result of a call whose arguments are not a JSON object. */
 export function malformedArgumentsResult(call: ModelToolCall): StepResult {
   const start = (call.malformed ?? "").slice(0, 200);
   return rejectedResult(
@@ -15,7 +15,7 @@ export function malformedArgumentsResult(call: ModelToolCall): StepResult {
   );
 }
 
-/** What the model reads when the arguments of a system tool do not fit. */
+/** The result of a system tool call whose arguments do not match the schema. */
 export function unfitArgumentsResult(name: string, issues: readonly string[]): StepResult {
   return rejectedResult(
     "TOOL_ARGUMENTS_INVALID",
@@ -24,7 +24,7 @@ export function unfitArgumentsResult(name: string, issues: readonly string[]): S
   );
 }
 
-/** What the model reads when it calls a tool that it does not have, or that cannot be used now. */
+/** The result of a call to a tool that does not exist or is not available. */
 export function unknownToolResult(name: string, toolset: AgentToolset): StepResult {
   const absent = toolset.unavailable.find(({ server }) => isToolOf(server, name));
   if (absent !== undefined) return unavailableToolResult(absent);
@@ -42,16 +42,16 @@ export function unknownToolResult(name: string, toolset: AgentToolset): StepResu
   );
 }
 
-/** By the way in which model names are made. */
+/** Relies on how model names are built. */
 function isToolOf(server: string, modelName: string): boolean {
   return modelName.replace(/^_/, "").startsWith(`${server}__`);
 }
 
-/** The reason may quote the server. */
+/** The reason may quote the server, so it is fenced. */
 function unavailableToolResult({ server, code, message }: UnavailableTool): StepResult {
   return rejectedResult(
     code,
-    `The tools of "${server}" cannot be used now. Work without them.\n${
+    `The tools of "${server}" are not available now. Work without them.\n${
       fenceData(message, server)
     }`,
   );

@@ -23,7 +23,7 @@ export interface SystemCallInTurn {
   readonly state: AgentState;
 }
 
-/** Plans a call of one of the system tools; all of them may be repeated without harm. */
+/** Plans a call of a system tool. All system tools are safe to repeat. */
 export function planSystemCall(request: SystemCallInTurn): PlannedCall {
   const { name, entry } = request;
   const { seq, call } = entry;
@@ -80,14 +80,14 @@ function withArguments<Name extends SystemToolName>(
 ): PlannedCall {
   const parsed = SYSTEM_TOOL_ARGUMENTS[name].safeParse(call.arguments);
   if (!parsed.success) return settle(unfitArgumentsResult(name, describeIssues(parsed.error)));
-  // The schema under this name made the value; TypeScript cannot tell the union's members apart.
+  // The schema with this name parsed the value; TypeScript cannot narrow the union here.
   return plan(parsed.data as SystemToolArguments<Name>);
 }
 
-/** How much of a result is read again at once. */
+/** Characters of a result that one call reads again. */
 const MAX_RECALLED_CHARS = 12_000;
 
-/** The result of an earlier step, which a prompt has left out, from an offset on. */
+/** Reads the result of an earlier step that the prompt omitted, from an offset. */
 function recall(
   { step: seq, offset = 0 }: SystemToolArguments<"recall_result">,
   { entry, state }: SystemCallInTurn,
@@ -96,16 +96,16 @@ function recall(
   const isResult = step !== undefined && (step.kind === "tool" || step.kind === "system") &&
     step.state !== "started" && seq < entry.seq;
   if (!isResult) {
-    return errorResult("TOOL_ARGUMENTS_INVALID", `Step ${seq} is no call that has a result.`);
+    return errorResult("TOOL_ARGUMENTS_INVALID", `Step ${seq} is not a call with a result.`);
   }
-  // Its text is kept from the task's owner, who reads what is recalled.
+  // The task's owner can read recalled results but must not read a skill's text.
   if (step.name === "load_skill") {
     return errorResult("TOOL_ARGUMENTS_INVALID", `Step ${seq} loaded a skill: load it again.`);
   }
   const text = plainResultText(step);
   const end = offset + MAX_RECALLED_CHARS;
   const more = end < text.length
-    ? `\n[${text.length - end} more characters from offset ${end} on]`
+    ? `\n[${text.length - end} more characters from offset ${end}]`
     : "";
   const files = offset === 0 ? resultFilesOf(step.output).map((file) => ({ ...file })) : [];
   const extra = files.length === 0 ? { step: seq } : { step: seq, files };
@@ -124,7 +124,9 @@ function unknownSkillResult(skillId: string, { context }: AgentState): StepResul
   return errorResult("SKILL_NOT_FOUND", `You have no skill "${skillId.slice(0, 100)}". ${advice}`);
 }
 
-/** Ending the task beside a call whose result it would not wait for cannot be meant. */
+/**
+ * A model that ends the task next to a pending call has made a mistake: it would miss the result.
+ */
 function completionConflict({ entry, turn }: SystemCallInTurn): StepResult | null {
   const others = turn.calls.filter(({ seq }) => seq !== entry.seq);
   const waiting = others.find(({ call }) =>
@@ -133,8 +135,8 @@ function completionConflict({ entry, turn }: SystemCallInTurn): StepResult | nul
   if (waiting !== undefined) {
     return errorResult(
       "STEP_CONFLICT",
-      `complete_task was ignored: ${waiting.call.name} stands beside it, whose result it would ` +
-        "not have waited for. Read that result first, then complete the task.",
+      `complete_task was ignored: it would not have waited for the result of ` +
+        `${waiting.call.name}, called in the same turn. Read that result first, then complete the task.`,
     );
   }
   const isRepeated = others.some(({ call, seq }) =>

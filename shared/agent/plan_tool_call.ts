@@ -19,10 +19,9 @@ export interface ToolCallInTurn {
 /**
  * Plans a call of a registry tool.
  *
- * A call that a lost worker had started runs again only if the tool is read-only or idempotent, or
- * a person allowed it; otherwise a person is asked, since nobody knows whether it took effect. A
- * person is also asked before a call that could send private data outside. A permission holds for
- * one run.
+ * A call that a lost worker started runs again only if the tool is read-only or idempotent, or if a
+ * person approved it. Otherwise the task asks a person, because the outcome is unknown. It also
+ * asks before a call that could send private data outside. An approval covers one run.
  */
 export function planToolCall({ entry, turn, state }: ToolCallInTurn): PlannedCall {
   const { call, seq, step } = entry;
@@ -67,7 +66,7 @@ function toolIntent({ seq, call }: TurnCall, tool: AgentTool | undefined): CallI
   return { seq, kind: "tool", name: tool?.toolName ?? call.name, call_id: call.call_id, input };
 }
 
-/** By what was known when the call was started: the tool may have changed its mind since. */
+/** Uses the hints recorded when the call started, because the tool may have changed since. */
 function isRepeatable(step: CallStep): boolean {
   return step.input?.is_read_only === true || step.input?.is_idempotent === true;
 }

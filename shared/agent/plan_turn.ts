@@ -5,7 +5,7 @@ import type { PlannedCall } from "./planned_call.ts";
 import { isSystemTool } from "./system_tools.ts";
 import type { Turn } from "./turns.ts";
 
-/** Says what has to be done about each call of a turn that has not ended, in call order. */
+/** Plans each unfinished call of a turn, in call order. */
 export function planTurn(turn: Turn, state: AgentState): readonly PlannedCall[] {
   return turn.calls
     .filter(({ step }) => step === null || step.state === "started")

@@ -12,14 +12,14 @@ export interface StepIntent {
   readonly input: JsonObject | null;
 }
 
-/** What every planned call knows: the step it fills. */
+/** Shared by all planned calls: the step it fills. */
 export interface CallIntent extends StepIntent {
   readonly kind: CallStep["kind"];
   readonly name: string;
   readonly call_id: string;
 }
 
-/** Ends with a result that is known without running anything. */
+/** Ends with a result that is known without a call. */
 export interface SettledCall {
   readonly kind: "settled";
   readonly intent: CallIntent;
@@ -34,7 +34,7 @@ export interface ToolCall {
   readonly arguments: JsonObject;
   /** 1 for the first try of this tool in a row. */
   readonly attempt: number;
-  /** A person allowed a call of unknown outcome to be made once more. */
+  /** A person allowed one more try of a call with an unknown outcome. */
   readonly isRerun: boolean;
 }
 
@@ -55,7 +55,7 @@ export interface SaveCall {
   readonly value: JsonValue;
 }
 
-/** Hands work to another agent; its result comes when the subtask ends. */
+/** Hands work to another agent; the result arrives when the subtask ends. */
 export interface SubtaskCall {
   readonly kind: "subtask";
   readonly intent: CallIntent;
@@ -63,7 +63,7 @@ export interface SubtaskCall {
   readonly input: JsonValue;
 }
 
-/** Asks a person; the result, or leave to call a tool again, comes with the answer. */
+/** Asks a person; the answer provides the result or permits another call of the tool. */
 export interface ReviewCall {
   readonly kind: "review";
   readonly intent: CallIntent;
@@ -79,8 +79,8 @@ export interface CompletionCall {
   readonly output: JsonValue;
 }
 
-/** A call that can be run now, on its own. */
+/** A call that can run now, independently of others. */
 export type RunnableCall = SettledCall | ToolCall | SkillCall | SaveCall;
 
-/** A call of a turn that has not ended, and what has to be done about it. */
+/** An unfinished call of a turn and its next action. */
 export type PlannedCall = RunnableCall | SubtaskCall | ReviewCall | CompletionCall;

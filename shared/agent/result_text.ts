@@ -5,14 +5,14 @@ import type { CallStep } from "./task_context.ts";
 /**
  * The text of an ended call as the model reads it.
  *
- * What came from outside is fenced as data: results of registry tools, and other agents' answers,
- * which may repeat what their tools said. Instructions of the agent's own skills, a person's
- * answer and our own messages are not.
+ * Untrusted text is fenced as data: results of registry tools, and other agents' answers, which may
+ * repeat tool output. Instructions of the agent's own skills, a person's answer and the platform's
+ * own messages are not fenced.
  *
  * @param shorten Applied to the result before it is fenced.
  */
 export function resultText(step: CallStep, shorten = (text: string): string => text): string {
-  // What a skill says is short for what it does.
+  // Skills are never shortened: each of their sentences matters.
   const own = step.name === "load_skill" ? textOf(step.output) : shorten(textOf(step.output));
   if (step.kind === "tool") {
     if (isOwnMessage(step)) return own;
@@ -23,17 +23,17 @@ export function resultText(step: CallStep, shorten = (text: string): string => t
   return own;
 }
 
-/** True when the model has to take the result for an error. */
+/** True if the model must treat the result as an error. */
 export function isErrorResult(step: CallStep): boolean {
   return step.state === "failed";
 }
 
-/** A call that never reached its tool was answered by us. */
+/** A call that never reached its tool has a result written by the platform. */
 function isOwnMessage({ output }: CallStep): boolean {
   return typeof output === "object" && output !== null && !("execution_id" in output);
 }
 
-/** What we say of a tool's error; it quotes the error inside a fence of its own. */
+/** The platform's text about a tool error; it quotes the error inside its own fence. */
 function adviceOf(output: JsonValue | null): string | null {
   if (typeof output !== "object" || output === null || !("advice" in output)) return null;
   return typeof output.advice === "string" ? output.advice : null;
@@ -44,7 +44,7 @@ function sourceOf(step: CallStep): string {
   return typeof server === "string" ? `${server}/${step.name}` : step.name;
 }
 
-/** The result of a call without a fence, for what fences it itself. */
+/** The result of a call without a fence, for callers that add their own. */
 export function plainResultText({ output }: CallStep): string {
   return textOf(output);
 }

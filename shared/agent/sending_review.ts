@@ -8,10 +8,10 @@ import type { Review } from "./task_context.ts";
 import { reviewersWords } from "./unknown_outcome.ts";
 
 /**
- * Whether a person has to allow a call: it sends outside, and the job has read both private data
- * and text from outside, which may have told the agent to send it.
+ * Whether a call needs a person's approval: it sends data outside, and the job has read both
+ * private data and untrusted text, which may have instructed the agent to send it.
  *
- * What is read beside the call, in the same turn, cannot have shaped its arguments.
+ * Data read in the same turn cannot have influenced the call's arguments.
  */
 export function needsSendingReview(
   { dataFlows }: AgentTool,
@@ -27,16 +27,16 @@ export function needsSendingReview(
   return flows.has("reads_private") && flows.has("reads_outside");
 }
 
-/** Asks a person whether a call may send data outside, naming what and where to. */
+/** Asks a person whether a call may send data outside; names the data and the destination. */
 export function sendingReview(intent: CallIntent, { server, destination }: AgentTool): ReviewCall {
   const where = destination ?? server;
   return {
     kind: "review",
     intent,
     question: `The tool "${intent.name}" of ${server} sends data to ${where}. The job has read ` +
-      "private data and text from outside, which may have told the agent to send it. " +
+      "private data and untrusted text, which may have instructed the agent to send it. " +
       "May this call be made?",
-    options: ["Approve: make the call", "Do not approve: the agent is told that it may not"],
+    options: ["Approve: make the call", "Do not approve: the agent gets a refusal"],
     context: {
       reason: "SENDING_NOT_APPROVED",
       tool: intent.name,
@@ -47,7 +47,7 @@ export function sendingReview(intent: CallIntent, { server, destination }: Agent
   };
 }
 
-/** What the agent reads when a person did not allow the call. */
+/** The result that the agent sees when a person rejects the call. */
 export function refusedSendingResult(review: Review): StepResult {
   return errorResult(
     "SENDING_NOT_APPROVED",

@@ -18,12 +18,12 @@ export function errorResult(code: ErrorCode, text: string, extra: JsonObject = {
   return { state: "failed", output: { ...extra, text, is_error: true, error_code: code } };
 }
 
-/** A call that was never made, because what the model asked for cannot be called. */
+/** The result of a call that was never made because the model's request is invalid. */
 export function rejectedResult(code: ErrorCode, text: string): StepResult {
   return errorResult(code, text, { rejected: true });
 }
 
-/** True when a stored output is that of a call which was never made. */
+/** True if a stored output belongs to a call that was never made. */
 export function isRejected(output: JsonValue | null): boolean {
   return typeof output === "object" && output !== null && "rejected" in output &&
     output.rejected === true;

@@ -5,12 +5,12 @@ import type { Agent, TaskContext } from "./task_context.ts";
 
 const RULES = [
   "Work by calling tools. Calls of one turn run in parallel.",
-  "When a call fails, read why and correct it; after repeated failures go another way or ask a " +
-  "person with request_human_review.",
+  "When a call fails, read the error and correct the call; after repeated failures try another " +
+  "way or ask a person with request_human_review.",
   FENCE_RULE,
 ];
 
-/** How a task of this agent ends, as its model is told. */
+/** The instruction that says how the model ends a task of this agent. */
 function completionRule({ outputSchema, mustComplete }: CompletionTerms): string {
   if (mustComplete) {
     return "When everything is done, call complete_task once, alone, with the whole result.";
@@ -22,7 +22,10 @@ function completionRule({ outputSchema, mustComplete }: CompletionTerms): string
       "without a tool call has to be the result itself, as JSON that fits the output schema.";
 }
 
-/** The system prompt: the agent's own, then the rules, its skills and whom it may hand work to. */
+/**
+ * The system prompt: the agent's own, then the rules, its skills and the agents it may hand work
+ * to.
+ */
 export function systemPrompt(
   agent: Agent,
   context: Pick<TaskContext, "skills" | "handoffs">,
@@ -43,7 +46,7 @@ export function systemPrompt(
       context.handoffs.map(({ slug, description }) => item(slug, description ?? "")),
     ),
     section(
-      "Tools that do not answer now; work without them",
+      "Tools that are not available now; work without them",
       unavailable.map(({ server, code }) => item(server, code)),
     ),
   ].filter((part) => part !== "").join("\n\n");

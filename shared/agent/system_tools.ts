@@ -6,18 +6,18 @@ import { schemaOfProperty } from "./fit_output.ts";
 
 const KEY = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 
-/** Arguments of the five tools that every agent has, and of the one for what a prompt leaves out. */
+/** Arguments of the five tools that every agent has, and of `recall_result`. */
 export const SYSTEM_TOOL_ARGUMENTS = {
   create_subtask: z.strictObject({
     agent: z.string().min(1).describe("Slug of the agent that gets the work."),
     input: z.union([z.string().min(1), jsonObject]).describe(
-      "What the agent has to do, with everything it needs to know: it sees nothing else.",
+      "What the agent must do, with all the information it needs: it sees nothing else.",
     ),
   }),
   request_human_review: z.strictObject({
-    question: z.string().min(1).max(10_000).describe("What the person has to decide."),
+    question: z.string().min(1).max(10_000).describe("The question to decide."),
     options: z.array(z.string()).max(20).optional().describe("Answers to choose from."),
-    context: jsonValue.optional().describe("What the person has to know to decide."),
+    context: jsonValue.optional().describe("The information that the person needs to decide."),
   }),
   save_intermediate_data: z.strictObject({
     key: z.string().regex(KEY, "must be 1 to 100 letters, digits, dots, dashes or underscores")
@@ -30,12 +30,14 @@ export const SYSTEM_TOOL_ARGUMENTS = {
   load_skill: z.strictObject({
     skill_id: z.string().min(1).describe("Id of one of your skills."),
     resource: z.string().min(1).optional().describe(
-      "Path of one of the skill's resources; leave it out to read the skill's instructions.",
+      "Path of one of the skill's resources; omit it to read the skill's instructions.",
     ),
   }),
   recall_result: z.strictObject({
-    step: z.int().positive().describe("Number of the step, as it stands where its result was."),
-    offset: z.int().nonnegative().optional().describe("Characters to skip. Leave it out to begin."),
+    step: z.int().positive().describe("Number of the step, as shown in place of its result."),
+    offset: z.int().nonnegative().optional().describe(
+      "Characters to skip. Omit it to read from the beginning.",
+    ),
   }),
 } as const;
 
@@ -54,10 +56,10 @@ const DESCRIPTIONS: Readonly<Record<SystemToolName, string>> = {
   request_human_review:
     "Asks a person and waits for the answer: {approved, response, comments}. Use it for " +
     "decisions that are not yours to make.",
-  save_intermediate_data: "Keeps a value with the task, for people to see and for later steps.",
+  save_intermediate_data: "Stores a value with the task, for people and for later steps.",
   complete_task: "Ends the task with its result. Call it once, when everything is done.",
   load_skill: "Reads the instructions of one of your skills, or one of its resources.",
-  recall_result: "Reads again what a step of yours resulted in, where it was left out above.",
+  recall_result: "Reads the result of an earlier step that is omitted above.",
 };
 
 /** True when `name` is one of the system tools. */
@@ -66,10 +68,10 @@ export function isSystemTool(name: string): name is SystemToolName {
 }
 
 /**
- * The five system tools as a model is offered them.
+ * The five system tools as they are offered to a model.
  *
  * @param outputSchema Schema of the result that `complete_task` takes; null for any JSON value.
- * @param canRecall Something is left out of the conversation: `recall_result` is offered too.
+ * @param canRecall Part of the conversation is omitted, so `recall_result` is offered too.
  */
 export function systemModelTools(
   outputSchema: JsonObject | null,
@@ -87,7 +89,7 @@ export function systemModelTools(
   }));
 }
 
-/** JSON Schema of a tool's arguments, without what only a validator wants. */
+/** JSON Schema of a tool's arguments, without keywords that only a validator needs. */
 function toInputSchema(schema: z.ZodType): JsonObject {
   const { $schema: _, ...inputSchema } = z.toJSONSchema(schema, {
     io: "input",

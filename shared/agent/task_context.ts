@@ -8,15 +8,15 @@ const stepState = z.enum(CLOSED_SETS.task_steps.state);
 const seq = z.int().positive();
 
 const leftOut = z.object({
-  /** Long results of calls up to this step were shortened; 0: none. */
+  /** Long results of calls up to this step were shortened; 0 if none. */
   results_through: z.int().nonnegative(),
-  /** The step whose summary stood for what came before; null: none. */
+  /** The step with the summary of everything before; null if none. */
   summary_seq: seq.nullable(),
 });
 
-/** Null of a call that answered the whole transcript. */
+/** Null for a call whose prompt contained the whole transcript. */
 const modelInput = z.object({
-  /** Of a summary: the last step that it stands for. */
+  /** For a summary: the last step it covers. */
   summarizes_through: seq.exactOptional(),
   /** What the prompt left out of the transcript. */
   left_out: leftOut.exactOptional(),
@@ -47,7 +47,7 @@ const messageStep = z.object({
   kind: z.literal("user"),
   seq,
   state: stepState,
-  /** What the user added after the task had ended. */
+  /** The user's message after the task ended. */
   input: jsonValue,
 });
 
@@ -62,7 +62,7 @@ const guardrailStep = z.object({
   call_id: z.string(),
   input: z.object({
     stage: guardrailStage,
-    /** Which of the stage's guardrails, from 0 on. */
+    /** Index of the guardrail in its stage, from 0. */
     index: z.int().nonnegative(),
     /** The message that is checked: 0 for the task's input. */
     message_seq: z.int().nonnegative(),
@@ -82,7 +82,7 @@ const review = z.object({
   comments: z.string().nullable(),
   /** Null while the question is open. */
   answered_at: z.string().nullable(),
-  /** The call that was asked about has run once more since: the answer allows no further run. */
+  /** The reviewed call has run again since, so the answer permits no further run. */
   is_spent: z.boolean(),
 });
 
@@ -96,30 +96,30 @@ const provider = z.object({
   api_key_secret_name: z.string().nullable(),
 });
 
-/** What `private.claim_tasks()` tells a worker about a task: all it needs to go on. */
+/** What `private.claim_tasks()` returns about a task: everything a worker needs to continue it. */
 export const taskContext = z.object({
   task: z.object({
     id: z.string(),
     master_task_id: z.string(),
     parent_id: z.string().nullable(),
-    /** Owner, as whom tools are called; null for the service itself. */
+    /** The owner; tools are called with the owner's identity. Null for the service itself. */
     created_by: z.string().nullable(),
     agent_slug: z.string().nullable(),
     input: jsonValue,
     depth: z.int(),
     attempts: z.int(),
     deliveries: z.int(),
-    /** A model call of it was cut off with its worker: the next is made alone, and not streamed. */
+    /** A model call was lost with its worker, so the next call runs alone and is not streamed. */
     works_alone: z.boolean().default(false),
     traceparent: z.string().nullable(),
     tracestate: z.string().nullable(),
-    /** What the owner may still store, as of the claim; null where there is no limit. */
+    /** Bytes the owner may still store, as of the claim; null without a limit. */
     stored_bytes_left: z.number().nullable(),
-    /** The job's budget caps its cost. */
+    /** True if the job's budget limits its cost. */
     has_cost_cap: z.boolean(),
-    /** JSON Schema of this task's result; null: its agent's. */
+    /** JSON Schema of this task's result; null uses the agent's. */
     output_schema: jsonObject.nullable(),
-    /** What the master task was asked for. */
+    /** The input of the master task. */
     master_input: jsonValue,
   }),
   /** Null when the agent has been deleted since. */
@@ -132,25 +132,25 @@ export const taskContext = z.object({
     temperature: z.number().nullable(),
     max_tokens: z.int().nullable(),
     reasoning_effort: z.enum(CLOSED_SETS.agents.reasoning_effort).nullable(),
-    /** Tools that the model's provider runs itself. */
+    /** Tools that the model's provider runs. */
     provider_tools: z.array(z.enum(CLOSED_SETS.agents.provider_tools)),
     /** JSON Schema of the results of its tasks; null: any text or value. */
     output_schema: jsonObject.nullable(),
     /** Its tasks end with `complete_task`, not with a plain answer. */
     must_complete: z.boolean(),
   }).nullable(),
-  /** Null when the agent names none or the one it names is not active. */
+  /** Null if the agent has no provider or its provider is inactive. */
   provider: provider.nullable(),
-  /** Tokens that the agent's model takes, prompt and answer together. */
+  /** Context window of the agent's model in tokens, prompt and answer together. */
   window_tokens: z.int().positive().default(128_000),
-  /** Whom to ask instead when the provider fails, in this order. */
+  /** Providers to use when the first one fails, in this order. */
   fallbacks: z.array(z.object({
     provider,
     model: z.string().nullable(),
-    /** A job with a cost cap calls no model without a price. */
+    /** A job with a cost cap calls only models with a known price. */
     is_priced: z.boolean(),
   })),
-  /** Checks of what the agent is asked and answers, each stage in its order. */
+  /** Guardrails on the agent's input and output, in order for each stage. */
   guardrails: z.array(z.object({
     stage: guardrailStage,
     server: z.string(),
@@ -160,14 +160,14 @@ export const taskContext = z.object({
   handoffs: z.array(z.object({ slug: z.string(), description: z.string().nullable() })),
   steps: z.array(z.discriminatedUnion("kind", [modelStep, callStep, messageStep, guardrailStep])),
   reviews: z.array(review),
-  /** What the tools that the job has called so far let flow. */
+  /** The data flows of the tools that the job has called so far. */
   job_data_flows: z.array(z.string()),
 });
 
-/** What is written of a model call before it is made. */
+/** The record of a model call that is stored before the call. */
 export type ModelInput = z.infer<typeof modelInput>;
 
-/** Reads what was written of a model call before it was made. */
+/** Parses the record of a model call that was stored before the call. */
 export function readModelInput(input: unknown): ModelInput {
   return modelInput.parse(input);
 }
@@ -193,5 +193,5 @@ export type MessageStep = z.infer<typeof messageStep>;
 export type GuardrailStep = z.infer<typeof guardrailStep>;
 /** One row of the transcript. */
 export type Step = ModelStep | CallStep | MessageStep | GuardrailStep;
-/** A question to a person and, once there, the answer. */
+/** A question to a person and, once given, the answer. */
 export type Review = z.infer<typeof review>;

@@ -8,19 +8,19 @@ export interface TurnCall {
   readonly step: CallStep | null;
 }
 
-/** A model call and the tool calls it asked for. */
+/** A model call and the tool calls it requested. */
 export interface Turn {
   readonly modelSeq: number;
-  /** How many checks of the input stand between the model call and its calls. */
+  /** Number of input checks between the model call and its tool calls. */
   readonly checkCount: number;
-  /** Null while the model has not answered. */
+  /** Null until the model has answered. */
   readonly output: ModelAnswer | null;
   readonly calls: readonly TurnCall[];
 }
 
 /**
  * Reads the transcript as turns. The calls of a turn have the sequence numbers that follow its
- * model call and the checks made beside it, in the order in which the model asked for them.
+ * model call and the checks made beside it, in the order in which the model requested them.
  */
 export function readTurns(steps: readonly Step[]): readonly Turn[] {
   const callSteps = new Map(
@@ -47,7 +47,7 @@ function countChecks(checks: ReadonlySet<number>, seq: number): number {
   return checks.has(seq) ? 1 + countChecks(checks, seq + 1) : 0;
 }
 
-/** True of a model call that sums up what came before, instead of going on with it. */
+/** True for a model call that summarizes the previous turns. */
 export function isSummary(step: Step): boolean {
   return step.kind === "model" && step.input?.summarizes_through !== undefined;
 }
@@ -57,8 +57,8 @@ function isCallStep(step: Step): step is CallStep {
 }
 
 /**
- * The last message of the user, which began the run at hand: 0 for the task's input. What came
- * before it is history, in which nothing is left to do.
+ * The user message that started the current run: 0 for the task's input. Everything before it is
+ * history with no pending work.
  */
 export function lastMessageSeq(steps: readonly Step[]): number {
   return steps.findLast(({ kind }) => kind === "user")?.seq ?? 0;

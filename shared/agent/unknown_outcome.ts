@@ -2,7 +2,7 @@ import type { CallIntent, ReviewCall } from "./planned_call.ts";
 import { errorResult, type StepResult } from "./step_result.ts";
 import type { Review } from "./task_context.ts";
 
-/** Asks a person whether a call of which nobody knows the outcome may be made again. */
+/** Asks a person whether a call with an unknown outcome may be made again. */
 export function unknownOutcomeReview(intent: CallIntent): ReviewCall {
   return {
     kind: "review",
@@ -11,7 +11,7 @@ export function unknownOutcomeReview(intent: CallIntent): ReviewCall {
       "it may have taken effect or not. May it be made again?",
     options: [
       "Approve: make the call again",
-      "Do not approve: the agent is told that the outcome is unknown",
+      "Do not approve: the agent learns that the outcome is unknown",
     ],
     context: {
       reason: "TOOL_OUTCOME_UNKNOWN",
@@ -22,7 +22,7 @@ export function unknownOutcomeReview(intent: CallIntent): ReviewCall {
   };
 }
 
-/** What the agent reads when a person did not allow the call to be made again. */
+/** The result that the agent sees when a person rejects another call. */
 export function refusedRerunResult(review: Review): StepResult {
   return errorResult(
     "TOOL_OUTCOME_UNKNOWN",
@@ -31,7 +31,7 @@ export function refusedRerunResult(review: Review): StepResult {
   );
 }
 
-/** What a person answered beside yes or no, as the end of a sentence. */
+/** The reviewer's comment, as the end of a sentence. */
 export function reviewersWords(review: Review): string {
   const words = [
     review.comments ?? "",
@@ -40,11 +40,11 @@ export function reviewersWords(review: Review): string {
   return words === "" ? "." : ` and says: ${words}`;
 }
 
-/** What the agent reads when the outcome stays unknown after a person allowed a second try. */
+/** The result that the agent sees when the second, approved call has an unknown outcome too. */
 export function stillUnknownResult(message: string): StepResult {
   return errorResult(
     "TOOL_OUTCOME_UNKNOWN",
-    `The call was made again, and again its outcome is unknown: ${message} Do not repeat it; ` +
+    `The call was made again, and its outcome is still unknown: ${message} Do not repeat it; ` +
       "find out by other means whether it took effect, or ask a person.",
   );
 }

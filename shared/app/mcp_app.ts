@@ -38,6 +38,7 @@ export function createMcpApp(config: Config, log: Logger): App {
     sql,
     internalServers: INTERNAL_SERVERS,
     supabaseUrl: apiKeys.url,
+    publicUrl: config.publicUrl,
     secretKey: serviceKeyOf(apiKeys.secretKeys),
     secretKeys: Object.values(apiKeys.secretKeys),
     allowLoopback,

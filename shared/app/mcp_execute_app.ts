@@ -31,6 +31,7 @@ export function createMcpExecuteApp(config: Config, log: Logger): App {
     sql,
     internalServers: INTERNAL_SERVERS,
     supabaseUrl: apiKeys.url,
+    publicUrl: config.publicUrl,
     secretKey: serviceKeyOf(apiKeys.secretKeys),
     secretKeys: Object.values(apiKeys.secretKeys),
     allowLoopback,

@@ -20,7 +20,7 @@ import { serviceKeyOf } from "./service_key.ts";
 
 /** What the worker's ports are made from. */
 export interface WorkerPortsOptions {
-  readonly config: Pick<Config, "apiKeys" | "allowLoopback" | "worker">;
+  readonly config: Pick<Config, "apiKeys" | "allowLoopback" | "publicUrl" | "worker">;
   /** For what models and tools ask the database; short statements, since checkpoints share it. */
   readonly sql: Sql;
   readonly store: TaskStore;
@@ -59,6 +59,7 @@ export function createWorkerPorts(
       sql,
       internalServers: INTERNAL_SERVERS,
       supabaseUrl,
+      publicUrl: config.publicUrl,
       secretKey,
       secretKeys: Object.values(apiKeys.secretKeys),
       allowLoopback,

@@ -99,7 +99,7 @@ async function beginReadWrite<T>(
   sql: Sql,
   run: (transaction: TransactionSql) => Promise<T>,
 ): Promise<T> {
-  // postgres.js widens the result to what arrays of queries would give.
+  // postgres.js widens the result type to that of arrays of queries.
   return await sql.begin("read write", run) as T;
 }
 

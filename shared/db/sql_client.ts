@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import postgres from "../vendor/postgres.js";
 import { createSocketOpener, tlsModeOf } from "./tls_socket.ts";
 
@@ -67,8 +68,35 @@ function settingsOf(options: SqlOptions, onNotify: NotificationHandler = () => {
     onnotice: () => {},
     onnotify: onNotify,
     connection: { application_name: options.applicationName },
+    types: PARAMETER_TYPES,
   };
 }
+
+/**
+ * Parameters that the driver would change: a text is sent as it is, so that the server reads times
+ * to the microsecond, `infinity`, `'t'` and `'\\x00ff'` itself.
+ */
+const PARAMETER_TYPES = {
+  boolean: {
+    to: 16,
+    from: [16],
+    serialize: (value: unknown) => typeof value === "string" ? value : value === true ? "t" : "f",
+    parse: (text: string) => text === "t",
+  },
+  date: {
+    to: 1184,
+    from: [1082, 1114, 1184],
+    serialize: (value: unknown) => value instanceof Date ? value.toISOString() : String(value),
+    parse: (text: string) => new Date(text),
+  },
+  bytea: {
+    to: 17,
+    from: [17],
+    serialize: (value: unknown) =>
+      value instanceof Uint8Array ? `\\x${Buffer.from(value).toString("hex")}` : String(value),
+    parse: (text: string) => Buffer.from(text.slice(2), "hex"),
+  },
+};
 
 /** A role that logs in with a password. */
 export interface Login {

@@ -1,56 +1,58 @@
 /**
- * Every stable error code of the product, and what each of them means to whoever meets it: the one
- * declaration that HTTP, the tool gateway, the ledger, SQL and the documentation read.
+ * Declares every stable error code of the product and its properties. HTTP, the tool gateway, the
+ * ledger, SQL and the documentation all read this declaration.
  *
  * `private.error_codes` (SQL) and the table in docs/errors.md are written from it by
  * `deno task errors:generate`; `deno task check` compares them.
  */
 
-/** What an error is about, as `mcp_failures.error_type` records it, and what follows from that. */
+/** Error types as `mcp_failures.error_type` records them, with their usual properties. */
 export const ERROR_TYPES = {
   /** Arguments, names, or a definition that is not the approved one. */
   validation_error: { class: "schema", retryable: false, countsAsFailure: true },
-  /** What was called ran, and reports an error. */
+  /** The called tool ran and reported an error. */
   tool_error: { class: "tool", retryable: false, countsAsFailure: true },
-  /** No connection, no answer, or one that cannot be read. */
+  /** No connection, no answer, or an unreadable answer. */
   transport_error: { class: "transport", retryable: true, countsAsFailure: true },
   timeout: { class: "timeout", retryable: true, countsAsFailure: true },
-  /** Scopes, grants, policies, credentials: they say something of the caller, not of the tool. */
+  /** Scopes, grants, policies, credentials: a property of the caller, not of the tool. */
   auth_error: { class: "auth", retryable: false, countsAsFailure: false },
   rate_limited: { class: "rate", retryable: true, countsAsFailure: false },
-  /** A row or an answer that cannot be used, or a client that cannot be asked. */
+  /** An unusable row or answer, or a client that does not support elicitation. */
   config_error: { class: "protocol", retryable: false, countsAsFailure: false },
-  /** The answer of a write was lost. */
+  /** The response to a write was lost. */
   outcome_unknown: { class: "transport", retryable: false, countsAsFailure: true },
-  /** Postgres refused a statement. */
+  /** PostgreSQL rejected a statement. */
   sql_error: { class: "tool", retryable: false, countsAsFailure: true },
   /** A model did not answer in time. */
   llm_timeout: { class: "timeout", retryable: true, countsAsFailure: true },
-  /** The caller went away. */
+  /** The caller disconnected. */
   cancelled: { class: "tool", retryable: false, countsAsFailure: false },
 } as const;
 
 /** As the ledger records a failure. */
 export type ErrorType = keyof typeof ERROR_TYPES;
 
-/** As callers read it: several types can mean the same to them. */
+/** The type as callers see it: several internal types can mean the same to them. */
 export type ErrorClass = (typeof ERROR_TYPES)[ErrorType]["class"];
 
-/** What holds of an error code wherever it is met. */
+/** The properties of an error code. */
 export interface ErrorTraits {
   readonly status: number;
   readonly type: ErrorType;
-  /** What the reader should do next where the error itself does not say more. */
+  /** The next step for the reader, unless the error has a more specific hint. */
   readonly hint: string;
-  /** Whether the same attempt, later and unchanged, can succeed. */
+  /** True if the same request can succeed later without a change. */
   readonly retryable: boolean;
-  /** Whether it is one of the failures in a row of a tool that end in `EXCEEDED_RETRIES`. */
+  /** True if it counts toward a tool's consecutive failures, which end in `EXCEEDED_RETRIES`. */
   readonly countsAsFailure: boolean;
-  /** Whether other arguments could mend it. */
+  /** True if other arguments could fix it. */
   readonly isMendable: boolean;
-  /** Whether a call that ended so was refused, or could not be made: plain JSON answers its status. */
+  /**
+   * True if the call was refused or not made: the plain JSON API then responds with this status.
+   */
   readonly isRefusal: boolean;
-  /** Whose error it is where a server of somebody else was called; either: its own if it answered. */
+  /** Who caused the error of a call to an external server; `either`: the server if it answered. */
   readonly origin: "platform" | "server" | "either";
 }
 
@@ -85,7 +87,7 @@ export const ERROR_CODES = {
   AGENT_NOT_ALLOWED: error(
     403,
     "auth_error",
-    "Let a person or the service do it; an agent can ask with request_human_review.",
+    "This action needs a person or the service; an agent can ask with request_human_review.",
   ),
   INTERNAL: error(
     500,
@@ -150,8 +152,8 @@ export const ERROR_CODES = {
     "transport_error",
     "Make the receiver answer 2xx within 15 seconds, then send the message again.",
   ),
-  FILE_INVALID: error(400, "tool_error", "Name at most 20 files by their whole paths."),
-  FILE_NOT_FOUND: error(404, "tool_error", "Upload the file and name its whole path."),
+  FILE_INVALID: error(400, "tool_error", "Name at most 20 files by their full paths."),
+  FILE_NOT_FOUND: error(404, "tool_error", "Upload the file and name its full path."),
   FILE_TYPE_UNSUPPORTED: error(
     422,
     "tool_error",
@@ -199,7 +201,7 @@ export const ERROR_CODES = {
   ),
   OUTPUT_SCHEMA_INVALID: error(422, "tool_error", "Send an output_schema of JSON Schema 2020-12."),
   OUTPUT_SCHEMA_MISMATCH: error(422, "tool_error", "Relax output_schema or ask for less in it."),
-  OUTPUT_TOO_LARGE: error(422, "config_error", "Ask for less at once.", { origin: "server" }),
+  OUTPUT_TOO_LARGE: error(422, "config_error", "Ask for less in one call.", { origin: "server" }),
 
   // Reviews
   REVIEW_NOT_FOUND: error(
@@ -245,7 +247,7 @@ export const ERROR_CODES = {
   GUARDRAIL_FAILED: error(
     502,
     "transport_error",
-    "Try again; correct the guardrail if it goes on.",
+    "Try again; correct the guardrail if this continues.",
   ),
   MODEL_REFUSED: error(422, "tool_error", "Change the request."),
 
@@ -308,18 +310,18 @@ export const ERROR_CODES = {
   CREDENTIAL_REQUIRED: error(
     403,
     "auth_error",
-    "Store a credential of your own with set_tool_credential.",
+    "Store your own credential with set_tool_credential.",
     { isRefusal: true },
   ),
-  AUTHORIZATION_INVALID: error(400, "tool_error", "Begin to connect the account again."),
-  AUTHORIZATION_REFUSED: error(422, "tool_error", "Begin to connect the account again."),
+  AUTHORIZATION_INVALID: error(400, "tool_error", "Start connecting the account again."),
+  AUTHORIZATION_REFUSED: error(422, "tool_error", "Start connecting the account again."),
   OAUTH_UNAVAILABLE: error(
     422,
     "tool_error",
     "Store a credential with set_tool_credential instead.",
   ),
   TOOL_STATE_INVALID: error(422, "config_error", "Call the tool again from the beginning."),
-  TOOL_TIMEOUT: error(504, "timeout", "Ask for less at once, or try again later.", {
+  TOOL_TIMEOUT: error(504, "timeout", "Ask for less in one call, or try again later.", {
     isRefusal: true,
     origin: "server",
   }),
@@ -335,14 +337,14 @@ export const ERROR_CODES = {
   ),
   TOOL_CANCELLED: error(409, "cancelled", "Call the tool again if it is still needed."),
   TOOL_ADDRESS_FORBIDDEN: error(422, "config_error", "Register a public address."),
-  EXCEEDED_RETRIES: error(422, "tool_error", "Reach the goal by another way.", {
+  EXCEEDED_RETRIES: error(422, "tool_error", "Reach the goal another way.", {
     origin: "server",
   }),
   CALLER_REQUIRED: error(422, "auth_error", "Call it as a user."),
   FEEDBACK_TOKEN_NOT_FOUND: error(
     404,
     "tool_error",
-    "Send the feedback_token of a tool call of your own.",
+    "Send the feedback_token of one of your own tool calls.",
   ),
   FEEDBACK_CLOSED: error(409, "tool_error", "Grade a later call."),
 
@@ -359,19 +361,24 @@ export const ERROR_CODES = {
   SQL_FAILED: error(422, "sql_error", "Correct the statement by SQLSTATE, position and hint.", {
     isMendable: true,
   }),
-  SQL_ROW_LIMIT_EXCEEDED: error(422, "sql_error", "Narrow the WHERE clause and run it dry again.", {
-    isMendable: true,
-  }),
+  SQL_ROW_LIMIT_EXCEEDED: error(
+    422,
+    "sql_error",
+    "Narrow the WHERE clause and repeat the dry run.",
+    {
+      isMendable: true,
+    },
+  ),
   CONFIRMATION_REQUIRED: error(
     422,
     "validation_error",
-    "Run it with dry_run: true first and send that answer's next_call.",
+    "Run it with dry_run: true first, then send the next_call from the response.",
     { isMendable: true, countsAsFailure: false },
   ),
   CONFIRMATION_INVALID: error(
     422,
     "validation_error",
-    "Run the statement with dry_run: true and use the next_call of that answer.",
+    "Run the statement with dry_run: true and send the next_call from the response.",
     { isMendable: true },
   ),
   APPROVAL_REQUIRED: error(
@@ -388,14 +395,19 @@ export const ERROR_CODES = {
     "tool_error",
     "Name a text-search configuration of pg_ts_config.",
   ),
-  DOCUMENT_NOT_FOUND: error(404, "tool_error", "Search for the document's present path."),
+  PROJECT_SOURCE_MISMATCH: error(
+    409,
+    "tool_error",
+    "Use the project as its source allows, a repository or files, or choose another slug.",
+  ),
+  DOCUMENT_NOT_FOUND: error(404, "tool_error", "Search for the document's current path."),
   DOCUMENT_INVALID: error(400, "tool_error", "Send the document with all of its chunks."),
   QUERY_EMBEDDING_INVALID: error(
     400,
     "tool_error",
     "Send a vector of 768 dimensions that is not zero.",
   ),
-  EMBEDDER_MISMATCH: error(409, "tool_error", "Use the embedder that the project has now."),
+  EMBEDDER_MISMATCH: error(409, "tool_error", "Use the project's current embedder."),
   SWITCH_INCOMPLETE: error(409, "tool_error", "Wait until the next embedder has all vectors."),
 
   // Embedders
@@ -410,22 +422,22 @@ export const ERROR_CODES = {
   EMBEDDER_TEXT_REFUSED: error(
     422,
     "tool_error",
-    "Send the texts one by one to find the one that it does not take.",
+    "Send the texts one by one to find the one it rejects.",
   ),
   EMBEDDER_RATE_LIMITED: error(
     429,
     "rate_limited",
-    "Wait as long as it asks, or lower the embedder's items_per_minute.",
+    "Wait as long as the provider asks, or lower the embedder's items_per_minute.",
   ),
   EMBEDDER_QUOTA_EXHAUSTED: error(
     429,
     "rate_limited",
-    "Wait until the quota comes back, or raise it at the provider.",
+    "Wait until the quota resets, or raise it at the provider.",
   ),
   EMBEDDER_UNAVAILABLE: error(
     502,
     "transport_error",
-    "Try again later; check the embedder's base_url if this goes on.",
+    "Try again later; check the embedder's base_url if this continues.",
   ),
   EMBEDDER_OUTPUT_INVALID: error(
     502,
@@ -479,12 +491,12 @@ export const ERROR_CODES = {
 /** A stable code; clients may branch on it. */
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** True when `value` is one of the product's stable codes. */
+/** True if `value` is one of the product's stable codes. */
 export function isErrorCode(value: unknown): value is ErrorCode {
   return typeof value === "string" && Object.hasOwn(ERROR_CODES, value);
 }
 
-/** The traits of a code; without one, a tool reported an error in its own words. */
+/** The properties of a code; without a code, a tool reported an error in its own words. */
 export function traitsOf(code: ErrorCode | undefined): ErrorTraits {
   return ERROR_CODES[code ?? "TOOL_FAILED"];
 }

@@ -2,18 +2,18 @@ import { definedOnly } from "../defined_only.ts";
 import type { JsonValue } from "../json.ts";
 import { ERROR_CODES, type ErrorCode } from "./codes.ts";
 
-/** What a {@linkcode SwarmError} carries beside its code and message. */
+/** What a {@linkcode SwarmError} carries in addition to its code and message. */
 export interface SwarmErrorOptions {
-  /** What the reader should do next, as one sentence; by default what its code says. */
+  /** The next step for the reader, in one sentence; defaults to the hint of the code. */
   readonly hint?: string;
-  /** Machine-readable particulars. Never a secret. */
+  /** Machine-readable details. Never contains a secret. */
   readonly details?: JsonValue;
-  /** Seconds the other side asked us to wait (`Retry-After`). */
+  /** Seconds to wait, as requested by the other side (`Retry-After`). */
   readonly retryAfterSeconds?: number;
   readonly cause?: unknown;
 }
 
-/** The wire form of an error: what HTTP answers, `tasks.error` and step outputs hold. */
+/** The wire format of an error, as in HTTP responses, `tasks.error` and step outputs. */
 export interface ErrorBody {
   readonly code: ErrorCode;
   readonly message: string;
@@ -22,8 +22,8 @@ export interface ErrorBody {
 }
 
 /**
- * A failure with a stable code. The message says what was tried and what is wrong;
- * the hint says what to do next.
+ * A failure with a stable code. The message says what was attempted and what is wrong; the hint
+ * says what to do next.
  *
  * @example
  * ```ts
@@ -52,7 +52,7 @@ export class SwarmError extends Error {
     return ERROR_CODES[this.code].status;
   }
 
-  /** Whether the same attempt can succeed later. */
+  /** True if the same request can succeed later. */
   get isRetryable(): boolean {
     return ERROR_CODES[this.code].retryable;
   }

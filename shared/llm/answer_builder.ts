@@ -14,16 +14,16 @@ import type {
 } from "./model_port.ts";
 import { toTraceable } from "./traceable_value.ts";
 
-/** The longest answer taken over: text and arguments of all tool calls together. */
+/** Longest accepted answer: text plus the arguments of all tool calls. */
 export const MAX_ANSWER_CHARS = 5_000_000;
 
-/** The most calls that one answer may ask for; each becomes a step. */
+/** Maximum number of calls in one answer; each becomes a step. */
 const MAX_CALLS = 128;
 
-/** How much of arguments that did not parse is kept. */
+/** Characters kept of arguments that did not parse. */
 export const MAX_MALFORMED_CHARS = 2_000;
 
-/** A piece of a tool call, as it streams in or whole. */
+/** A part of a tool call while streaming, or a whole one. */
 export interface ToolCallPiece {
   readonly call_id?: string | null | undefined;
   readonly name?: string | null | undefined;
@@ -37,7 +37,7 @@ interface OpenCall {
   argumentsText: string;
 }
 
-/** Puts an answer together from its pieces, in the order in which they arrive. */
+/** Assembles an answer from its parts, in order of arrival. */
 export class AnswerBuilder {
   readonly #endpoint: ModelEndpoint;
   readonly #deltas: AnswerDeltas;
@@ -61,7 +61,7 @@ export class AnswerBuilder {
   }
 
   /**
-   * Adds to what the model thought before it answered.
+   * Appends to the model's thoughts.
    *
    * @throws SwarmError MODEL_OUTPUT_INVALID when the answer grows too long.
    */
@@ -70,14 +70,14 @@ export class AnswerBuilder {
     this.#reasoning += text;
   }
 
-  /** Adds a tool that the provider has run itself. */
+  /** Adds a tool call that the provider ran itself. */
   addProviderCall({ name, input, output }: ProviderToolCall): void {
     if (this.#providerCalls.length === MAX_CALLS) return;
     this.#providerCalls.push({ name, input: toTraceable(input), output: toTraceable(output) });
   }
 
   /**
-   * Adds to the call with this number, or begins it.
+   * Appends to the call with this number, or starts it.
    *
    * @throws SwarmError MODEL_OUTPUT_INVALID when the answer grows too long or has too many calls.
    */
@@ -96,7 +96,7 @@ export class AnswerBuilder {
     this.#deltas.callArguments(number, name, piece.argumentsText ?? "");
   }
 
-  /** The calls so far, with an id each that no other call of the turn has. */
+  /** The calls so far, each with an id that is unique in the turn. */
   toolCalls(): ModelToolCall[] {
     const taken = new Set<string>();
     return [...this.#calls.values()].map((call) => {
@@ -107,7 +107,7 @@ export class AnswerBuilder {
     });
   }
 
-  /** @param stopped Why the model stopped; servers that say `stop` beside tool calls are corrected. */
+  /** @param stopped Why the model stopped; `stop` is corrected if there are tool calls. */
   finish(
     stopped: ModelResponse["finish_reason"],
     usage: ModelUsage,
@@ -128,7 +128,7 @@ export class AnswerBuilder {
     };
   }
 
-  /** What the provider counts itself goes before what is seen of it in the answer. */
+  /** The provider's own counts take precedence over what the answer shows. */
   #countProviderCalls({ web_search_calls, code_execution_calls }: ModelUsage): Partial<ModelUsage> {
     const count = (name: ProviderToolCall["name"]) =>
       this.#providerCalls.filter((call) => call.name === name).length || undefined;
@@ -155,7 +155,7 @@ function parseArguments(text: string): Pick<ModelToolCall, "arguments" | "malfor
   if (text.trim() === "") return { arguments: {} };
   const value = parseJsonOrUndefined(text, ARGUMENTS_LIMITS);
   if (isJsonObject(value)) return { arguments: value };
-  // The model reads it again as `malformed`, so that it can correct itself.
+  // The model sees the text again as `malformed`, so that it can correct itself.
   return { arguments: null, malformed: text.slice(0, MAX_MALFORMED_CHARS) };
 }
 

@@ -1,21 +1,21 @@
 import { ArgumentTextDecoder } from "./argument_text_decoder.ts";
 import type { ModelRequest } from "./model_port.ts";
 
-/** Where streamed text goes, and which of it. */
+/** Which parts of a stream are passed on, and to whom. */
 export interface AnswerDeltasOptions {
   readonly request: Pick<ModelRequest, "streamedArgument">;
   readonly onDelta: ((text: string) => void) | undefined;
-  /** The answer is a document, which nobody wants to read as it grows. */
+  /** The answer is a JSON document, which is not shown while it streams. */
   readonly isDocument: boolean;
 }
 
 /**
- * What people read of an answer as it streams in: its text, and the text of the one argument that
- * holds the final answer. A document in JSON is not for reading and gives nothing.
+ * Passes on the readable parts of a streaming answer: its text, and the text of the argument that
+ * holds the final answer. A JSON document produces nothing.
  */
 export class AnswerDeltas {
   readonly #options: AnswerDeltasOptions;
-  /** Of the first call that holds the final answer. */
+  /** The decoder for the first call that holds the final answer. */
   #final: { readonly callNumber: number; readonly decoder: ArgumentTextDecoder } | null = null;
   #hasText = false;
   #hasFinalText = false;

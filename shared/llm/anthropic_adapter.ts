@@ -10,7 +10,7 @@ import { callOverTransport, type ModelFetch, type TransportOptions } from "./mod
 import { OfferedFunctions } from "./offered_functions.ts";
 import { SDK_TIMEOUT_MS } from "./sdk_timeout.ts";
 
-/** Speaks the messages API of Anthropic or of a compatible server at the endpoint's base URL. */
+/** Implements the Messages API of Anthropic or a compatible server at the endpoint's base URL. */
 export function createAnthropicAdapter(
   endpoint: ModelEndpoint,
   options: TransportOptions = {},
@@ -41,16 +41,16 @@ export function createAnthropicAdapter(
   };
 }
 
-/** How often one turn may be paused while the provider's own tools run. */
+/** Maximum pauses of one turn while the provider's own tools run. */
 const MAX_PAUSES = 16;
 
 type Body = ReturnType<typeof toMessagesRequest>;
 
-/** The request that goes on with a paused turn; null when the turn has ended. */
+/** The request that continues a paused turn; null if the turn has ended. */
 function resumed(body: Body, reader: AnthropicAnswerReader): Body | null {
   const resumption = reader.resumption();
   if (resumption === null) return null;
-  // The blocks are the API's own, which it takes back as they are.
+  // The API accepts its own blocks unchanged.
   const content = resumption.content as unknown as Anthropic.ContentBlockParam[];
   return {
     ...body,
@@ -66,12 +66,12 @@ function pausedTooOften(endpoint: ModelEndpoint): SwarmError {
   });
 }
 
-/** Everything is given, so that no environment variable or profile of the SDK's has a say. */
+/** All options are explicit, so that no environment variable or profile of the SDK applies. */
 function createClient(endpoint: ModelEndpoint, fetch: ModelFetch): BaseAnthropic {
   return new BaseAnthropic({
     apiKey: endpoint.apiKey ?? "none",
     webhookKey: null,
-    // The SDK adds the version itself; operators tend to write it anyway.
+    // The SDK adds the version itself, but operators often include it.
     baseURL: (endpoint.baseUrl ?? "https://api.anthropic.com").replace(/(\/v1)?\/?$/, ""),
     maxRetries: 0,
     timeout: SDK_TIMEOUT_MS,

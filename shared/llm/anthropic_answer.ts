@@ -9,9 +9,8 @@ import type { AnswerDeltas } from "./answer_deltas.ts";
 import { type AnswerBlock, toProviderData, toWireBlock } from "./anthropic_messages.ts";
 import { createCutError } from "./model_error.ts";
 import type { ModelEndpoint, ModelResponse, ModelUsage, ProviderToolCall } from "./model_port.ts";
-import { addUsage } from "./add_usage.ts";
 
-/** Where the provider runs programs: a turn that goes on runs them at the same place. */
+/** The container in which the provider runs programs; a continued turn reuses it. */
 const containerSchema = z.object({ id: z.string() }).nullish();
 
 const usageSchema = z.object({
@@ -35,7 +34,7 @@ const knownBlockSchema = z.discriminatedUnion("type", [
 
 const KNOWN_BLOCKS = ["text", "tool_use", "thinking", "redacted_thinking"];
 
-/** What the provider's own tools were asked and have answered goes back as it came. */
+/** Inputs and results of the provider's own tools are sent back unchanged. */
 const providerBlockSchema = jsonObject
   .refine(({ type }) => typeof type === "string" && !KNOWN_BLOCKS.includes(type))
   .transform((block) => ({ type: "provider" as const, block, inputText: "" }));
@@ -72,7 +71,7 @@ const eventSchema = z.discriminatedUnion("type", [
   }),
 ]);
 
-/** The others carry nothing we need, and the API may add kinds at any time. */
+/** Other kinds carry nothing this product needs, and the API may add kinds at any time. */
 const EVENTS_WE_READ: readonly unknown[] = [
   "message_start",
   "content_block_start",
@@ -86,14 +85,14 @@ type StreamEvent = z.infer<typeof eventSchema>;
 type Usage = z.infer<typeof usageSchema>;
 
 /**
- * Reads a whole message, or a stream's events, into an answer. A turn that the provider pauses
- * while its own tools run comes as several messages, read one after the other.
+ * Reads a whole message, or a stream's events, into an answer. If the provider pauses a turn while
+ * its own tools run, several messages are read in sequence.
  */
 export class AnthropicAnswerReader {
   readonly #endpoint: ModelEndpoint;
   readonly #answer: AnswerBuilder;
   readonly #blocks = new Map<number, Block>();
-  /** Number of the first block of the message at hand. */
+  /** Index of the first block of the current message. */
   #firstBlock = 0;
   #usage: Usage = {};
   #earlierUsage: ModelUsage | null = null;
@@ -122,8 +121,7 @@ export class AnthropicAnswerReader {
   }
 
   /**
-   * What goes on with a turn that the provider has paused, for the next request; null when the turn
-   * has ended.
+   * The state that continues a paused turn in the next request; null if the turn has ended.
    */
   resumption(): { readonly content: readonly JsonObject[]; readonly container?: string } | null {
     if (this.#stopReason !== "pause_turn") return null;
@@ -135,7 +133,7 @@ export class AnthropicAnswerReader {
     return { content, ...definedOnly({ container: this.#containerId }) };
   }
 
-  /** @throws SwarmError MODEL_UNAVAILABLE when the answer has no end. */
+  /** @throws SwarmError MODEL_UNAVAILABLE if the answer is cut off. */
   finish(): ModelResponse {
     if (this.#stopReason === undefined) throw createCutError(this.#endpoint);
     const blocks = this.#answerBlocks();
@@ -214,7 +212,7 @@ export class AnthropicAnswerReader {
   }
 }
 
-/** A streamed block of a tool's use has its input as text. */
+/** A streamed tool-use block has its input as text. */
 function withInput(
   { block, inputText }: { readonly block: JsonObject; readonly inputText: string },
 ): JsonObject {
@@ -222,7 +220,7 @@ function withInput(
   return isJsonObject(input) ? { ...block, input } : block;
 }
 
-/** What the provider's own tools were asked, each with its answer. */
+/** The calls of the provider's own tools, each with its result. */
 function providerUses(blocks: readonly AnswerBlock[]): ProviderToolCall[] {
   const own = blocks.flatMap((block) => block.type === "provider" ? [block.block] : []);
   return own.flatMap((use): ProviderToolCall[] => {
@@ -235,7 +233,7 @@ function providerUses(blocks: readonly AnswerBlock[]): ProviderToolCall[] {
 
 function providerToolOf(name: JsonValue | undefined): ProviderToolCall["name"] | null {
   if (name === "web_search") return "web_search";
-  // The API runs commands and edits files by tools of their own.
+  // The API uses separate tools to run commands and to edit files.
   return typeof name === "string" && name.endsWith("code_execution") ? "code_execution" : null;
 }
 
@@ -255,7 +253,7 @@ function toFinishReason(reason: string): ModelResponse["finish_reason"] {
   return reason === "max_tokens" || reason === "model_context_window_exceeded" ? "length" : "stop";
 }
 
-/** The API counts what it read from and wrote to its cache apart from the rest of the input. */
+/** The API counts cache reads and writes separately from the rest of the input. */
 function toUsage(usage: Usage): ModelUsage {
   const cachedInputTokens = usage.cache_read_input_tokens ?? 0;
   const written = usage.cache_creation_input_tokens ?? 0;
@@ -268,4 +266,11 @@ function toUsage(usage: Usage): ModelUsage {
       web_search_calls: usage.server_tool_use?.web_search_requests || undefined,
     }),
   };
+}
+
+/** The combined usage of the requests for one answer. */
+function addUsage(first: ModelUsage, second: ModelUsage): ModelUsage {
+  const names = new Set([...Object.keys(first), ...Object.keys(second)]) as Set<keyof ModelUsage>;
+  const sums = [...names].map((name) => [name, (first[name] ?? 0) + (second[name] ?? 0)] as const);
+  return { ...first, ...second, ...Object.fromEntries(sums) };
 }

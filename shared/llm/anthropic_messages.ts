@@ -12,9 +12,9 @@ type Block = Anthropic.ContentBlockParam;
 type Message = { readonly role: "user" | "assistant"; readonly content: Block[] };
 type MessagesRequest = Omit<Anthropic.MessageCreateParamsNonStreaming, "stream">;
 
-/** The API demands a limit; every current model can write as much as this. */
+/** The API requires a limit; every current model can write this many tokens. */
 const DEFAULT_MAX_TOKENS = 8_192;
-/** What a model thinks counts toward the limit; every model that thinks can write as much as this. */
+/** Thinking tokens count toward the limit; every thinking model can write this many tokens. */
 const DEFAULT_MAX_TOKENS_WITH_REASONING = 32_000;
 
 /** A block of an answer as it goes back into the conversation. */
@@ -28,7 +28,7 @@ export type AnswerBlock =
     readonly name: string;
     readonly input: JsonObject;
   }
-  /** What a tool of the provider's was asked, or has answered. */
+  /** The input or the result of a provider's tool. */
   | { readonly type: "provider"; readonly block: JsonObject };
 
 const providerDataSchema = z.object({
@@ -37,8 +37,8 @@ const providerDataSchema = z.object({
 });
 
 /**
- * Keeps an answer's blocks for the next request when it contains what the API wants back unchanged
- * and in its place: thinking, and the use of its own tools; undefined otherwise.
+ * Keeps an answer's blocks for the next request if they include thinking or the provider's own
+ * tools, which the API requires unchanged and in order; undefined otherwise.
  */
 export function toProviderData(content: readonly AnswerBlock[]): JsonValue | undefined {
   const isKept = (block: AnswerBlock) => block.type !== "text" && block.type !== "tool_use";
@@ -97,7 +97,7 @@ const EFFORTS = {
   max: "max",
 } as const;
 
-/** For models that take no effort. */
+/** For models without an effort setting. */
 const BUDGETS = {
   minimal: 1_024,
   low: 4_096,
@@ -106,7 +106,7 @@ const BUDGETS = {
   xhigh: 25_600,
   max: 25_600,
 } as const;
-/** The API takes no less. */
+/** The API's minimum. */
 const MIN_BUDGET = 1_024;
 
 function isReasoning({ reasoningEffort }: ModelRequest): boolean {
@@ -141,8 +141,8 @@ function toSystem({ system, isUncached }: ModelRequest): string | Anthropic.Text
 }
 
 /**
- * Marks the end of the conversation, which the next request begins with, and the end of what the
- * request before this one held, where its own mark stood.
+ * Marks the end of the conversation, which the next request starts with, and the end of the
+ * previous request's conversation, where its mark was.
  */
 function withBreakpoints(turns: readonly Message[]): Message[] {
   const ends = turns.flatMap(({ role }, index) => role === "user" ? [index] : []).slice(-2);
@@ -156,7 +156,7 @@ function markLast(block: Block, index: number, content: readonly Block[]): Block
   return canBeMarked && index === content.length - 1 ? { ...block, ...CACHED } : block;
 }
 
-/** Roles must alternate, and all results of a turn's tool calls must stand in one user message. */
+/** Roles must alternate, and all results of a turn's tool calls must be in one user message. */
 function mergeTurns(messages: readonly ModelMessage[], functions: OfferedFunctions): Message[] {
   const turns: Message[] = [];
   for (const message of messages) {
@@ -170,11 +170,11 @@ function mergeTurns(messages: readonly ModelMessage[], functions: OfferedFunctio
   return turns;
 }
 
-/** Empty text blocks are refused by the API, so an empty message has no blocks at all. */
+/** The API rejects empty text blocks, so an empty message has no blocks. */
 function toBlocks(message: ModelMessage, functions: OfferedFunctions): Block[] {
   switch (message.role) {
     case "user":
-      // The API advises files before the text that asks about them.
+      // The API recommends placing files before the text that refers to them.
       return [...filePartsOf(message, TAKEN_FILES).map(toFileBlock), ...toTextBlocks(message.text)];
     case "tool": {
       const { text, files } = resultPartsOf(message, TAKEN_FILES);
@@ -218,7 +218,7 @@ function toTextBlocks(text: string): { type: "text"; text: string }[] {
   return text.trim() === "" ? [] : [{ type: "text", text }];
 }
 
-/** Ids of a conversation begun with another provider may hold signs that this one refuses. */
+/** Ids from another provider may contain characters that this one rejects. */
 function toLegalId(callId: string): string {
   return callId.replace(/[^a-zA-Z0-9_-]/g, "_");
 }

@@ -8,25 +8,25 @@ const ESCAPES: Readonly<Record<string, string>> = {
 
 /**
  * Decodes the text of one argument of a call while the call's JSON streams in: `{"output":"Hel`
- * gives `Hel`. Anything but a string at the argument's place gives nothing.
+ * yields `Hel`. An argument that is not a string yields nothing.
  */
 export class ArgumentTextDecoder {
   readonly #argument: string;
   #depth = 0;
   #expectsKey = false;
   #key = "";
-  /** Which string is being read: a key or the value of the object itself, or any other. */
+  /** Which string is being read: a key or value of the top-level object, or another one. */
   #string: "none" | "key" | "wanted" | "other" = "none";
-  /** What follows a backslash so far; null outside of an escape. */
+  /** The characters after a backslash so far; null outside an escape. */
   #escape: string | null = null;
-  /** The first half of a character, which waits for its second. */
+  /** The first half of a surrogate pair, until the second half arrives. */
   #highSurrogate = "";
 
   constructor(argument: string) {
     this.#argument = argument;
   }
 
-  /** Takes more of the JSON and returns the text that it adds, in whole characters. */
+  /** Reads more of the JSON and returns the text that it adds, in whole characters. */
   push(piece: string): string {
     let text = this.#highSurrogate;
     for (let index = 0; index < piece.length; index++) text += this.#read(piece.charAt(index));

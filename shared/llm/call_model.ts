@@ -19,7 +19,7 @@ import { estimatedInputTokens } from "./estimated_tokens.ts";
 import { createDeltaRedactor, redactResponse } from "./redact_model_output.ts";
 import type { ModelKey, ResolveModelKey } from "./resolve_model_key.ts";
 
-/** A row of `llm_providers`, as far as a call needs it. */
+/** The columns of `llm_providers` that a call needs. */
 export interface ModelProvider {
   readonly id: string;
   readonly name: string;
@@ -28,7 +28,7 @@ export interface ModelProvider {
   readonly default_model: string;
 }
 
-/** What an agent, or a tool's settings, say about the model; null leaves it to the provider. */
+/** Model settings of an agent or a tool; null uses the provider's default. */
 export interface ModelSettings {
   readonly model: string | null;
   readonly temperature: number | null;
@@ -39,75 +39,75 @@ export interface ModelSettings {
   readonly provider_tools?: readonly ProviderTool[];
 }
 
-/** A model to ask instead. */
+/** A fallback model. */
 export interface FallbackModel {
   readonly provider: ModelProvider;
   /** Null: the provider's default model. */
   readonly model: string | null;
 }
 
-/** A provider that did not answer a call, which another one then did. */
+/** A provider that failed before another one answered the call. */
 export interface PassedProvider {
   readonly provider: string;
   readonly model: string;
   readonly code: ErrorCode;
 }
 
-/** One model call of the product. */
+/** One model call. */
 export interface ModelCall {
-  /** Null when the agent names none, or one that is not active. */
+  /** Null if the agent has no provider, or an inactive one. */
   readonly provider: ModelProvider | null;
-  /** Asked in this order when those before them fail for reasons of their provider. @default none */
+  /** Used in this order when the previous ones fail because of their provider. @default none */
   readonly fallbacks?: readonly FallbackModel[];
-  /** Whether a failure is answered by the next fallback. @default outages and used-up quotas */
+  /** Whether a failure moves on to the next fallback. @default outages and used-up quotas */
   readonly isPassable?: (error: SwarmError) => boolean;
-  /** Hears that a call has failed and the next provider is asked: what has streamed in is void. */
+  /** Called when a call failed and the next provider is used: discard the streamed text. */
   readonly onFallback?: () => void;
   readonly settings: ModelSettings;
-  /** Whose key may pay and whose policies count; null is the service itself. */
+  /** The user whose keys and policies apply; null is the service itself. */
   readonly userId: string | null;
   readonly prompt: Pick<
     ModelRequest,
     "system" | "messages" | "tools" | "output" | "streamedArgument" | "cacheKey"
   >;
   readonly signal: AbortSignal;
-  /** Receives text as it streams in. Given, the call streams; absent, it does not. */
+  /** Receives text as it streams in. The call streams only if this is set. */
   readonly onDelta?: (text: string) => void;
 }
 
-/** What a call used, in the form in which steps store it. */
+/** The usage of a call, in the form that steps store. */
 export type ModelUsageRecord = ModelUsage & {
   /** Row of `llm_providers`; null for a model outside the registry. */
   readonly provider_id: string | null;
   readonly model: string;
   readonly key_source: ModelKey["keySource"];
-  /** What was reserved for the call, to be settled when it is booked; absent without a cap. */
+  /** The reserved amount, settled when the call is booked; absent without a cap. */
   readonly reservation_id?: string;
-  /** Providers that were asked before and failed; absent when the first one answered. */
+  /** Providers that failed before; absent if the first one answered. */
   readonly passed_over?: readonly PassedProvider[];
 };
 
-/** What came of a call. */
+/** The result of a call. */
 export interface ModelCallResult {
   readonly answer: ModelAnswer;
   readonly usage: ModelUsageRecord;
 }
 
-/** What calling models needs from outside. */
+/** The dependencies of model calls. */
 export interface ModelCallPorts {
   readonly resolveKey: ResolveModelKey;
   readonly createAdapter: CreateModelAdapter;
 }
 
-/** The one way in which the product calls a model. */
+/** Calls a model; the only way in which the product does so. */
 export type CallModel = (call: ModelCall) => Promise<ModelCallResult>;
 
 /**
- * Makes the product's model port: it picks the model (the settings', else the provider's default),
- * asks policies and Vault for the key, calls once (again without what the model refuses: a
- * temperature, or strict tools), and keeps the key out of whatever it returns. Where the provider
- * is overloaded, out of quota or down (or as `isPassable` says), the fallbacks are asked; when none
- * of them answers, the first failure of one that was asked is thrown.
+ * Creates the product's model port. It picks the model (from the settings, otherwise the provider's
+ * default), resolves the key through policies and Vault, calls the model (again without an option
+ * that the model rejects, such as a temperature or strict tools), and removes the key from the
+ * result. If the provider is overloaded, out of quota or down (or if `isPassable` says so), it uses
+ * the fallbacks; if all fail, it throws the first failure.
  *
  * @throws SwarmError PROVIDER_NOT_FOUND, MODEL_KEY_MISSING, MODEL_POLICY_DENIED,
  * TOOL_ADDRESS_FORBIDDEN for a `base_url` that may not be reached, and the codes of
@@ -131,7 +131,7 @@ export function createModelCaller(ports: ModelCallPorts): CallModel {
       } catch (error) {
         if (!(error instanceof SwarmError)) throw error;
         const isPassable = call.isPassable ?? isProvidersFailure;
-        // What is wrong with a fallback must not hide why it was asked.
+        // An error of a fallback must not hide the original failure.
         if (!isPassable(error) && failures.length === 0) throw error;
         call.signal.throwIfAborted();
         const passed = { provider: candidate.provider.name, model, code: error.code };
@@ -179,19 +179,19 @@ async function callOne(
       },
     };
   } catch (error) {
-    // An aborted call may have been answered in part, and paid for.
+    // An aborted call may have a partial answer that costs money.
     if (!signal.aborted) await key.release?.();
     throw error;
   }
 }
 
-/** The provider itself said nothing: its key is missing, or a policy forbids it. */
+/** The provider was not called: its key is missing, or a policy forbids it. */
 const NEVER_ASKED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "MODEL_KEY_MISSING",
   "MODEL_POLICY_DENIED",
 ]);
 
-/** True of a failure that another provider need not share: overload, outage, a used-up quota. */
+/** True for a failure that another provider may not have: overload, outage, a used-up quota. */
 function isProvidersFailure(error: SwarmError): boolean {
   switch (error.code) {
     case "MODEL_UNAVAILABLE":
@@ -205,7 +205,10 @@ function isProvidersFailure(error: SwarmError): boolean {
   }
 }
 
-/** Notes from whom the provider's data comes: signatures and hidden reasoning go to nobody else. */
+/**
+ * Records where the provider's data comes from: signatures and hidden reasoning are sent to no
+ * other provider.
+ */
 function withOrigin(answer: ModelAnswer, { name }: ModelProvider): ModelAnswer {
   const { provider_data: data } = answer;
   return isJsonObject(data) ? { ...answer, provider_data: { ...data, provider: name } } : answer;
@@ -223,7 +226,7 @@ function withOwnData(request: ModelRequest, { name }: ModelProvider): ModelReque
 function toRequest({ prompt, settings }: ModelCall, model: string): ModelRequest {
   const { temperature, max_tokens: maxOutputTokens, provider_tools: providerTools = [] } = settings;
   const { reasoning_effort: reasoningEffort = null } = settings;
-  // Models that reason take none, or none but their own.
+  // Reasoning models accept no temperature, or only their own.
   const hasTemperature = temperature !== null &&
     (reasoningEffort === null || reasoningEffort === "none");
   return {

@@ -8,22 +8,22 @@ import type {
   ModelResponse,
 } from "./model_port.ts";
 
-/** Something that a request goes on without, or asks for otherwise, when the provider refuses it. */
+/** A request option that is dropped or changed when the provider rejects it. */
 interface Concession {
   readonly isAbout: RegExp;
-  /** Undefined where the request has nothing of the kind. */
+  /** Undefined if the request does not have the option. */
   concede(request: ModelRequest, api: ModelApi): ModelRequest | undefined;
 }
 
 const CONCESSIONS: readonly Concession[] = [
-  // Reasoning models take no temperature but their own.
+  // Reasoning models accept only their own temperature.
   {
     isAbout: /temperature/i,
     concede({ temperature, ...request }) {
       return temperature === undefined ? undefined : request;
     },
   },
-  // Gemini checks calls of its own making by their signature; those of other models have none.
+  // Gemini checks the signatures of its own calls; calls of other models have none.
   {
     isAbout: /thought_?signature/i,
     concede(request) {
@@ -39,7 +39,7 @@ const CONCESSIONS: readonly Concession[] = [
       return request.keepsNoReasoning === true ? undefined : { ...request, keepsNoReasoning: true };
     },
   },
-  // Newer models are asked for an effort, older ones for a number of tokens.
+  // Newer models take an effort, older ones a number of tokens.
   {
     isAbout: /reasoning|thinking|thought|effort/i,
     concede(request, api) {
@@ -49,7 +49,7 @@ const CONCESSIONS: readonly Concession[] = [
       return hasBudgets ? { ...request, hasReasoningBudget: true } : withoutEffort;
     },
   },
-  // Not every server takes back the reasoning that it gave.
+  // Some servers reject their own reasoning in the next request.
   { isAbout: /reasoning|thinking|thought|signature|encrypted/i, concede: withoutKeptData },
   {
     isAbout: /cache/i,
@@ -63,13 +63,12 @@ const CONCESSIONS: readonly Concession[] = [
       return output === undefined ? undefined : request;
     },
   },
-  // Not every model takes images or PDFs, and not everything that a tool calls an image is one.
+  // Not every model takes images or PDFs, and tools may return broken ones.
   {
     isAbout: /image|vision|multi-?modal|document|pdf|file|media|base64|content[ _]?(type|part)/i,
     concede: withoutResultFiles,
   },
-  // Compatible servers need not know strict tools, and strict mode has more rules than its
-  // documentation says.
+  // Compatible servers may not support strict tools, and strict mode has undocumented rules.
   {
     isAbout: /strict|schema|tools?\b|function/i,
     concede(request) {
@@ -80,8 +79,9 @@ const CONCESSIONS: readonly Concession[] = [
 ];
 
 /**
- * Asks again without what the provider refuses, once for each thing. Which models take what
- * changes too often to be listed, and providers say so before they answer.
+ * Repeats the request without the options that the provider rejects, once per option. Which model
+ * supports which option changes too often for a list, and providers reject options before they
+ * generate.
  *
  * @throws what the adapter throws.
  */
@@ -103,7 +103,7 @@ export async function generateAsTaken(
   }
 }
 
-/** Undefined when the refusal is about nothing that could be left out. */
+/** Undefined if the rejection does not concern an optional part. */
 function withoutRefused(
   request: ModelRequest,
   refusal: string,

@@ -2,9 +2,9 @@ import type { ModelAdapter, ModelEndpoint } from "./model_port.ts";
 import type { TransportOptions } from "./model_transport.ts";
 
 /**
- * Makes the adapter that speaks the endpoint's wire format.
+ * Creates the adapter for the endpoint's wire format.
  *
- * Each SDK costs some 20 ms of CPU time and 10 to 16 MB, so it is imported with its first call.
+ * Each SDK costs some 20 ms of CPU time and 10 to 16 MB, so it is imported on first use.
  */
 export async function createModelAdapter(
   endpoint: ModelEndpoint,

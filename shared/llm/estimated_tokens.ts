@@ -1,12 +1,10 @@
 import { estimatedFileTokens } from "../file_tokens.ts";
 import { filesOf, type ModelApi, type ModelRequest } from "./model_port.ts";
 
-/** As models count English. */
+/** Typical for English. */
 export const CHARS_PER_TOKEN = 4;
 
-/**
- * What a prompt probably has, by the length of its texts and what its files are expected to take.
- */
+/** Estimates the tokens of a prompt from the length of its texts and from its files. */
 export function estimatedInputTokens(
   { system, messages }: Pick<ModelRequest, "system" | "messages">,
   api: ModelApi,

@@ -1,7 +1,7 @@
 import { SwarmError } from "../errors/swarm_error.ts";
 import type { ModelMessage } from "./model_port.ts";
 
-/** A file as adapters write it. */
+/** A file that adapters can send. */
 export interface FilePart {
   readonly name: string;
   readonly mediaType: string;
@@ -9,7 +9,7 @@ export interface FilePart {
 }
 
 /**
- * The files of a message, for an API that takes those media types.
+ * The files of a message, for an API that accepts these media types.
  *
  * @throws FILE_TYPE_UNSUPPORTED before anything is sent.
  */
@@ -58,13 +58,16 @@ function nameOf(path: string): string {
 }
 
 function notRead(path: string): SwarmError {
-  return new SwarmError("INTERNAL", `Cannot send the file '${path}': it has not been read`);
+  return new SwarmError(
+    "INTERNAL",
+    `Cannot send the file '${path}': its content has not been read`,
+  );
 }
 
 function notTaken(path: string, mediaType: string, taken: readonly string[]): SwarmError {
   return new SwarmError(
     "FILE_TYPE_UNSUPPORTED",
-    `Cannot send the file '${path}': the agent's model takes no ${mediaType}`,
+    `Cannot send the file '${path}': the agent's model does not accept ${mediaType}`,
     { hint: `Send ${taken.join(", ")} or a text file, or use an agent of another provider.` },
   );
 }

@@ -7,7 +7,7 @@ import { fromNativeOutput, nativeOutput } from "./native_output.ts";
 import { callOverTransport, type ModelFetch, type TransportOptions } from "./model_transport.ts";
 import { OfferedFunctions } from "./offered_functions.ts";
 
-/** Speaks the Gemini API (`v1beta`) at Google or at the endpoint's base URL. */
+/** Implements the Gemini API (`v1beta`) at Google or at the endpoint's base URL. */
 export function createGoogleAdapter(
   endpoint: ModelEndpoint,
   options: TransportOptions = {},
@@ -18,7 +18,7 @@ export function createGoogleAdapter(
         const { signal, onDelta } = asked;
         const { models } = createClient(endpoint, fetch);
         const functions = new OfferedFunctions(request, "gemini");
-        // Gemini takes no schema of the answer beside functions.
+        // Gemini does not accept an answer schema together with functions.
         const output = functions.definitions.length === 0 ? nativeOutput(request) : null;
         const body = toContentRequest(request, { functions, output, signal });
         const deltas = new AnswerDeltas({ request, onDelta, isDocument: output !== null });
@@ -42,7 +42,7 @@ function createClient(endpoint: ModelEndpoint, fetch: ModelFetch): GoogleGenAI {
     apiVersion: "v1beta",
     httpOptions: {
       apiVersion: "v1beta",
-      // The SDK adds the version itself; operators tend to write it anyway.
+      // The SDK adds the version itself, but operators often include it.
       baseUrl: baseUrl.replace(/(\/v1(beta)?)?\/?$/, ""),
       fetch,
     },

@@ -31,7 +31,7 @@ const responseSchema = z.object({
 
 type Usage = z.infer<typeof responseSchema>["usageMetadata"];
 
-/** The model's own failures; trying again can help. */
+/** The model's own failures; a retry can help. */
 const INVALID_REASONS = [
   "MALFORMED_FUNCTION_CALL",
   "UNEXPECTED_TOOL_CALL",
@@ -96,7 +96,7 @@ export class GoogleAnswerReader {
     );
   }
 
-  /** The API does not say which search found which page. */
+  /** The API does not report which search found which page. */
   #addProviderCalls(): void {
     for (const [index, query] of [...this.#searches].entries()) {
       const output = index === 0 ? this.#pages : null;
@@ -125,7 +125,7 @@ export class GoogleAnswerReader {
         argumentsText: JSON.stringify(functionCall.args ?? {}),
       });
     }
-    // A streamed text comes in many parts; without signatures they are one.
+    // Streamed text arrives in many parts; parts without signatures are merged.
     const last = this.#parts.at(-1);
     const isMore = isPlainText(part) && last !== undefined && isPlainText(last) &&
       thought === last.thought;

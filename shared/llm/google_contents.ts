@@ -15,7 +15,7 @@ import { type FilePart, filePartsOf, resultPartsOf } from "./file_parts.ts";
 import type { ModelMessage, ModelRequest, ModelToolCall } from "./model_port.ts";
 import type { OfferedFunctions } from "./offered_functions.ts";
 
-/** A part of an answer: what we read of it, and the rest as it came. */
+/** A part of an answer: the fields that are read, and the rest unchanged. */
 export const partSchema = z.looseObject({
   text: z.string().optional(),
   thought: z.boolean().optional(),
@@ -35,8 +35,8 @@ export type AnswerPart = z.infer<typeof partSchema>;
 const providerDataSchema = z.object({ api: z.literal("google"), parts: z.array(partSchema) });
 
 /**
- * Keeps an answer's parts for the next request when they are signed or of the API's own tools (the
- * API then wants them back unchanged and in their place) or when the API gave its calls ids;
+ * Keeps an answer's parts for the next request if they are signed or belong to the API's own tools
+ * (the API requires those unchanged and in order), or if the API assigned ids to its calls;
  * undefined otherwise.
  */
 export function toProviderData(parts: readonly AnswerPart[]): JsonValue | undefined {
@@ -51,10 +51,10 @@ function mustReturn(
   return functionCall?.id !== undefined || Object.keys(rest).length > 0;
 }
 
-/** What a request is written with. */
+/** The inputs of a request. */
 export interface ContentRequestParts {
   readonly functions: OfferedFunctions;
-  /** The form of the answer; null asks for none. */
+  /** The schema of the answer; null for none. */
   readonly output: FunctionDefinition | null;
   readonly signal: AbortSignal;
 }
@@ -70,7 +70,7 @@ export function toContentRequest(
     ...(functionDeclarations.length === 0 ? [] : [{ functionDeclarations }]),
     ...providerTools.map((tool) => PROVIDER_TOOLS[tool]),
   ];
-  // The API demands it of requests that have tools of both kinds.
+  // The API requires this for requests with both kinds of tools.
   const isMixed = functionDeclarations.length > 0 && providerTools.length > 0;
   return {
     model,
@@ -92,7 +92,7 @@ export function toContentRequest(
 
 const PROVIDER_TOOLS = { web_search: { googleSearch: {} }, code_execution: { codeExecution: {} } };
 
-/** The model's levels; it has no others. */
+/** The only levels that the model supports. */
 const LEVELS = {
   none: "MINIMAL",
   minimal: "MINIMAL",
@@ -103,7 +103,7 @@ const LEVELS = {
   max: "HIGH",
 } as const;
 
-/** In tokens, for models that take no level. */
+/** In tokens, for models without levels. */
 const BUDGETS = {
   none: 0,
   minimal: 512,
@@ -126,7 +126,7 @@ function toThinking({ reasoningEffort: effort, hasReasoningBudget }: ModelReques
   return { thinkingConfig: { includeThoughts, thinkingLevel } };
 }
 
-/** The results of one turn's calls stand in one content, in the order of the calls. */
+/** The results of one turn's calls go into one content, in call order. */
 function toContents(request: ModelRequest, functions: OfferedFunctions): Content[] {
   const { messages, marksForeignCalls = false } = request;
   const givenIds = new Set(messages.flatMap(idsGivenByTheApi));
@@ -165,7 +165,7 @@ function toParts(
           functionResponse: {
             name: message.name,
             response: { [message.is_error ? "error" : "output"]: text },
-            // Ids that we made mean nothing to the API: it then matches by order.
+            // The API does not know ids generated here: it then matches by order.
             ...(givenIds.has(message.call_id) ? { id: message.call_id } : {}),
           },
         },
@@ -186,7 +186,7 @@ function toParts(
   }
 }
 
-/** What the API takes instead of its own signature, of calls that another model made. */
+/** A value that the API accepts instead of a signature for calls of another model. */
 const UNSIGNED = "skip_thought_signature_validator";
 
 const TAKEN_FILES = ["image/png", "image/jpeg", "image/webp", "application/pdf"];
@@ -211,6 +211,6 @@ function idsGivenByTheApi(message: ModelMessage): string[] {
 
 function keptParts(providerData: JsonValue | undefined): Part[] | undefined {
   const kept = providerDataSchema.safeParse(providerData);
-  // Zod's optional keys may hold undefined, which the wire format leaves out.
+  // Zod's optional keys may be undefined, which the wire format omits.
   return kept.success ? JSON.parse(JSON.stringify(kept.data.parts)) : undefined;
 }

@@ -8,13 +8,13 @@ import { createRedactor } from "../secrets/redact.ts";
 import type { ModelEndpoint } from "./model_port.ts";
 import { parseDuration, parseRetryAfter } from "../net/retry_after.ts";
 
-/** The longest piece of a provider's own message that an error repeats. */
+/** Maximum length of a provider's own message in an error. */
 const MAX_QUOTED_CHARS = 500;
 
-/** What went wrong, before it is put into words. */
+/** The facts from which an error message is built. */
 export interface ModelProblem {
   readonly code: ErrorCode;
-  /** The provider's words, or ours when it said nothing. */
+  /** The provider's message, or ours if it sent none. */
   readonly message: string;
   readonly status?: number | undefined;
   /** The account's quota or money is used up. */
@@ -30,9 +30,9 @@ const HINTS: Partial<Record<ErrorCode, string>> = {
   MODEL_CONTEXT_EXCEEDED:
     "Shorten the input, or use a model with a larger window (model_windows says how large it is).",
   MODEL_RATE_LIMITED: "Wait as long as the provider asks, or raise its limits.",
-  MODEL_UNAVAILABLE: "Try again later; check the provider's base_url if this goes on.",
+  MODEL_UNAVAILABLE: "Try again later; check the provider's base_url if this continues.",
   MODEL_TIMEOUT: "Try again later, or use a faster model.",
-  MODEL_OUTPUT_INVALID: "Try again, or check that the provider's base_url speaks its api.",
+  MODEL_OUTPUT_INVALID: "Try again, or check that the provider's base_url supports its api.",
 };
 
 /** Error types that the three APIs report by name, with or without an HTTP status. */
@@ -54,7 +54,7 @@ const STATUS_OF_TYPE: Readonly<Record<string, number>> = {
   server_error: 500,
 };
 
-/** These say more than the status they come with: a 429 for an empty account never clears. */
+/** These are more specific than the HTTP status: a 429 for an empty account never clears. */
 const TYPES_OVER_STATUS = ["insufficient_quota", "billing_error", "API_KEY_INVALID"];
 
 const reportedSchema = z.object({
@@ -67,11 +67,11 @@ const reportedSchema = z.object({
     .catch(undefined),
 });
 
-/** Makes the error of a failed model call. The endpoint's key never appears in it. */
+/** Creates the error of a failed model call. The endpoint's key never appears in it. */
 export function createModelError(endpoint: ModelEndpoint, problem: ModelProblem): SwarmError {
   const { code, status, retryAfterSeconds, cause } = problem;
   const redactor = createRedactor(endpoint.apiKey === null ? [] : [endpoint.apiKey]);
-  // Redacted before it is cut: half a key is found no more.
+  // Redacted before truncation: a truncated key would escape redaction.
   const words = redactor.text(problem.message).slice(0, MAX_QUOTED_CHARS);
   const suffix = status === undefined ? "" : ` (HTTP ${status})`;
   const message =
@@ -85,7 +85,7 @@ export function createModelError(endpoint: ModelEndpoint, problem: ModelProblem)
   });
 }
 
-/** The error for an answer that ended before the model said that it was done. */
+/** The error for an answer that ended before the model finished it. */
 export function createCutError(endpoint: ModelEndpoint): SwarmError {
   return createModelError(endpoint, {
     code: "MODEL_UNAVAILABLE",
@@ -118,8 +118,8 @@ export function toHttpError(
 }
 
 /**
- * The error for something an SDK threw, or a provider reported, while a 2xx answer was read:
- * an error object inside the answer, or an answer that cannot be read.
+ * The error for an exception of an SDK or a provider's report inside a 2xx answer: an error object
+ * in the answer, or an unreadable answer.
  */
 export function toAnswerError(endpoint: ModelEndpoint, error: unknown): SwarmError {
   if (error instanceof SwarmError) return error;
@@ -147,7 +147,7 @@ interface Reported {
   readonly retryAfterSeconds: number | undefined;
 }
 
-/** Finds the error object of any of the three APIs, however deep the SDK or server wrapped it. */
+/** Finds the error object of any of the three APIs at any nesting depth. */
 function readReported(value: unknown): Reported | null {
   const object = innermostError(value);
   if (typeof object === "string") {
@@ -173,7 +173,7 @@ function readReported(value: unknown): Reported | null {
   };
 }
 
-/** Unwraps `{error: …}` and `[{error: …}]`; a bare thrown error is no report of a provider's. */
+/** Unwraps `{error: …}` and `[{error: …}]`; a bare thrown error is not a provider's report. */
 function innermostError(value: unknown): unknown {
   let current = Array.isArray(value) ? value[0] : value;
   let isReport = false;
@@ -189,7 +189,7 @@ function innermostError(value: unknown): unknown {
   return undefined;
 }
 
-/** How the providers say that a prompt is longer than the model's window. */
+/** Phrases with which providers report that a prompt exceeds the model's window. */
 const TOO_LONG = new RegExp(
   [
     "prompt is too long",

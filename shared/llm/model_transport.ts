@@ -10,45 +10,45 @@ import { pacedBody } from "./paced_body.ts";
 /** The part of `fetch` that the SDKs use. */
 export type ModelFetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
-/** How model calls travel. */
+/** Options of the transport for model calls. */
 export interface TransportOptions {
-  /** Sends the requests; the product passes one that refuses private addresses. */
+  /** Sends the requests; the product passes a `fetch` that refuses private addresses. */
   readonly fetch?: ModelFetch;
   /**
-   * Longest silence of the server, before its first byte and between two.
+   * Longest silence of the server, before the first byte and between bytes.
    *
-   * @default 120_000 of a streamed answer; 600_000 of a whole one, which comes after a silence as
-   * long as its making
+   * @default 120_000 for a streamed answer; 600_000 for a whole one, which arrives only when it is
+   * complete
    */
   readonly idleTimeoutMs?: number;
   /** Longest answer on the wire. @default 33_554_432 */
   readonly maxResponseBytes?: number;
-  /** Milliseconds between two looks at a streamed answer. @default 200 */
+  /** Milliseconds between two reads of a streamed answer. @default 200 */
   readonly streamPauseMs?: number;
-  /** Hears, at each look at an answer, how many pieces of it had come. */
+  /** Called at each read of an answer with the number of chunks that arrived. */
   readonly onLook?: (pieceCount: number) => void;
 }
 
-/** People read no faster, and each look at a stream costs CPU. */
+/** People do not read faster, and each read of a stream costs CPU. */
 const STREAM_PAUSE_MS = 200;
 const STREAM_IDLE_TIMEOUT_MS = 120_000;
 const WHOLE_ANSWER_IDLE_TIMEOUT_MS = 600_000;
 
-/** Error bodies are read this far; what matters stands at their beginning. */
+/** Bytes read of an error body; the important part is at the beginning. */
 const MAX_ERROR_BODY_BYTES = 65_536;
 
 /** Headers that carry a key in one of the three APIs. */
 const KEY_HEADERS = ["authorization", "x-api-key", "x-goog-api-key"];
 
 /**
- * Runs one model call over a watched `fetch` and turns whatever goes wrong into one `SwarmError`.
+ * Runs one model call over a monitored `fetch` and converts any failure into one `SwarmError`.
  *
- * The SDKs each wrap, rename or swallow network failures in their own way, so the transport
- * notes the first failure itself, and that is what is thrown.
+ * Each SDK wraps, renames or swallows network failures differently, so the transport records the
+ * first failure and throws it.
  *
  * @param asked Its signal aborts the call; with `onDelta` the answer streams.
  * @param run Calls the SDK with the given `fetch` for a streamed or a whole answer. A compatible
- * server may stream although it was not asked to: then it runs once more, on the answer that came.
+ * server may stream although it was not asked to: then it runs once more, on the received answer.
  * @throws the signal's reason when it aborts; else SwarmError as {@linkcode ModelAdapter} has it.
  */
 export async function callOverTransport<T>(
@@ -87,7 +87,7 @@ type WatchedTransport = TransportOptions & {
   readonly isStreamed: boolean;
 };
 
-/** One call's connection: deadline of silence, limits of its JSON, and the first failure. */
+/** One call's connection: idle timeout, JSON limits, and the first failure. */
 class ModelTransport {
   readonly #endpoint: ModelEndpoint;
   readonly #options: WatchedTransport;
@@ -95,7 +95,7 @@ class ModelTransport {
   readonly #closed = new AbortController();
   #sdkSignal: AbortSignal | undefined;
   failure: SwarmError | undefined;
-  /** The answer of a server that streams unasked. */
+  /** The answer of a server that streams without being asked to. */
   unaskedStream: Response | undefined;
 
   constructor(endpoint: ModelEndpoint, options: WatchedTransport, signal: AbortSignal) {
@@ -108,7 +108,7 @@ class ModelTransport {
     const send = this.#options.fetch ?? fetch;
     this.#sdkSignal = init.signal ?? undefined;
     const signals = [this.#signal, this.#closed.signal, this.#sdkSignal].filter(isSignal);
-    // A redirect would carry the key to an address nobody registered.
+    // A redirect would send the key to an unregistered address.
     const response = await this.#watch(send(input, {
       ...init,
       headers: this.#headers(init.headers),
@@ -118,7 +118,7 @@ class ModelTransport {
     if (!response.ok) throw this.#fail(await this.#readError(response));
     if (isWebPage(response.headers)) throw this.#fail(await this.#notAnApi(response));
     const watched = this.#watchedBody(response);
-    // Measured in the few large pieces that a look gathers.
+    // Measured in the few large chunks that a read collects.
     const body = watched === null ? null : measuredBody(
       watched,
       response.headers,
@@ -134,12 +134,12 @@ class ModelTransport {
     return answer;
   };
 
-  /** Ends whatever is still open; harmless after a finished call. */
+  /** Closes whatever is still open; has no effect after a finished call. */
   close(): void {
     this.#closed.abort();
   }
 
-  /** The SDKs insist on a key; a provider that needs none gets none. */
+  /** The SDKs require a key; it is removed for a provider that needs none. */
   #headers(given: HeadersInit | undefined): Headers {
     const headers = new Headers(given);
     if (this.#endpoint.apiKey === null) KEY_HEADERS.forEach((name) => headers.delete(name));
@@ -159,7 +159,7 @@ class ModelTransport {
     try {
       return await waiting;
     } catch (error) {
-      // An SDK that stops reading by itself has its reasons, and throws them.
+      // An SDK that stops reading throws its own error.
       if (this.#sdkSignal?.aborted && !this.#closed.signal.aborted) throw error;
       throw this.#fail(this.#toNetworkError(error));
     } finally {
@@ -185,7 +185,9 @@ class ModelTransport {
   async #readError(response: Response): Promise<SwarmError> {
     const { status, headers } = response;
     const body = await this.#readStart(response);
-    const redirected = status >= 300 && status < 400 ? "it redirects, which is not followed" : "";
+    const redirected = status >= 300 && status < 400
+      ? "it responded with a redirect, which is not followed"
+      : "";
     return toHttpError(this.#endpoint, { status, headers, body: redirected || body });
   }
 
@@ -203,7 +205,7 @@ class ModelTransport {
   }
 
   #toNetworkError(error: unknown): SwarmError {
-    // A refused address is the guard's to explain; a name without an address is our provider's.
+    // The guard explains a refused address; a name without an address is the provider's failure.
     if (error instanceof SwarmError && error.code !== "TOOL_UNAVAILABLE") return error;
     const words = error instanceof Error ? error.message : String(error);
     return createModelError(this.#endpoint, {
@@ -213,7 +215,7 @@ class ModelTransport {
     });
   }
 
-  /** A proxy's or portal's page, whatever its status: the model itself was not reached. */
+  /** A web page from a proxy or portal, with any status: the model itself was not reached. */
   async #notAnApi(response: Response): Promise<SwarmError> {
     await response.body?.cancel();
     return createModelError(this.#endpoint, {

@@ -10,9 +10,9 @@ import { parseJsonOrUndefined } from "../json/parse_json.ts";
 import type { ModelRequest, ModelResponse } from "./model_port.ts";
 
 /**
- * The form of a request's answer as a provider enforces it: a closed schema with every field
- * required, which OpenAI, Anthropic and Gemini take alike. Null where the schema cannot be
- * expressed that way, or nothing is asked for.
+ * The answer schema of a request as providers enforce it: a closed schema with every field
+ * required, which OpenAI, Anthropic and Gemini all accept. Null if the schema cannot be expressed
+ * that way, or there is none.
  */
 export function nativeOutput({ output }: ModelRequest): FunctionDefinition | null {
   if (output === undefined) return null;
@@ -26,7 +26,7 @@ export function nativeOutput({ output }: ModelRequest): FunctionDefinition | nul
   }
 }
 
-/** The answer with its text in the schema's own form: without the nulls of absent fields. */
+/** The answer with its text in the original schema's form: without nulls for absent fields. */
 export function fromNativeOutput(
   response: ModelResponse,
   definition: FunctionDefinition | null,

@@ -9,7 +9,7 @@ import type { JsonObject } from "../json.ts";
 import { MAX_MALFORMED_CHARS } from "./answer_builder.ts";
 import type { ModelRequest, ModelResponse, ModelTool, ModelToolCall } from "./model_port.ts";
 
-/** The tools of one request in a provider's form, and the way back for what the model asks for. */
+/** The tools of one request in a provider's form, and the mapping of calls back. */
 export class OfferedFunctions {
   readonly #byName: ReadonlyMap<string, FunctionDefinition>;
 
@@ -30,7 +30,7 @@ export class OfferedFunctions {
     return provided === null ? call : { ...call, arguments: provided };
   }
 
-  /** The answer with the arguments of its calls as the tools take them. */
+  /** The answer with its call arguments in the tools' own form. */
   toOriginal(response: ModelResponse): ModelResponse {
     const toolCalls = response.tool_calls.map((call) => {
       const definition = this.#byName.get(call.name);
@@ -44,7 +44,7 @@ export class OfferedFunctions {
   }
 }
 
-/** Null when there is more to try than may be tried. */
+/** Null if the check would need more steps than allowed. */
 function whereDecided(
   args: JsonObject,
   map: (args: JsonObject) => JsonObject,
@@ -57,7 +57,7 @@ function whereDecided(
   }
 }
 
-/** Tools are checked when they are listed; one that is unusable all the same is not offered. */
+/** Tools are checked when they are listed; a tool that is still unusable is not offered. */
 function convert(
   { name, description, inputSchema }: ModelTool,
   target: FunctionTarget,

@@ -11,9 +11,9 @@ import { toResponsesRequest } from "./openai_responses_input.ts";
 import { SDK_TIMEOUT_MS } from "./sdk_timeout.ts";
 
 /**
- * Speaks chat completions: OpenAI itself, or any compatible server at the endpoint's base URL. What
- * chat completions cannot say is asked over the Responses API: the provider's own tools, and, of
- * OpenAI itself, reasoning that goes on after a tool call.
+ * Implements chat completions for OpenAI or any compatible server at the endpoint's base URL. Uses
+ * the Responses API for what chat completions cannot express: the provider's own tools and, at
+ * OpenAI, reasoning that continues after a tool call.
  */
 export function createOpenAiAdapter(
   endpoint: ModelEndpoint,
@@ -25,7 +25,7 @@ export function createOpenAiAdapter(
         const { signal, onDelta } = asked;
         const client = createClient(endpoint, fetch);
         const functions = new OfferedFunctions(request, "openai");
-        // Servers that hold every answer to the form would not let the model call its tools.
+        // Servers that force every answer into the schema would prevent tool calls.
         const takesForm = isOpenAiItself(endpoint) || request.output?.isBesideTools === false;
         const output = takesForm ? nativeOutput(request) : null;
         const deltas = new AnswerDeltas({ request, onDelta, isDocument: output !== null });
@@ -81,7 +81,7 @@ async function askResponses(
   return reader.finish();
 }
 
-/** Everything is given, so that no environment variable of the SDK's has a say. */
+/** All options are explicit, so that no environment variable of the SDK applies. */
 function createClient(endpoint: ModelEndpoint, fetch: ModelFetch): OpenAI {
   return new OpenAI({
     apiKey: endpoint.apiKey ?? "none",

@@ -44,7 +44,7 @@ const chunkSchema = z.object({
 
 type Message = z.infer<typeof messageSchema>;
 type ToolCallDelta = z.infer<typeof toolCallSchema>;
-/** Which call of the answer a piece belongs to, from the piece and its place in its message. */
+/** The call that a chunk belongs to, from the chunk and its position in the message. */
 type NumberOfCall = (call: ToolCallDelta, position: number) => number;
 type Usage = z.infer<typeof usageSchema> | null | undefined;
 
@@ -68,7 +68,7 @@ export class OpenAiAnswerReader {
     const { choices: [choice], usage } = completionSchema.parse(raw);
     this.#readMessage(choice?.message, (_, position) => position);
     this.#usage = usage;
-    // Some compatible servers leave it out; a whole answer is complete all the same.
+    // Some compatible servers omit it; a non-streamed answer is complete anyway.
     this.#finishReason = choice?.finish_reason ?? "stop";
   }
 
@@ -79,7 +79,7 @@ export class OpenAiAnswerReader {
     this.#finishReason = choice?.finish_reason ?? this.#finishReason;
   }
 
-  /** @throws SwarmError MODEL_UNAVAILABLE when the answer has no end. */
+  /** @throws SwarmError MODEL_UNAVAILABLE if the answer is cut off. */
   finish(): ModelResponse {
     if (!this.#finishReason) throw createCutError(this.#endpoint);
     const stopped = toFinishReason(this.#finishReason, this.#isRefused);
@@ -102,8 +102,8 @@ export class OpenAiAnswerReader {
 }
 
 /**
- * Numbers the calls of a stream. Pieces of one call share an index, but some compatible servers
- * send whole calls without an index or all with 0: a new id then means a new call.
+ * Numbers the calls of a stream. Chunks of one call share an index, but some compatible servers
+ * send whole calls without an index or all with 0: then a new id means a new call.
  */
 function createCallNumbering(): NumberOfCall {
   const numbers = new Map<number, { number: number; id: string | null | undefined }>();

@@ -10,10 +10,10 @@ import { keptReasoning } from "./openai_reasoning.ts";
 type ChatMessage = OpenAI.ChatCompletionMessageParam;
 type ChatRequest = Omit<OpenAI.ChatCompletionCreateParamsNonStreaming, "stream">;
 
-/** What a request is written with. */
+/** The inputs of a request. */
 export interface ChatRequestParts {
   readonly functions: OfferedFunctions;
-  /** The form of the answer; null asks for none. */
+  /** The schema of the answer; null for none. */
   readonly output: FunctionDefinition | null;
   readonly endpoint: ModelEndpoint;
 }
@@ -26,7 +26,7 @@ export function toChatRequest(
   const { model, system, messages, temperature, maxOutputTokens } = request;
   const tools = functions.definitions.map((definition) => {
     const { type, function: { strict, parameters, ...named } } = toOpenAiFunction(definition);
-    // Servers that do not know strict mode may refuse the word.
+    // Servers without strict mode may reject the property.
     const mode = request.hasBasicTools === true ? {} : { strict };
     return { type, function: { ...named, parameters: { ...parameters }, ...mode } };
   });
@@ -56,8 +56,8 @@ export function toChatRequest(
 }
 
 /**
- * OpenAI's and Azure's reasoning models refuse `max_tokens`; compatible servers often know
- * nothing else.
+ * OpenAI's and Azure's reasoning models reject `max_tokens`; compatible servers often support only
+ * that.
  */
 export function isOpenAiItself(endpoint: ModelEndpoint): boolean {
   if (endpoint.baseUrl === null) return true;
@@ -65,7 +65,7 @@ export function isOpenAiItself(endpoint: ModelEndpoint): boolean {
   return hostname === "api.openai.com" || hostname.endsWith(".openai.azure.com");
 }
 
-/** Media types that both formats of the API take. */
+/** Media types that both formats of the API accept. */
 export const OPENAI_FILES: readonly string[] = [
   ...["image/png", "image/jpeg", "image/gif", "image/webp"],
   "application/pdf",
@@ -130,7 +130,7 @@ function toChatMessage(message: SpokenMessage, functions: OfferedFunctions): Cha
           tool_calls: message.tool_calls.map((made) => functions.toProvided(made)).map((call) => ({
             id: call.call_id,
             type: "function",
-            // Servers parse these again, so a malformed text may not be sent back as it was.
+            // Servers parse these again, so a malformed text must not be sent back unchanged.
             function: { name: call.name, arguments: JSON.stringify(call.arguments ?? {}) },
           })),
         }),

@@ -3,8 +3,8 @@ import { jsonObject } from "../json_schema.ts";
 import { z } from "../vendor/zod.js";
 
 /**
- * What a message of a chat completion says of the model's reasoning. The wire format has no field
- * for it; compatible servers have one of these.
+ * The reasoning fields of a chat completion message. The standard format has none; compatible
+ * servers use one of these.
  */
 export interface ReasoningPiece {
   readonly reasoning?: string | null | undefined;
@@ -19,10 +19,10 @@ const providerDataSchema = z.object({
   reasoning_details: z.array(jsonObject).exactOptional(),
 });
 
-/** Members of a detail that stream in pieces. */
+/** Members of a detail that stream in chunks. */
 const STREAMED_MEMBERS = ["text", "summary", "data", "signature"];
 
-/** The reasoning of one answer, put together from its pieces. */
+/** The reasoning of one answer, assembled from its chunks. */
 export class OpenAiReasoning {
   readonly #details: JsonObject[] = [];
   #reasoning = "";
@@ -34,13 +34,15 @@ export class OpenAiReasoning {
     for (const detail of details ?? []) this.#addDetail(detail);
   }
 
-  /** For people to read; empty where the server tells nothing. */
+  /** For people to read; empty if the server reports nothing. */
   get text(): string {
     if (this.#reasoning !== "" || this.#content !== "") return this.#reasoning || this.#content;
     return this.#details.map(({ text, summary }) => textOf(text) || textOf(summary)).join("");
   }
 
-  /** What the server wants back; of several forms of the same, the one that holds signatures. */
+  /**
+   * What the server requires in the next request: the form with signatures, if there are several.
+   */
   toProviderData(): JsonValue | undefined {
     if (this.#details.length > 0) return { api: "openai", reasoning_details: this.#details };
     if (this.#content !== "") return { api: "openai", reasoning_content: this.#content };
@@ -57,7 +59,7 @@ export class OpenAiReasoning {
   }
 }
 
-/** The members of an earlier answer's message that go back to the server that it came from. */
+/** The members of an earlier answer that are sent back to the server it came from. */
 export function keptReasoning(providerData: JsonValue | undefined): JsonObject {
   const kept = providerDataSchema.safeParse(providerData);
   if (!kept.success) return {};

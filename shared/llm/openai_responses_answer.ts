@@ -50,7 +50,7 @@ const eventSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("response.failed"), response: responseSchema }),
 ]);
 
-/** The others carry nothing we need, and the API may add kinds at any time. */
+/** Other kinds carry nothing this product needs, and the API may add kinds at any time. */
 const EVENTS_WE_READ: readonly unknown[] = eventSchema.options.map(({ shape }) => shape.type.value);
 
 const messageSchema = z.object({
@@ -116,7 +116,7 @@ export class ResponsesAnswerReader {
     }
   }
 
-  /** @throws SwarmError MODEL_UNAVAILABLE when the answer has no end. */
+  /** @throws SwarmError MODEL_UNAVAILABLE if the answer is cut off. */
   finish(): ModelResponse {
     if (this.#stopped === undefined) throw createCutError(this.#endpoint);
     const items = [...this.#items].sort(([a], [b]) => a - b).map(([, item]) => item);

@@ -18,15 +18,17 @@ const providerDataSchema = z.object({
 });
 
 /**
- * Keeps an answer's items for the next request when it contains what the API wants back unchanged
- * and in its place: encrypted reasoning, and the use of its own tools; undefined otherwise.
+ * Keeps an answer's items for the next request if they include encrypted reasoning or the
+ * provider's own tools, which the API requires unchanged and in order; undefined otherwise.
  */
 export function toProviderData(items: readonly JsonObject[]): JsonValue | undefined {
   const isPlain = ({ type }: JsonObject) => type === "message" || type === "function_call";
   return items.every(isPlain) ? undefined : { api: "openai_responses", items };
 }
 
-/** Writes a request in the Responses format. The API keeps nothing of it: the transcript is ours. */
+/**
+ * Writes a request in the Responses format. The API stores nothing: the transcript is kept here.
+ */
 export function toResponsesRequest(
   request: ModelRequest,
   { functions, output, endpoint }: ChatRequestParts,
@@ -71,7 +73,7 @@ function toReasoning(effort: ReasoningEffort): OpenAI.Reasoning {
   return effort === "none" ? { effort } : { effort, summary: "auto" };
 }
 
-/** What the API leaves out of its answers unless it is asked for it. */
+/** Parts that the API includes in its answers only on request. */
 function includedOf(
   { providerTools = [], keepsNoReasoning = false }: ModelRequest,
 ): OpenAI.Responses.ResponseIncludable[] {
@@ -112,7 +114,7 @@ function toItems(message: ModelMessage, functions: OfferedFunctions): Item[] {
     }
     case "assistant": {
       const kept = providerDataSchema.safeParse(message.provider_data);
-      // The items are the API's own, which it takes back as they are.
+      // The API accepts its own items unchanged.
       if (kept.success) return kept.data.items as unknown as Item[];
       const text: Item[] = message.text === ""
         ? []

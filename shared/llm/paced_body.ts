@@ -1,40 +1,44 @@
 import type { Bytes } from "../bytes.ts";
 
-/** How the body of an answer is read. */
+/** Options for reading the body of an answer. */
 export interface PacedBodyOptions {
-  /** Waits for the server: gives up on a long silence, and puts a failure into words. */
+  /** Waits for the server: times out after a long silence, and converts failures to errors. */
   readonly watch: <T>(waiting: Promise<T>) => Promise<T>;
-  /** Hears how much was received so far; may throw to end the answer. */
+  /** Called with the bytes received so far; may throw to end the answer. */
   readonly onReceived: (receivedBytes: number) => void;
-  /** Hears how many pieces a look has found. */
+  /** Called with the number of chunks that a read found. */
   readonly onLook?: ((pieceCount: number) => void) | undefined;
-  /** Milliseconds between two looks; 0 passes each piece on as it comes. */
+  /** Milliseconds between two reads; 0 passes each chunk on immediately. */
   readonly pauseMs: number;
   /** Ends the body, and a pause of it. */
   readonly signal: AbortSignal;
 }
 
-/** Pieces of a stream are small; without a buffer of ours each would get a new one of 64 KiB. */
+/** Chunks of a stream are small; without our buffer each would get a new one of 64 KiB. */
 const BUFFER_BYTES = 8_192;
 const MAX_GATHERED_BYTES = 65_536;
-/** How long a look goes on: pieces that have arrived are handed out one by one, in turns of the loop. */
+/**
+ * How long one read lasts: received chunks are delivered one by one, one per turn of the event
+ * loop.
+ */
 const LOOK_MS = 15;
-/** A stream whose last piece is younger than this at the end of a look has more to give. */
+/** A stream whose last chunk is more recent than this at the end of a read has more to deliver. */
 const GAP_MS = 2;
 
 /**
- * Passes a body on in few large pieces.
+ * Passes a body on in a few large chunks.
  *
- * To wake for one piece of a stream costs the isolate a tenth of a millisecond of CPU; a piece that
- * lies ready costs a third of that. So a stream is looked at every `pauseMs`, and all that has come
- * meanwhile is passed on together. A body that comes without a gap is read without a pause.
+ * Waiting for one chunk of a stream costs the isolate a tenth of a millisecond of CPU; a chunk that
+ * is already there costs a third of that. So a stream is read every `pauseMs`, and everything
+ * received in the meantime is passed on together. A body that arrives without gaps is read without
+ * a pause.
  */
 export function pacedBody(
   body: ReadableStream<Bytes>,
   { watch, onReceived, onLook, pauseMs, signal }: PacedBodyOptions,
 ): ReadableStream<Bytes> {
   const { read, cancel } = openReader(body);
-  // Once a body has begun, Deno may forget the signal of its fetch() and would read on for ever.
+  // Once a body has started, Deno may ignore the signal of its fetch() and would read forever.
   signal.addEventListener("abort", () => void cancel().catch(() => {}), { once: true });
   let pending: Promise<Piece> | null = null;
   let receivedBytes = 0;
@@ -51,14 +55,14 @@ export function pacedBody(
     cancel,
   }, { highWaterMark: 0 });
 
-  /** A read may fail while nobody waits for it; whoever looks next sees the failure. */
+  /** A read may fail while nothing awaits it; the next read reports the failure. */
   function startRead(): Promise<Piece> {
     const reading = read();
     reading.catch(() => {});
     return reading;
   }
 
-  /** Waits for one piece, and takes those that come at once behind it. */
+  /** Waits for one chunk, and takes those that follow immediately. */
   async function gather(): Promise<{ readonly pieces: Bytes[]; readonly isEnd: boolean }> {
     const pieces: Bytes[] = [];
     const look = new AbortController();

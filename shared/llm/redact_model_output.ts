@@ -4,7 +4,9 @@ import type { ModelResponse } from "./model_port.ts";
 
 type ModelToolCall = ModelResponse["tool_calls"][number];
 
-/** Removes the key from an answer: a server that echoes requests would have it stored. */
+/**
+ * Removes the key from an answer, because a server may echo the request and the answer is stored.
+ */
 export async function redactResponse(
   response: ModelResponse,
   key: string,
@@ -32,14 +34,17 @@ export async function redactResponse(
   };
 }
 
-/** Streamed text without the key, also where the key comes in pieces. */
+/** Streamed text without the key, even if the key is split across chunks. */
 export interface DeltaRedactor {
   push(text: string): void;
   /** Passes on what was held back. */
   end(): void;
 }
 
-/** Makes a redactor that passes text on at once, but for an end that may begin any form of the key. */
+/**
+ * Creates a redactor that passes text on immediately, except for a suffix that may be the start of
+ * the key.
+ */
 export function createDeltaRedactor(key: string, emit: (text: string) => void): DeltaRedactor {
   const redactor = createRedactor([key]);
   let held = "";

@@ -4,24 +4,27 @@ import { answerInTime } from "../db/answer_in_time.ts";
 import type { Sql } from "../db/sql_client.ts";
 import { toSwarmError } from "../db/to_swarm_error.ts";
 
-/** A key for one model call and whose it is. */
+/** A key for one model call, and its owner. */
 export interface ModelKey {
-  /** Null when the provider requires none. */
+  /** Null if the provider requires none. */
   readonly secret: string | null;
   readonly keySource: (typeof CLOSED_SETS.usage_events.key_source)[number];
-  /** Of what the call will probably cost; absent without a spending cap. Booked with the call. */
+  /**
+   * The reservation for the call's estimated cost; absent without a spending cap. Booked with the
+   * call.
+   */
   readonly reservationId?: string;
-  /** Gives the reservation back, for a call that its provider has not answered. Never throws. */
+  /** Releases the reservation of a call that its provider did not answer. Never throws. */
   readonly release?: () => Promise<void>;
 }
 
-/** Which key is asked for. */
+/** The request for a key. */
 export interface ModelKeyQuery {
   readonly providerId: string;
-  /** Null: the service itself. */
+  /** Null for the service itself. */
   readonly userId: string | null;
   readonly model: string;
-  /** What the call will probably have; null: nobody can tell. */
+  /** The estimated usage of the call; null if unknown. */
   readonly inputTokens: number;
   readonly outputTokens: number | null;
 }
@@ -61,7 +64,7 @@ export function createModelKeyResolver(sql: Sql): ResolveModelKey {
   };
 }
 
-/** What is not given back here expires by itself. */
+/** A reservation that is not released here expires. */
 async function release(sql: Sql, reservationId: string): Promise<void> {
   await answerInTime(sql`select private.release_spending(${reservationId})`).catch(() => {});
 }

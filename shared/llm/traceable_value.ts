@@ -1,10 +1,12 @@
 import { isJsonObject, type JsonValue } from "../json.ts";
 
-/** The longest text that a trace repeats of what a provider's own tool read or printed. */
+/** Maximum length of a text from a provider's own tool in a trace. */
 const MAX_TEXT_CHARS = 2_000;
 const MAX_ITEMS = 20;
 
-/** A value as a trace tells of it: long texts and lists cut, encrypted content left out. */
+/**
+ * A value as shown in a trace: long texts and lists are truncated, encrypted content is omitted.
+ */
 export function toTraceable(value: JsonValue): JsonValue {
   if (typeof value === "string") {
     return value.length > MAX_TEXT_CHARS ? `${value.slice(0, MAX_TEXT_CHARS)} …` : value;

@@ -4,11 +4,11 @@ import type { ToolContext } from "../tool_contracts/internal_server.ts";
 const SERVICE_CLAIMS = JSON.stringify({ role: "service_role", supaswarm_actor: "service" });
 
 /**
- * Runs a transaction that sees and changes only what the caller owns. A secret key that calls by
- * itself sees all, as it does elsewhere; an agent without a user sees nothing, since its task's
- * texts must not reach other people's jobs.
+ * Runs a transaction that sees and changes only what the caller owns. A secret key without a user
+ * sees everything, as elsewhere; an agent without a user sees nothing, because its task's texts
+ * must not reach other people's jobs.
  *
- * @throws SwarmError `CALLER_REQUIRED` inside a task that belongs to no user.
+ * @throws SwarmError `CALLER_REQUIRED` inside a task without a user.
  */
 export async function asOwner<T>(
   context: ToolContext,
@@ -20,7 +20,7 @@ export async function asOwner<T>(
     return await context.runAsCaller(work, { isReadOnly: access === "read" });
   }
   const mode = access === "read" ? "read only" : "read write";
-  // postgres.js widens the result to what arrays of queries would give.
+  // postgres.js widens the result type to that of arrays of queries.
   return await context.sql.begin(mode, async (sql) => {
     await sql`select set_config('request.jwt.claims', ${SERVICE_CLAIMS}, true)`;
     await sql`set local role service_role`;

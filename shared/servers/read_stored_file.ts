@@ -2,12 +2,12 @@ import { SwarmError } from "../errors/swarm_error.ts";
 import { readText } from "../net/read_text.ts";
 import type { ToolContext } from "../tool_contracts/internal_server.ts";
 
-/** Most of a stored file that one call returns. */
+/** Maximum bytes of a stored file that one call returns. */
 export const MAX_FILE_BYTES = 1024 * 1024;
 
 /**
- * Reads a text file of the bucket `supaswarm-data` with the project's own key: whether the caller
- * may see it has been checked before.
+ * Reads a text file of the bucket `supaswarm-data` with the project's own key. The caller's
+ * permission must have been checked before.
  *
  * @throws SwarmError `STORAGE_UNAVAILABLE`
  */

@@ -22,6 +22,7 @@ export const PLAIN_NODES: ReadonlySet<string> = new Set([
   "List",
   "MinMaxExpr",
   "MultiAssignRef",
+  "MergeSupportFunc",
   "NamedArgExpr",
   "NullTest",
   "ParamRef",

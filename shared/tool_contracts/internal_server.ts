@@ -16,6 +16,8 @@ export interface ToolContext {
   /** As role postgres: for what the product itself keeps, never for what a caller asked to run. */
   readonly sql: Sql;
   readonly supabaseUrl: string;
+  /** The project as browsers reach it: for addresses in an answer. */
+  readonly publicUrl: string;
   /** Of the project; for the server's own requests, never for anything it answers. */
   readonly secretKey: string;
   /** For requests to other machines; refuses private addresses. */

@@ -15,7 +15,7 @@ export interface ToolModelCall {
   readonly maxOutputTokens?: number;
   /** Asks for an answer of this form; not every provider enforces it, so check the answer. */
   readonly output?: AnswerForm;
-  /** Receives text as it streams in. Given, the call streams; absent, it does not. */
+  /** Receives text as it streams in. The call streams only if this is set. */
   readonly onDelta?: (text: string) => void;
   /** A provider failed and the next one is asked: what has streamed in is void. */
   readonly onFallback?: () => void;

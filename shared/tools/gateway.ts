@@ -26,6 +26,8 @@ export interface ToolGatewayPorts {
   readonly internalServers: InternalServers;
   /** Address of the project, without a trailing slash. */
   readonly supabaseUrl: string;
+  /** The project as browsers reach it. @default supabaseUrl */
+  readonly publicUrl?: string;
   /** A secret API key of the project, for its own edge functions and Storage. */
   readonly secretKey: string;
   /** All secret keys of the project, none of which an agent's request may carry. @default secretKey */
@@ -50,6 +52,7 @@ export function createToolGateway(ports: ToolGatewayPorts): ToolGateway {
     sql,
     internalServers,
     supabaseUrl,
+    publicUrl = supabaseUrl,
     secretKey,
     secretKeys = [secretKey],
     allowLoopback,
@@ -61,6 +64,7 @@ export function createToolGateway(ports: ToolGatewayPorts): ToolGateway {
   const serverPorts = {
     sql,
     supabaseUrl,
+    publicUrl,
     secretKey,
     secretKeys,
     redactor: createRedactor([secretKey]),

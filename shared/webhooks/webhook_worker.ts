@@ -43,7 +43,7 @@ function createWebhookKind(ports: WebhookPorts): WorkKind<ClaimedMessage> {
   const { store, log } = ports;
   return {
     noun: "webhook_message",
-    claim: (workerId, limit) => store.claim(workerId, limit),
+    claim: (workerId, { limit }) => store.claim(workerId, limit),
     renew: (_workerId, leases) => leases.length === 0 ? Promise.resolve([]) : store.renew(leases),
     async run(message, { signal }) {
       try {

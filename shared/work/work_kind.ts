@@ -1,3 +1,4 @@
+import type { StopReason } from "./stop_reason.ts";
 import type { Watch } from "./watch.ts";
 
 /** What a worker holds while a piece of work is its own; a later claim has a higher epoch and ends it. */
@@ -26,6 +27,14 @@ export interface ClaimedWork extends WorkLease {
  */
 export type LoneWork = "skip" | "first" | "any";
 
+/** What a worker asks for. */
+export interface ClaimRequest {
+  readonly limit: number;
+  readonly lone: LoneWork;
+  /** Whether some of it may wait in the worker until a slot is free. */
+  readonly isAhead: boolean;
+}
+
 /** How a worker steers a piece of work that it does. */
 export interface WorkControl {
   /** Aborts what is in flight; its reason is a `StopReason`. */
@@ -34,6 +43,8 @@ export interface WorkControl {
   readonly isDraining: () => boolean;
   /** True when nothing further may begin, since the worker's time is nearly up. */
   readonly isClosing: () => boolean;
+  /** Says that only the work's end is left to be written, so that the next piece may begin. */
+  readonly settle: () => void;
   /** Whether somebody watches. */
   readonly watch: Watch;
 }
@@ -47,7 +58,7 @@ export interface WorkKind<Work extends ClaimedWork = ClaimedWork> {
   /** Names it in the log: `task.run_ended`, with `task_id`. */
   readonly noun: string;
   /** @throws DATABASE_UNAVAILABLE */
-  claim(workerId: string, limit: number, lone: LoneWork): Promise<readonly Work[]>;
+  claim(workerId: string, request: ClaimRequest): Promise<readonly Work[]>;
   /**
    * Renews leases; also called without any, as a sign of life.
    *
@@ -56,6 +67,11 @@ export interface WorkKind<Work extends ClaimedWork = ClaimedWork> {
   renew(workerId: string, leases: readonly WorkLease[]): Promise<readonly LeaseState[]>;
   /** Does the work as far as it goes, writes down how it ended, and says it. Never throws. */
   run(work: Work, control: WorkControl): Promise<string>;
+  /**
+   * Lets go of work that has not begun, and says how it ended. A kind that has it is claimed ahead of
+   * free slots while its work is quick. @default nothing is claimed ahead
+   */
+  letGo?(work: Work, reason: StopReason): Promise<string>;
   /** Asks for another worker, in an isolate of its own. */
   wakeSuccessor(): Promise<void>;
   /** Notes that a worker has ended. */

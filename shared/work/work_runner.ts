@@ -6,10 +6,18 @@ import type { Logger } from "../log/logger.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { HeldWork } from "./held_work.ts";
 import { pollingPauseMs } from "./polling_pace.ts";
+import { type Slot, Slots } from "./slots.ts";
 import { StopReason } from "./stop_reason.ts";
 import type { Worker } from "./supervisor.ts";
 import { WakeSignal } from "./wake_signal.ts";
-import type { ClaimedWork, ListenForWork, LoneWork, WorkHint, WorkKind } from "./work_kind.ts";
+import type {
+  ClaimedWork,
+  ListenForWork,
+  LoneWork,
+  WorkControl,
+  WorkHint,
+  WorkKind,
+} from "./work_kind.ts";
 
 /** How a worker is made. */
 export interface WorkRunnerOptions<Work extends ClaimedWork> {
@@ -28,6 +36,10 @@ export interface WorkRunnerOptions<Work extends ClaimedWork> {
 
 /** Pause after a claim that failed, so that a database that is down is not stormed. */
 const CLAIM_RETRY_MS = 1_000;
+/** Work that has waited so long for a slot is handed back: another worker may have one. */
+const MAX_WAIT_MS = 1_000;
+/** Pieces whose end is being written; with more, the database is what is slow. */
+const MAX_SETTLED = 100;
 /** Where CPU is limited; the rest of the slots follow as soon as these have begun. */
 const MAX_CLAIMED_AT_ONCE = 3;
 
@@ -43,6 +55,9 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
   readonly #held: HeldWork;
   readonly #signal: WakeSignal;
   readonly #heartbeat: Heartbeat;
+  readonly #slots: Slots;
+  /** The last claim found as much as it asked for, so more is likely to wait. */
+  #isBacklogged = false;
   #isEnding = false;
   /** Holds work that has to be done alone. */
   #isAlone = false;
@@ -51,11 +66,16 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
 
   constructor(options: WorkRunnerOptions<Work>) {
     const { id, kind, settings, clock, log } = options;
-    const { leaseSeconds, heartbeatSeconds } = settings;
+    const { slots, leaseSeconds, heartbeatSeconds } = settings;
     this.id = id;
     this.#options = options;
     this.#held = new HeldWork(clock);
     this.#signal = new WakeSignal(clock);
+    this.#slots = new Slots({
+      count: slots,
+      nowMs: () => this.#now(),
+      onFree: () => this.#signal.send(),
+    });
     this.#activeAtMs = clock.nowMs();
     this.#heartbeat = new Heartbeat({
       workerId: id,
@@ -132,19 +152,26 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
         this.#isEnding = true;
         return;
       }
-      // All slots taken: work that ends sends the signal.
-      const pauseMs = this.#hasRoom() ? pollingPauseMs(quietMs) : Number.MAX_SAFE_INTEGER;
-      await this.#signal.wait(Math.min(pauseMs, lifetime.openForMs(this.#now())));
+      await this.#signal.wait(Math.min(this.#pauseMs(quietMs), lifetime.openForMs(this.#now())));
+      this.#slots.refuse(MAX_WAIT_MS);
     }
   }
 
-  /** Claims as much as there are free slots; null when the database does not answer. */
+  #pauseMs(quietMs: number): number {
+    if (this.#slots.waitingCount > 0) return MAX_WAIT_MS;
+    // All slots taken: work that ends sends the signal.
+    return this.#hasRoom() ? pollingPauseMs(quietMs) : Number.MAX_SAFE_INTEGER;
+  }
+
+  /** Claims as much as there is room for; null when the database does not answer. */
   async #claim(): Promise<number | null> {
     const { kind, log } = this.#options;
     const room = this.#room();
     if (room <= 0) return 0;
     try {
-      const claimed = await kind.claim(this.id, room, this.#loneWork());
+      const isAhead = room > this.#slots.freeCount;
+      const claimed = await kind.claim(this.id, { limit: room, lone: this.#loneWork(), isAhead });
+      this.#isBacklogged = claimed.length === room;
       this.#isAlone = this.#isLimited && claimed.some(({ worksAlone }) => worksAlone);
       for (const work of claimed) void this.#start(work);
       // Whatever else waits needs another isolate, and has it only when this one is retired.
@@ -164,9 +191,9 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     const { id, epoch } = work;
     const beganAtMs = this.#now();
     await this.#held.hold({ id, epoch }, async (signal, watch) => {
-      const isClosing = () => this.#isClosing();
-      const isDraining = () => !this.#isOpen();
-      const end = await kind.run(work, { signal, isDraining, isClosing, watch }).catch(toName);
+      const slot = await this.#slots.take(signal);
+      const end = await this.#runOrLetGo(work, slot, signal, watch).catch(toName);
+      slot?.free();
       log("info", `${kind.noun}.run_ended`, {
         worker_id: this.id,
         [`${kind.noun}_id`]: id,
@@ -180,9 +207,33 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     this.#signal.send();
   }
 
-  /** Lets running work go on as long as there is time, then hands it back. */
+  async #runOrLetGo(
+    work: Work,
+    slot: Slot | null,
+    signal: AbortSignal,
+    watch: WorkControl["watch"],
+  ): Promise<string> {
+    const { kind } = this.#options;
+    if (slot === null && kind.letGo !== undefined) {
+      const reason: unknown = signal.reason;
+      return await kind.letGo(
+        work,
+        reason instanceof StopReason ? reason : new StopReason("yield"),
+      );
+    }
+    return await kind.run(work, {
+      signal,
+      isDraining: () => !this.#isOpen(),
+      isClosing: () => this.#isClosing(),
+      settle: () => slot?.free(),
+      watch,
+    });
+  }
+
+  /** Hands back what waits for a slot, lets running work go on as long as there is time. */
   async #drain(): Promise<void> {
     const { clock, lifetime } = this.#options;
+    this.#slots.refuse(0);
     if (this.#held.count === 0) return;
     const drained = new AbortController();
     const allEnded = this.#held.allEnded().finally(() => drained.abort());
@@ -237,11 +288,16 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
 
   #room(): number {
     if (this.#isAlone) return 0;
-    const { lifetime, settings } = this.#options;
-    const free = settings.slots - this.#held.count;
-    // Which of them are watched, and cost more, shows only when they are claimed.
-    const atOnce = this.#isLimited ? MAX_CLAIMED_AT_ONCE : free;
-    return Math.min(free, atOnce, lifetime.roomBeside(this.#held.load));
+    const { kind, lifetime, settings } = this.#options;
+    if (this.#isLimited) {
+      const free = settings.slots - this.#held.count;
+      // Which of them are watched, and cost more, shows only when they are claimed.
+      return Math.min(free, MAX_CLAIMED_AT_ONCE, lifetime.roomBeside(this.#held.load));
+    }
+    const canWait = kind.letGo !== undefined && this.#isBacklogged;
+    const { freeCount, aheadCount, waitingCount } = this.#slots;
+    const settledCount = this.#held.count - waitingCount - (settings.slots - freeCount);
+    return Math.min(freeCount + (canWait ? aheadCount : 0), MAX_SETTLED - settledCount);
   }
 
   #cpuUsed(): { readonly cpu_used_ms?: number } {

@@ -1,4 +1,8 @@
 import { SwarmError } from "../errors/swarm_error.ts";
+import { ANSWER_LIMITS } from "../json/json_limits.ts";
+import { parseJsonOrUndefined } from "../json/parse_json.ts";
+import { readText } from "../net/read_text.ts";
+import { z } from "../vendor/zod.js";
 
 /** An object to be stored. */
 export interface Artifact {
@@ -29,6 +33,22 @@ export interface FileStorage {
   get(path: string, signal: AbortSignal): Promise<Uint8Array>;
 }
 
+/** Gives users what was stored for them. */
+export interface LinkStorage {
+  /**
+   * An address below the project's own under which anybody reads the object for so long.
+   *
+   * @throws STORAGE_UNAVAILABLE
+   */
+  link(path: string, seconds: number): Promise<string>;
+  /**
+   * Deletes an object, if there is one.
+   *
+   * @throws STORAGE_UNAVAILABLE
+   */
+  remove(path: string): Promise<void>;
+}
+
 /** Where the objects go, and with which key. */
 export interface ArtifactStorageOptions {
   /** Address of the Supabase project. */
@@ -41,15 +61,21 @@ export interface ArtifactStorageOptions {
 /** Private bucket of the swarm's data. */
 const DEFAULT_BUCKET = "supaswarm-data";
 const TIMEOUT_MS = 15_000;
+/** Of Storage's answers to requests that are no download. */
+const MAX_ANSWER_BYTES = 64 * 1024;
+
+const signedSchema = z.object({ signedURL: z.string().startsWith("/") });
+
+type StorageAction = "store" | "read" | "link to" | "delete";
 
 /** Stores and reads objects through the Storage API with the project's secret key. */
 export function createArtifactStorage(
   options: ArtifactStorageOptions,
-): ArtifactStorage & FileStorage {
+): ArtifactStorage & FileStorage & LinkStorage {
   const { bucket = DEFAULT_BUCKET } = options;
-  const urlOf = (path: string) => {
+  const urlOf = (path: string, action = "object") => {
     const objectPath = path.split("/").map(encodeURIComponent).join("/");
-    return `${options.url}/storage/v1/object/${bucket}/${objectPath}`;
+    return `${options.url}/storage/v1/${action}/${bucket}/${objectPath}`;
   };
   const credentials = {
     apikey: options.secretKey,
@@ -89,14 +115,50 @@ export function createArtifactStorage(
         throw unavailable(object, "Storage does not answer", error, "read");
       }
     },
+
+    async link(path, seconds) {
+      const object = `${bucket}/${path}`;
+      const response = await send(object, urlOf(path, "object/sign"), {
+        method: "POST",
+        headers: { ...credentials, "content-type": "application/json" },
+        body: JSON.stringify({ expiresIn: seconds }),
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      }, "link to");
+      const signed = signedSchema.safeParse(
+        parseJsonOrUndefined((await readText(response, MAX_ANSWER_BYTES)).text, ANSWER_LIMITS),
+      );
+      if (!response.ok || !signed.success) {
+        throw unavailable(object, `Storage answered ${response.status}`, undefined, "link to");
+      }
+      return `/storage/v1${signed.data.signedURL}`;
+    },
+
+    async remove(path) {
+      const object = `${bucket}/${path}`;
+      const response = await send(object, urlOf(path), {
+        method: "DELETE",
+        headers: credentials,
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      }, "delete");
+      await response.body?.cancel();
+      // Storage answers 400 for an object that is not there.
+      if (response.status >= 500) {
+        throw unavailable(object, `Storage answered ${response.status}`, undefined, "delete");
+      }
+    },
   };
 }
 
-async function send(object: string, url: string, request: RequestInit): Promise<Response> {
+async function send(
+  object: string,
+  url: string,
+  request: RequestInit,
+  action?: StorageAction,
+): Promise<Response> {
   try {
     return await fetch(url, request);
   } catch (cause) {
-    throw unavailable(object, "Storage does not answer", cause);
+    throw unavailable(object, "Storage does not answer", cause, action);
   }
 }
 
@@ -114,7 +176,7 @@ function unavailable(
   object: string,
   problem: string,
   cause?: unknown,
-  action: "store" | "read" = "store",
+  action: StorageAction = "store",
 ): SwarmError {
   return new SwarmError("STORAGE_UNAVAILABLE", `Cannot ${action} ${object}: ${problem}`, {
     cause,

@@ -26,6 +26,7 @@ export async function finishTask(
   }
   if (reference !== null) transcript.attachPath(reference.storage_path);
   await transcript.flush();
+  run.control.settle();
   return await ports.store.finish(lease, reference ?? output, reference);
 }
 

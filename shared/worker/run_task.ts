@@ -158,7 +158,7 @@ async function carryOut(
 function unreadable(issues: readonly string[]): SwarmError {
   return new SwarmError(
     "STEP_CONFLICT",
-    "Cannot go on with the task: its transcript is malformed",
+    "Cannot continue the task: its transcript is malformed",
     {
       hint: "Create the task again; the steps show what it has done.",
       details: { issues: issues.slice(0, 10) },

@@ -23,7 +23,7 @@ export async function settleFailure(error: unknown, run: FailedRun): Promise<Tas
   }
 }
 
-/** Ends the task with an error that no further try can mend. */
+/** Ends the task with an error that a retry cannot fix. */
 export async function failTask(error: ErrorBody, run: FailedRun): Promise<TaskEnd> {
   run.trace.noteError(error.code);
   await keepResults(run);
@@ -40,7 +40,10 @@ async function stop({ kind, isFinal }: StopReason, run: FailedRun): Promise<Task
       return await cancel(run);
     case "yield":
       await keepResults(run);
-      await run.ports.store.yield(run.lease, run.transcript.untriedCalls, cutCall(run, isFinal));
+      await run.ports.store.yield(run.lease, {
+        untriedSeqs: run.transcript.untriedCalls,
+        cutCall: cutCall(run, isFinal),
+      });
       return "yielded";
   }
 }
@@ -76,7 +79,7 @@ async function bookLostCall({ lease, ports, underWay }: FailedRun): Promise<void
 }
 
 function cutCall({ underWay: { modelCall } }: FailedRun, isFinal: boolean) {
-  return modelCall === null ? undefined : { ...modelCall.estimate(), is_final: isFinal };
+  return modelCall === null ? null : { ...modelCall.estimate(), is_final: isFinal };
 }
 
 /** A cancellation that shows here needs no word: what follows is recorded as cancelled. */
@@ -112,7 +115,7 @@ function policyFor(error: SwarmError): RetryPolicy {
 function toTaskError(cause: unknown): SwarmError {
   if (cause instanceof SwarmError) return cause;
   const name = cause instanceof Error ? cause.name : typeof cause;
-  return new SwarmError("INTERNAL", "Cannot go on with the task: the worker failed unexpectedly", {
+  return new SwarmError("INTERNAL", "Cannot continue the task: the worker failed unexpectedly", {
     cause,
     hint: "The task is tried again; look for its id in the function's log.",
     details: { error: name },

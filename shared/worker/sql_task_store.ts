@@ -73,7 +73,8 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
   const finishTogether = gather(finishAll, MAX_FINISHED_TOGETHER);
 
   return {
-    async claim(workerId, limit, beginsFirstSteps = false, lone = "any") {
+    async claim(workerId, limit, options = {}) {
+      const { beginsFirstSteps = false, lone = "any", isAhead = false } = options;
       const rows = await once("claim tasks", claimedRow, () =>
         sql`
         select claim.task_id, claim.epoch, claim.context,
@@ -81,7 +82,7 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
           private.watched_seconds(claim.task_id)::float8 as watched_seconds
         from private.claim_tasks(
           ${workerId}, ${limit}::int, ${leaseSeconds}::int, ${beginsFirstSteps}::boolean,
-          ${lone}) as claim`);
+          ${lone}, ${isAhead}::boolean) as claim`);
       return rows.map(({ task_id, epoch, context, works_alone, watched_seconds }) => ({
         taskId: task_id,
         epoch,
@@ -186,11 +187,12 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
       return first(rows).status;
     },
 
-    async yield({ taskId, epoch }, untriedSeqs = [], cutCall) {
+    async yield({ taskId, epoch }, { untriedSeqs = [], cutCall = null, hasBegun = true } = {}) {
       await withRetries("hand back the task", anyRow, () =>
         sql`
         select private.yield_task(
-          ${taskId}::uuid, ${epoch}::bigint, ${json(untriedSeqs)}, ${nullable(cutCall ?? null)})`);
+          ${taskId}::uuid, ${epoch}::bigint, ${json(untriedSeqs)}, ${nullable(cutCall)},
+          ${hasBegun}::boolean)`);
     },
 
     async loseCall({ taskId, epoch }, cutCall) {

@@ -117,6 +117,32 @@ export interface Skill {
   readonly scripts: readonly string[];
 }
 
+/** How tasks are claimed. */
+export interface ClaimOptions {
+  /**
+   * Writes the first step of a task that has none, always a model call, in the same round trip.
+   * @default false
+   */
+  readonly beginsFirstSteps?: boolean;
+  /** @default "any" */
+  readonly lone?: LoneWork;
+  /** The tasks may wait in the worker for a free slot. @default false */
+  readonly isAhead?: boolean;
+}
+
+/** What is known of a task that is handed back. */
+export interface YieldOptions {
+  /** Steps of tool calls that were written as started and certainly not sent. @default none */
+  readonly untriedSeqs?: readonly number[];
+  /**
+   * The model call that was under way; `is_final` when the task had a worker for itself and used up
+   * its time all the same, so that no other worker could finish the call. @default none
+   */
+  readonly cutCall?: (CutCall & { readonly is_final: boolean }) | null;
+  /** False when it waited for a slot until now. @default true */
+  readonly hasBegun?: boolean;
+}
+
 /**
  * The tasks as a worker may change them: one call, one transaction.
  *
@@ -124,16 +150,10 @@ export interface Skill {
  * changed nothing. All throw `DATABASE_UNAVAILABLE` when the database does not answer.
  */
 export interface TaskStore {
-  /**
-   * @param beginsFirstSteps Writes the first step of a task that has none, always a model call,
-   * in the same round trip. @default false
-   * @param lone @default "any"
-   */
   claim(
     workerId: string,
     limit: number,
-    beginsFirstSteps?: boolean,
-    lone?: LoneWork,
+    options?: ClaimOptions,
   ): Promise<readonly ClaimedTask[]>;
   /** Renews leases; also says that the worker is alive, so call it without leases too. */
   heartbeat(workerId: string, leases: readonly Lease[]): Promise<readonly LeaseState[]>;
@@ -171,16 +191,8 @@ export interface TaskStore {
   /**
    * Hands the task back with its checkpoint; not an attempt. A task that comes back too often
    * without a step in between fails.
-   *
-   * @param untriedSeqs Steps of tool calls that were written as started and certainly not sent.
-   * @param cutCall The model call that was under way; `is_final` when the task had a worker for
-   * itself and used up its time all the same, so that no other worker could finish the call.
    */
-  yield(
-    lease: Lease,
-    untriedSeqs?: readonly number[],
-    cutCall?: CutCall & { readonly is_final: boolean },
-  ): Promise<void>;
+  yield(lease: Lease, options?: YieldOptions): Promise<void>;
   /** Books a model call of which nobody will see the answer. */
   loseCall(lease: Lease, cutCall: CutCall): Promise<void>;
   /**

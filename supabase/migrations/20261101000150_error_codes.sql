@@ -126,6 +126,7 @@ insert into private.error_codes (code, status, error_type, is_retryable, counts_
   ('CONFIRMATION_NOT_FOUND', 404, 'tool_error', false, true),
   ('PROJECT_NOT_FOUND', 404, 'tool_error', false, true),
   ('PROJECT_LANGUAGE_UNKNOWN', 400, 'tool_error', false, true),
+  ('PROJECT_SOURCE_MISMATCH', 409, 'tool_error', false, true),
   ('DOCUMENT_NOT_FOUND', 404, 'tool_error', false, true),
   ('DOCUMENT_INVALID', 400, 'tool_error', false, true),
   ('QUERY_EMBEDDING_INVALID', 400, 'tool_error', false, true),

@@ -16,7 +16,7 @@ declare
   v_wanted text := case
     when new.key = 'project_url' then '^https?://[^/ ]+'
     when new.key = 'transcripts_kept_since' then '^\d{4}-'
-    when new.key in ('keep_jobs_days', 'keep_events_days', 'keep_executions_days') then '^\d{1,5}$'
+    when new.key in ('keep_jobs_days', 'keep_events_days', 'keep_executions_days', 'keep_auth_events_days') then '^\d{1,5}$'
     when new.key in ('realtime_messages_per_second', 'watch_seconds') then '^\d{1,9}$'
   end;
 begin
@@ -24,7 +24,7 @@ begin
     raise sqlstate 'PT500' using
       message = format('Cannot write the setting %L: there is no such setting', new.key),
       detail = 'CONFIG_INVALID',
-      hint = 'The settings are project_url, keep_jobs_days, keep_events_days, keep_executions_days, realtime_messages_per_second and watch_seconds.';
+      hint = 'The settings are project_url, keep_jobs_days, keep_events_days, keep_executions_days, keep_auth_events_days, realtime_messages_per_second and watch_seconds.';
   end if;
   if new.value !~ v_wanted then
     raise sqlstate 'PT500' using

@@ -16,6 +16,8 @@ create table private.sql_policy (
   unfiltered_writes_need_approval boolean not null default false,
   max_rows int not null default 1000 check (max_rows between 1 and 10000),
   max_bytes int not null default 1000000 check (max_bytes between 1000 and 4000000),
+  max_export_rows int not null default 100000 check (max_export_rows between 1 and 1000000),
+  max_export_bytes int not null default 10485760 check (max_export_bytes between 1000 and 20971520),
   max_affected_rows int not null default 10000 check (max_affected_rows > 0),
   statement_timeout_ms int not null default 30000 check (statement_timeout_ms between 1 and 120000),
   confirmation_seconds int not null default 300 check (confirmation_seconds between 10 and 86400)
@@ -34,6 +36,8 @@ comment on column private.sql_policy.unfiltered_writes_need_approval is
   'A person has to approve an UPDATE or DELETE without WHERE with approve_statement().';
 comment on column private.sql_policy.max_rows is 'Most rows that one answer holds.';
 comment on column private.sql_policy.max_bytes is 'Most bytes of rows, as JSON, that one answer holds.';
+comment on column private.sql_policy.max_export_rows is 'Most rows that one exported file holds.';
+comment on column private.sql_policy.max_export_bytes is 'Most bytes of one exported file; the bucket takes 20 MiB.';
 comment on column private.sql_policy.max_affected_rows is 'Most rows that one write may change, whatever its estimate says.';
 comment on column private.sql_policy.confirmation_seconds is 'How long a token can be used.';
 
@@ -188,7 +192,7 @@ begin
     raise sqlstate 'PT422' using
       message = 'Cannot run the write: its confirmation_token was used, has expired, was rejected, or belongs to another user, client, statement, parameters or policy',
       detail = 'CONFIRMATION_INVALID',
-      hint = 'Run the statement with dry_run: true and use the next_call of that answer.';
+      hint = 'Run the statement with dry_run: true and send the next_call from the response.';
   end if;
   if v_spent.needs_approval and v_spent.is_approved is null then
     raise sqlstate 'PT422' using

@@ -55,6 +55,39 @@ comment on function private.is_own_upload(text) is
   'True for an object in the folder {user_id}/ of the caller; an OAuth client needs the scope swarm:run. Called by policies on storage.objects. Definer: users may not execute what it asks.';
 grant execute on function private.is_own_upload(text) to authenticated;
 
+create function private.upload_bytes_left(p_user_id uuid)
+returns bigint
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return private.stored_bytes_left(p_user_id) - coalesce((
+    select sum((object.metadata ->> 'size')::bigint)
+    from storage.objects as object
+    where object.bucket_id = 'supaswarm-data' and object.name like p_user_id || '/%'
+  ), 0);
+end;
+$$;
+comment on function private.upload_bytes_left(uuid) is
+  'Bytes that a user may still keep in the own folder, beside what tasks of theirs have stored; null where there is no limit.';
+
+create function private.assert_may_keep_file(p_user_id uuid, p_byte_count bigint)
+returns void
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  if private.upload_bytes_left(p_user_id) < p_byte_count then
+    perform private.raise_quota_exceeded(format('store %s bytes', p_byte_count), 'stored_bytes',
+      private.quota('stored_bytes', p_user_id), 3600, ', when files or old jobs have been deleted');
+  end if;
+end;
+$$;
+comment on function private.assert_may_keep_file(uuid, bigint) is
+  'Raises QUOTA_EXCEEDED when a user may not keep so many bytes more in the own folder. Called by the SQL tools before they store an export.';
+
 create function private.may_upload(p_object_name text)
 returns boolean
 language plpgsql
@@ -63,18 +96,14 @@ security definer
 set search_path = ''
 as $$
 declare
-  v_left constant bigint := private.stored_bytes_left(auth.uid());
+  v_left constant bigint := private.upload_bytes_left(auth.uid());
 begin
   return private.is_own_upload(p_object_name)
     and not private.is_agent_call()
     and length(p_object_name) <= 500
     and p_object_name !~ '(^|/)\.{0,2}(/|$)'
     and private.media_type_of(p_object_name) is not null
-    and (v_left is null or v_left > coalesce((
-      select sum((object.metadata ->> 'size')::bigint)
-      from storage.objects as object
-      where object.bucket_id = 'supaswarm-data' and object.name like auth.uid() || '/%'
-    ), 0));
+    and (v_left is null or v_left > 0);
 end;
 $$;
 comment on function private.may_upload(text) is

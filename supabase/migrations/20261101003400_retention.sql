@@ -20,7 +20,7 @@ as $$
   select value::int from private.settings where key = retention_days.p_key;
 $$;
 comment on function private.retention_days(text) is
-  'How many days to keep what the setting names: keep_jobs_days, keep_events_days or keep_executions_days. Null: for ever.';
+  'How many days to keep what the setting names: keep_jobs_days, keep_events_days, keep_executions_days or keep_auth_events_days. Null: there is no such setting.';
 
 create function private.list_files_of_job(p_master_task_id uuid)
 returns void

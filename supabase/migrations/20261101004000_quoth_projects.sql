@@ -1,9 +1,9 @@
--- Projects of Quoth: a repository whose Markdown is searched by meaning, and who may read it.
+-- Projects of Quoth: repositories and folders whose Markdown is searched by meaning, and who may read them.
 
 create table public.projects (
   id uuid primary key default gen_random_uuid(),
   slug text not null unique check (slug ~ '^[a-z0-9][a-z0-9_-]{0,62}$'),
-  github_repo text not null check (github_repo ~ '^[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+$'),
+  github_repo text check (github_repo ~ '^[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+$'),
   default_branch text not null default 'main' check (length(default_branch) between 1 and 255),
   language text not null default 'english',
   include_globs text[] not null default '{**/*.md,**/*.mdx}',
@@ -25,8 +25,8 @@ create index projects_github_repo_idx on public.projects (lower(github_repo));
 create index projects_embedder_idx on public.projects (embedder);
 create index projects_next_embedder_idx on public.projects (next_embedder) where next_embedder is not null;
 comment on table public.projects is
-  'Repositories whose Markdown Quoth serves. Written by the service role, readable to members.';
-comment on column public.projects.github_repo is 'owner/name. Several projects may index one repository.';
+  'Repositories and folders whose Markdown Quoth serves. Written by the service role, readable to members.';
+comment on column public.projects.github_repo is 'owner/name. Several projects may index one repository. Null: the files are sent directly, such as those of a local folder.';
 comment on column public.projects.language is
   'Text-search configuration of Postgres that stems documents and queries, such as english, spanish or simple.';
 comment on column public.projects.include_globs is 'Paths that are documents.';

@@ -75,6 +75,22 @@ $$;
 comment on function private.receive_push(uuid, text, text) is
   'Queues what a verified push asks for. A delivery that comes again changes nothing, unless its sync failed. Called by quoth-sync.';
 
+create function private.resume_syncs(p_project public.projects)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  update public.quoth_syncs as sync
+  set run_after = null
+  where sync.project_id = p_project.id and sync.status = 'pending' and sync.run_after > clock_timestamp();
+  perform private.resume_embedder(name)
+  from unnest(array[p_project.embedder, p_project.next_embedder]) as name;
+end;
+$$;
+comment on function private.resume_syncs(public.projects) is
+  'Ends the backoff of a project''s syncs, and tries again an embedder that refused everything: an explicit request means that the cause has been fixed.';
+
 create function private.request_sync(p_project text)
 returns table (sync_id uuid, queued int)
 language plpgsql
@@ -83,17 +99,18 @@ as $$
 declare
   v_project public.projects := private.find_project(p_project);
 begin
+  if v_project.github_repo is null then
+    raise sqlstate 'PT409' using
+      message = format('Cannot compare project %L with its branch: it has no repository', v_project.slug),
+      detail = 'PROJECT_SOURCE_MISMATCH',
+      hint = 'Send its files, or run deno task quoth:add with --folder again.';
+  end if;
   return query select private.queue_tree_sync(v_project.id, 'request'), 1;
-  -- Whoever asks has mended what failed: no sync of the project waits for its backoff any longer.
-  update public.quoth_syncs as sync
-  set run_after = null
-  where sync.project_id = v_project.id and sync.status = 'pending' and sync.run_after > clock_timestamp();
-  perform private.resume_embedder(name)
-  from unnest(array[v_project.embedder, v_project.next_embedder]) as name;
+  perform private.resume_syncs(v_project);
 end;
 $$;
 comment on function private.request_sync(text) is
-  'Asks for a comparison of a project with its branch, which also ends the backoff of its syncs and tries again the files that failed before and an embedder that refused everything. Called by quoth-sync and quoth:add.';
+  'Asks for a comparison of a project with its branch, which also ends the backoff of its syncs and tries again the files that failed before and an embedder that refused everything. Raises PROJECT_SOURCE_MISMATCH for a project without a repository. Called by quoth-sync and quoth:add.';
 
 create function private.receive_files(p_project text, p_files jsonb)
 returns table (sync_id uuid, queued int)

@@ -48,6 +48,9 @@ begin
     where project_id = v_project_id and commit_sha is null;
     update public.projects set indexed_commit = v_sync.commit_sha, indexed_at = clock_timestamp()
     where id = v_project_id;
+  else
+    update public.projects set indexed_at = clock_timestamp()
+    where id = v_project_id and github_repo is null;
   end if;
   if v_sync.reason = 'request' then
     perform private.requeue_failed_chunks(v_project_id);

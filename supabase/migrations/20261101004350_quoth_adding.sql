@@ -10,8 +10,15 @@ as $$
 declare
   v_project public.projects;
   v_is_new boolean := not exists (select from public.projects where slug = p_slug);
+  v_repo text := (select github_repo from public.projects where slug = p_slug);
   v_secret text;
 begin
+  if p_github_repo is null and v_repo is not null then
+    raise sqlstate 'PT409' using
+      message = format('Cannot index a folder as project %L: the project follows the repository %s', p_slug, v_repo),
+      detail = 'PROJECT_SOURCE_MISMATCH',
+      hint = 'Choose another slug, or remove the project with deno task quoth:remove.';
+  end if;
   insert into public.projects as project (slug, github_repo, default_branch, include_globs, language, embedder)
   values (
     p_slug, p_github_repo, coalesce(p_branch, 'main'),
@@ -34,13 +41,13 @@ begin
       end
   returning * into v_project;
 
-  if v_project.webhook_secret_name is null then
+  if v_project.github_repo is not null and v_project.webhook_secret_name is null then
     update public.projects set webhook_secret_name = format('supaswarm/project/%s/webhook_secret', v_project.id)
     where id = v_project.id
     returning * into v_project;
   end if;
   v_secret := private.secret_value(v_project.webhook_secret_name);
-  if v_secret is null then
+  if v_project.github_repo is not null and v_secret is null then
     v_secret := p_secret;
     perform private.put_secret(v_project.webhook_secret_name, v_secret, 'Signs the webhook of ' || v_project.github_repo);
   end if;
@@ -50,6 +57,7 @@ begin
     'slug', v_project.slug,
     'github_repo', v_project.github_repo,
     'default_branch', v_project.default_branch,
+    'include_globs', to_jsonb(v_project.include_globs),
     'embedder', v_project.embedder,
     'next_embedder', v_project.next_embedder,
     'webhook_secret', v_secret,
@@ -58,7 +66,7 @@ begin
 end;
 $$;
 comment on function private.add_project(text, text, text, jsonb, text, text, text) is
-  'Adds a project, or changes what is named of the one with that slug; null leaves as it is. An embedder other than the present one begins a switch. p_secret signs the webhook unless there is a secret already. Returns the project with its secret. Called by quoth:add.';
+  'Adds a project, or changes the named properties of the project with that slug; null keeps a property. A project without p_github_repo gets its files directly and has no webhook secret. An embedder other than the current one begins a switch. p_secret signs the webhook unless there is a secret already. Returns the project with its secret. Raises PROJECT_SOURCE_MISMATCH. Called by quoth:add.';
 
 create function private.add_project_member(p_project_id uuid, p_user text)
 returns uuid

@@ -15,6 +15,7 @@ create table public.auth_events (
   )
 );
 create index auth_events_user_id_idx on public.auth_events (user_id, created_at desc);
+create index auth_events_created_at_idx on public.auth_events (created_at);
 comment on table public.auth_events is
   'Changes of sessions, as users'' clients report them with log_auth_event. A hint for support, no audit: auth.audit_log_entries is that.';
 comment on column public.auth_events.metadata is 'Any of provider, method, platform, app_version, locale and time_zone.';
@@ -46,3 +47,29 @@ grant execute on function private.log_auth_event(text, jsonb) to authenticated;
 -- An endless loop in a page must not fill the table.
 insert into public.mcp_policies (mcp_name, tool_name, calls_per_minute, burst_calls)
 values ('catalog', 'log_auth_event', 30, 10);
+
+create function private.prune_auth_events(p_limit int)
+returns int
+language plpgsql
+set search_path = ''
+as $$
+declare
+  -- When people come and go is personal: unlike other logs it is not kept for ever by default.
+  c_default_days constant int := 90;
+  v_before constant timestamptz := clock_timestamp()
+    - make_interval(days => coalesce(private.retention_days('keep_auth_events_days'), c_default_days));
+  v_count int;
+begin
+  delete from public.auth_events
+  where id in (
+    select id from public.auth_events where created_at < v_before order by created_at limit p_limit
+    for update skip locked
+  );
+  get diagnostics v_count = row_count;
+  return v_count;
+end;
+$$;
+comment on function private.prune_auth_events(int) is
+  'Deletes up to p_limit auth events older than keep_auth_events_days (default 90), and returns how many. Called by cron.';
+
+select cron.schedule('supaswarm-prune-auth-events', '47 * * * *', 'select private.prune_auth_events(10000)');

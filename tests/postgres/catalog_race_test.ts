@@ -175,7 +175,7 @@ async function asUser<T>(
   work: (tx: TransactionSql) => Promise<T>,
 ): Promise<T> {
   const claims = JSON.stringify({ sub: userId, role: "authenticated" });
-  // postgres.js widens the result to what arrays of queries would give.
+  // postgres.js widens the result type to that of arrays of queries.
   return await sql.begin(async (tx) => {
     await tx`select set_config('request.jwt.claims', ${claims}, true)`;
     await tx`set local role authenticated`;

@@ -47,7 +47,7 @@ const CALLS_OF_A_JOB = [
 ];
 const WORKER = new URL("mortal_worker.ts", import.meta.url).pathname;
 
-Deno.test("a job survives the death of its worker at any moment", async (t) => {
+Deno.test("a job survives the death of its worker at any moment, and answers in its conversation once", async (t) => {
   await using server = await startMigratedServer();
   await server.sql`
     create table public.journal (
@@ -55,12 +55,14 @@ Deno.test("a job survives the death of its worker at any moment", async (t) => {
     )`;
   const swarm = Swarm.attach(server.cluster.url);
   await swarm.addAgents();
+  const conversation = await startConversation(swarm);
   const figures = { kills: 0, repeated_calls: 0, reviews_of_unknown_outcomes: 0 };
 
   for (const crash of CRASHES) {
     await t.step(`killed after ${crash.after}`, async () => {
-      await swarm.sql`truncate public.journal`;
-      const taskId = await swarm.createTask();
+      await swarm.sql`truncate public.journal, public.messages`;
+      const { ownerId, metadata } = conversation;
+      const taskId = await swarm.createTask(undefined, undefined, undefined, { ownerId, metadata });
 
       const answering = answerReviews(taskId, crash.payAgain ?? false);
       const { signal } = await runMortalWorker(server.cluster.url, taskId, crash.moment);
@@ -84,6 +86,10 @@ Deno.test("a job survives the death of its worker at any moment", async (t) => {
         }
       }
       await assertSteps(taskId, crash);
+      const messages = await swarm.sql`select role, content from public.messages`;
+      assert.deepEqual(messages.map((row) => ({ ...row })), [
+        { role: "assistant", content: "published" },
+      ]);
       await assertAllSettled(swarm.sql);
       figures.kills++;
       figures.repeated_calls += repeated.length;
@@ -152,4 +158,17 @@ async function runMortalWorker(
     stderr: "inherit",
   }).spawn();
   return await process.status;
+}
+
+/** A conversation, and what a task is created with that answers in it. */
+async function startConversation({ sql }: Swarm) {
+  const [row] = await sql<{ user_id: string; id: string }[]>`
+    with owner as (
+      insert into auth.users (id, email) values (gen_random_uuid(), 'owner@example.test') returning id
+    )
+    insert into public.conversations (user_id, title)
+    select owner.id, 'Talk' from owner
+    returning user_id, id`;
+  if (row === undefined) throw new Error("No conversation was created");
+  return { ownerId: row.user_id, metadata: { conversation_id: row.id } };
 }

@@ -1,32 +1,16 @@
 import assert from "node:assert/strict";
-import { PROJECT_ROOT } from "../../scripts/project_root.ts";
+import { runScript } from "./run_script.ts";
 import { EMBEDDER, REPO, SyncFixture } from "./sync_fixture.ts";
 
 const USER_ID = "0e0e0e0e-0000-4000-8000-00000000000a";
-
-interface CommandResult {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 Deno.test("quoth:add", async (t) => {
   await using fixture = await SyncFixture.open();
   await fixture.sql`insert into auth.users (id, email) values (${USER_ID}, 'Reader@example.org')`;
 
   const add = (...args: string[]) => addWith({}, ...args);
-  const addWith = async (
-    env: Readonly<Record<string, string>>,
-    ...args: string[]
-  ): Promise<CommandResult> => {
-    const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: ["run", "-A", "scripts/quoth_add.ts", "--db", fixture.url, ...args],
-      cwd: PROJECT_ROOT,
-      env: { NO_COLOR: "1", GITHUB_TOKEN: "", ...env },
-    }).output();
-    const decoder = new TextDecoder();
-    return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
-  };
+  const addWith = (env: Readonly<Record<string, string>>, ...args: string[]) =>
+    runScript("scripts/quoth_add.ts", ["--db", fixture.url, ...args], env);
   const required = ["--slug", "docs", "--repo", REPO, "--json"];
 
   await t.step("prints the webhook's address and secret, and asks for a first sync", async () => {
@@ -113,6 +97,9 @@ Deno.test("quoth:add", async (t) => {
       [["--slug", "No Slug", "--repo", REPO], /Name the project with --slug/],
       [["--slug", "x", "--repo", "https://github.com/a/b"], /as OWNER\/NAME/],
       [["--slug", "x", "--repo", "../secrets"], /as OWNER\/NAME/],
+      [["--slug", "x"], /either --repo .* or --folder/],
+      [["--slug", "x", "--repo", REPO, "--folder", "docs"], /either --repo .* or --folder/],
+      [["--slug", "x", "--folder", "no/such/folder"], /no\/such\/folder is not a folder/],
       [["--slug", "x", "--repo", REPO, "--globs", "!**"], /--globs: it chooses nothing/],
       [["--slug", "x", "--repo", REPO, "--globs", "*.md,../*.md"], /'..\/\*.md' fits no path/],
       [["--slug", "x", "--repo", REPO, "--globs", "docs/{a,b"], /without its partner/],

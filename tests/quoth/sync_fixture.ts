@@ -113,7 +113,7 @@ export class SyncFixture implements AsyncDisposable {
       members: [],
       isSynced: false,
     });
-    return { id: added.project_id, slug, secret: added.webhook_secret };
+    return { id: added.project_id, slug, secret: added.webhook_secret ?? "" };
   }
 
   /** Sends a push as GitHub does. */

@@ -380,6 +380,11 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     agent: "runs",
     arguments: () => ({}),
   },
+  "usage_report(text, timestamp with time zone, timestamp with time zone, integer)": {
+    ...EACH_USER,
+    agent: "runs",
+    arguments: () => ({ p_by: "day" }),
+  },
   "read_trace(uuid, jsonb, integer)": {
     ...OWNER_AND_SERVICE,
     agent: "runs",
@@ -531,6 +536,7 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "set_tool_credential(text, text)",
   "spend_sql_confirmation(text, text, text, text, text)",
   "task_id_of_channel(text)",
+  "usage_report(text, timestamp with time zone, timestamp with time zone, integer)",
   "view_definition(oid, jsonb)",
   "visible_relations(jsonb)",
   "watch_task(uuid)",

@@ -122,6 +122,41 @@ export async function executeSqlSteps(t: Deno.TestContext, db: "pglite" | "nativ
       },
     );
 
+    await t.step("lists are bound as arrays, and texts are read by the server alone", async () => {
+      const { answer } = await call(alice, {
+        sql: "select (select count(*) from products where id = any($1)), $2::text[], " +
+          "$3::int[][], $4::timestamp, $5::date, $6::boolean, $7::bytea",
+        params: [
+          [1, 2, 9999],
+          ["a", 'x,"y\\', null, "NULL", ""],
+          [[1, 2], [3, 4]],
+          "2024-01-01 10:00:00.123456",
+          "infinity",
+          "yes",
+          "\\x00ff",
+        ],
+        dry_run: false,
+      });
+
+      assert.deepEqual(answer.rows, [[
+        2,
+        '{a,"x,\\"y\\\\",NULL,"NULL",""}',
+        "{{1,2},{3,4}}",
+        "2024-01-01 10:00:00.123456",
+        "infinity",
+        true,
+        "\\x00ff",
+      ]]);
+    });
+
+    await t.step("another number of parameters than the statement's is refused", async () => {
+      for (const params of [[], [1, 2]]) {
+        const { answer } = await call(alice, { sql: "select $1::int", params, dry_run: false });
+        assert.equal(answer.error?.code, "TOOL_ARGUMENTS_INVALID");
+        assert.equal(answer.statement_class, "read");
+      }
+    });
+
     await t.step(
       "the driver sends one statement: what is stacked behind it never runs",
       async () => {

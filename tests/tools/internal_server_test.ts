@@ -172,6 +172,7 @@ Deno.test("what an internal server declares becomes answers", async (t) => {
     callModel: () => Promise.reject(new Error("No model is called here")),
     sql: fixture.sql,
     supabaseUrl: "http://127.0.0.1:9",
+    publicUrl: "http://127.0.0.1:9",
     secretKey: SECRET_KEY,
     fetch,
     log: (_level, event) => logged.push(event),

@@ -147,7 +147,7 @@ Deno.test("what generate_sql learns is published, watched and proposed", async (
     await record(sql, ada, { request: { sql: "select 0 from ungraded" } });
     await record(sql, ada, {
       request: { sql: "select created_date from loans where title = 'Another secret'" },
-      error: 'PostgreSQL refused the statement: column "created_date" does not exist',
+      error: 'PostgreSQL rejected the statement: column "created_date" does not exist',
     });
     // Somebody else's success mends nothing.
     await record(sql, eve, { request: { sql: "select wrong from loans" } });

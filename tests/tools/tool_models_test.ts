@@ -257,7 +257,12 @@ Deno.test("a tool calls the model that its caller, its row, the agent or the pro
   });
 
   await t.step("a model without an answer is an llm_timeout, within the row's time", async () => {
-    await setRow(sql, { ...row, timeout_ms: 600 });
+    await setRow(sql, { ...row, timeout_ms: 3_000 });
+    // Looking the model up takes a part of that time, here a third.
+    await sql`alter function private.begin_model_call(jsonb) rename to begin_model_call_at_once`;
+    await sql`
+      create function private.begin_model_call(jsonb) returns jsonb language sql as
+        'select private.begin_model_call_at_once($1) from pg_sleep(1)'`;
     const outcome = await call(fixture, user, { llm_provider: "first", llm_model: "silent" });
 
     const [failure] = await sql`
@@ -266,6 +271,8 @@ Deno.test("a tool calls the model that its caller, its row, the agent or the pro
       where failure.execution_id = ${outcome.executionId}`;
     assert.equal(outcome.errorCode, "MODEL_TIMEOUT");
     assert.deepEqual({ ...failure }, { status: "timeout", error_type: "llm_timeout" });
+    await sql`drop function private.begin_model_call(jsonb)`;
+    await sql`alter function private.begin_model_call_at_once(jsonb) rename to begin_model_call`;
     await setRow(sql, row);
   });
 

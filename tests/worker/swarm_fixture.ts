@@ -59,6 +59,8 @@ export interface WorkerParts {
   readonly idleSeconds?: number;
   readonly slots?: number;
   readonly listen?: ListenForWork;
+  /** Milliseconds of the worker's clock in one of the test's; what it sleeps is not affected. @default 1 */
+  readonly clockRate?: number;
 }
 
 /** A running worker and what it has put outside the database. */
@@ -161,14 +163,17 @@ export class Swarm {
     input: JsonValue = "Do it",
     agent = "test-planner",
     budget?: JsonObject,
-    { outputSchema = null, maxAttempts = null }: {
+    { outputSchema = null, maxAttempts = null, ownerId = null, metadata = {} }: {
       readonly outputSchema?: JsonObject | null;
       readonly maxAttempts?: number | null;
+      readonly ownerId?: string | null;
+      readonly metadata?: JsonObject;
     } = {},
   ): Promise<string> {
     const [row] = await this.sql`
       select task_id from private.create_task(
-        ${agent}, ${this.sql.json(input)},
+        ${agent}, ${this.sql.json(input)}, ${ownerId}::uuid,
+        p_metadata => ${this.sql.json(metadata)},
         p_budget => ${budget === undefined ? null : this.sql.json(budget)}::jsonb,
         p_output_schema => ${outputSchema === null ? null : this.sql.json(outputSchema)}::jsonb,
         p_max_attempts => ${maxAttempts}::int)`;
@@ -230,7 +235,9 @@ export class Swarm {
     const store = createSqlTaskStore(sql, { leaseSeconds, clock: isolateClock });
     const artifacts: Artifact[] = [];
     const startedAtMs = performance.now();
-    const clock = { ...isolateClock, nowMs: () => performance.now() - startedAtMs };
+    const { clockRate = 1 } = parts;
+    const nowMs = () => (performance.now() - startedAtMs) * clockRate;
+    const clock = { ...isolateClock, nowMs };
     const ports: TaskPorts = {
       store: parts.store?.(store) ?? store,
       callModel: async (call) => toAnswer(await (parts.model ?? (() => ({ text: "" })))(call)),

@@ -30,7 +30,7 @@ export function useJobHead(jobId: Ref<string>, version: Ref<unknown>) {
     queryKey,
     queryFn: async () => {
       const client = projectClient();
-      const [task, usage, origin, forks] = await Promise.all([
+      const [task, usage, origin] = await Promise.all([
         client.from("tasks").select(
           "id,master_task_id,agent_slug,status,budget,metadata,priority,error,run_after,created_at," +
             "started_at,finished_at,cancel_requested_at",
@@ -39,16 +39,13 @@ export function useJobHead(jobId: Ref<string>, version: Ref<unknown>) {
           .eq("master_task_id", jobId.value).maybeSingle(),
         client.from("task_events").select("payload").eq("task_id", jobId.value)
           .eq("type", "task.created").limit(1).maybeSingle(),
-        client.from("task_events").select("task_id").eq("type", "task.created")
-          .eq("payload->forked_from->>task_id", jobId.value).limit(20),
       ]);
       const row = dataOf({ ...task, data: task.data ?? false }) as unknown as JobHead | false;
       if (row === false) throw jobNotFound(jobId.value);
       return {
         task: row,
         usage: usage.data,
-        forkedFrom: forkedFrom(origin.data?.payload),
-        forks: (forks.data ?? []).map(({ task_id: id }) => id),
+        forkedFrom: forkOriginOf(origin.data?.payload),
       };
     },
     placeholderData: earlierVersion(queryKey),
@@ -75,10 +72,39 @@ export interface JobHead {
   readonly cancel_requested_at: string | null;
 }
 
-/** The task that a fork goes on from; its id leads to its job. */
-function forkedFrom(payload: unknown): string | null {
-  const { forked_from: origin } = (payload ?? {}) as { forked_from?: { task_id?: unknown } };
-  return typeof origin?.task_id === "string" ? origin.task_id : null;
+/** A step of another task at which a fork begins. */
+export interface ForkPoint {
+  /** Its id leads to its job. */
+  readonly taskId: string;
+  readonly seq: number | null;
+}
+
+function forkOriginOf(payload: unknown): ForkPoint | null {
+  const { forked_from: origin } = (payload ?? {}) as {
+    forked_from?: { task_id?: unknown; step_seq?: unknown };
+  };
+  if (typeof origin?.task_id !== "string") return null;
+  return {
+    taskId: origin.task_id,
+    seq: typeof origin.step_seq === "number" ? origin.step_seq : null,
+  };
+}
+
+const FORK_LIMIT = 20;
+
+/** The jobs that were forked from a task, with the step at which each begins. */
+export function useForksOf(taskId: Ref<string>) {
+  return useQuery({
+    queryKey: computed(() => ["job", taskId.value, "forks"]),
+    queryFn: async () => {
+      const rows = dataOf(
+        await projectClient().from("task_events").select("task_id,payload")
+          .eq("type", "task.created").eq("payload->forked_from->>task_id", taskId.value)
+          .order("id").limit(FORK_LIMIT),
+      );
+      return rows.map(({ task_id: id, payload }) => ({ id, seq: forkOriginOf(payload)?.seq }));
+    },
+  });
 }
 
 /** What a task was given and what it answered. */
@@ -93,7 +119,9 @@ export function useTaskPayload(
     queryFn: async () =>
       dataOf(
         await projectClient().from("tasks")
-          .select("input,output,error,agent_slug,status,storage_paths,intermediate_data,logs")
+          .select(
+            "input,output,error,agent_slug,status,logs,input_tokens,output_tokens,cost_micro_usd",
+          )
           .eq("id", taskId.value).single(),
       ),
     enabled: isWanted,

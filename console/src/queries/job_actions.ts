@@ -32,22 +32,42 @@ export function useCreateJob() {
 
 /** Ends a job with everything under it. */
 export function useCancelJob() {
-  return useJobMutation(async (jobId: string) =>
-    dataOf(await projectClient().rpc("cancel_task", { p_master_task_id: jobId }))
-  );
+  return useJobMutation(cancelJob);
+}
+
+/** As {@linkcode useCancelJob}, for many jobs: nothing is read again after each. @throws RequestError */
+export async function cancelJob(jobId: string): Promise<number> {
+  return dataOf(await projectClient().rpc("cancel_task", { p_master_task_id: jobId }));
 }
 
 /** Lets a task that failed or was cancelled go on. */
 export function useRetryTask() {
-  return useJobMutation(async (taskId: string) =>
-    dataOf(await projectClient().rpc("retry_task", { p_task_id: taskId }))
-  );
+  return useJobMutation(retryTask);
+}
+
+/** As {@linkcode useRetryTask}, for many tasks. @throws RequestError */
+export async function retryTask(taskId: string): Promise<string> {
+  return dataOf(await projectClient().rpc("retry_task", { p_task_id: taskId }));
+}
+
+/** Where a fork begins, and what is different in it. */
+export interface ForkRequest {
+  readonly taskId: string;
+  readonly seq: number;
+  /** Any of `input`, `arguments` and `answer`; null for none. */
+  readonly changes: Readonly<Record<string, Json>> | null;
 }
 
 /** Makes a new job of the steps before one; answers its id. */
 export function useForkTask() {
-  return useJobMutation(async ({ taskId, seq }: { taskId: string; seq: number }) =>
-    dataOf(await projectClient().rpc("fork_task", { p_task_id: taskId, p_from_seq: seq }))
+  return useJobMutation(async ({ taskId, seq, changes }: ForkRequest) =>
+    dataOf(
+      await projectClient().rpc("fork_task", {
+        p_task_id: taskId,
+        p_from_seq: seq,
+        ...(changes === null ? {} : { p_changes: { ...changes } }),
+      }),
+    )
   );
 }
 

@@ -4,47 +4,55 @@ import { computed, type Ref } from "vue";
 import { projectClient } from "../project/project_client.ts";
 import { dataOf } from "../project/request_error.ts";
 
-const ROW_LIMIT = 1_000;
-const DAY_MS = 86_400_000;
+/** What usage is summed up by. */
+export type UsageDimension = "day" | "agent" | "model" | "tool" | "job";
 
-/** What models and tools used in the last days, by day. */
-export function useUsage(days: Ref<number>) {
-  return useQuery({
-    queryKey: computed(() => ["usage", days.value]),
-    queryFn: async () => {
-      const since = new Date(Date.now() - days.value * DAY_MS).toISOString().slice(0, 10);
-      const client = projectClient();
-      const [models, tools] = await Promise.all([
-        client.from("agent_usage")
-          .select("day,agent_slug,model,call_count,input_tokens,output_tokens,cost_micro_usd")
-          .gte("day", since).order("day").limit(ROW_LIMIT),
-        client.from("tool_usage")
-          .select(
-            "day,mcp_name,tool_name,call_count,success_count,cost_micro_usd,p50_ms,p95_ms," +
-              "up_count,down_count,average_score",
-          )
-          .gte("day", since).order("day").limit(ROW_LIMIT),
-      ]);
-      return {
-        models: dataOf(models),
-        tools: dataOf(tools) as unknown as ToolUsageRow[],
-        isCut: dataOf(models).length === ROW_LIMIT || dataOf(tools).length === ROW_LIMIT,
-      };
-    },
-  });
-}
-
-/** The calls of one tool on one day. */
-export interface ToolUsageRow {
-  readonly day: string;
-  readonly mcp_name: string;
-  readonly tool_name: string;
-  readonly call_count: number;
-  readonly success_count: number;
+/** What one day, agent, model, tool or job used. */
+export interface UsageLine {
+  readonly label: string;
+  readonly name: string | null;
+  readonly model_call_count: number;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
   readonly cost_micro_usd: number | null;
-  readonly p50_ms: number | null;
-  readonly p95_ms: number | null;
+  readonly model_p50_ms: number | null;
+  readonly model_p95_ms: number | null;
+  readonly model_p99_ms: number | null;
+  readonly tool_call_count: number;
+  readonly tool_success_count: number;
+  readonly tool_cancelled_count: number;
+  readonly tool_p50_ms: number | null;
+  readonly tool_p95_ms: number | null;
+  readonly tool_p99_ms: number | null;
   readonly up_count: number;
   readonly down_count: number;
   readonly average_score: number | null;
+  readonly task_count: number;
+  readonly completed_count: number;
+  readonly failed_count: number;
+}
+
+/** At most this many days, agents, models, tools or jobs are shown. */
+export const USAGE_LIMIT = 400;
+const DAY_MS = 86_400_000;
+
+/** What the user has used in the last days, summed up by a dimension. */
+export function useUsage(dimension: Ref<UsageDimension>, days: Ref<number>) {
+  return useQuery({
+    queryKey: computed(() => ["usage", dimension.value, days.value]),
+    queryFn: async () =>
+      dataOf(
+        await projectClient().rpc("usage_report", {
+          p_by: dimension.value,
+          p_from: firstDay(days.value),
+          p_limit: USAGE_LIMIT,
+        }),
+      ) as unknown as UsageLine[],
+  });
+}
+
+/** Midnight in UTC, so that the first of the days is whole. */
+function firstDay(days: number): string {
+  const day = new Date(Date.now() - (days - 1) * DAY_MS);
+  return `${day.toISOString().slice(0, 10)}T00:00:00Z`;
 }

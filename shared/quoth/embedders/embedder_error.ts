@@ -5,7 +5,7 @@ import type { JsonObject } from "../../json.ts";
 import { createRedactor } from "../../secrets/redact.ts";
 import type { EmbedderConfig } from "./embedder_config.ts";
 
-/** The longest piece of a provider's own message that an error repeats. */
+/** Maximum length of a provider's own message in an error. */
 const MAX_QUOTED_CHARS = 300;
 /** A message that shares this much with a text quotes it. */
 const SHARED_CHARS = 24;
@@ -92,7 +92,7 @@ export function quoteProvider(
   message: string,
   texts: readonly string[],
 ): string {
-  // Redacted before it is cut: half a key is found no more.
+  // Redacted before truncation: a truncated key would escape redaction.
   const redacted = createRedactor(secret === null ? [] : [secret]).text(message);
   const words = redacted.replace(/\s+/g, " ").trim().slice(0, MAX_QUOTED_CHARS);
   if (words === "") return "it gave no reason";

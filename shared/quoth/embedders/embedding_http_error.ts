@@ -47,7 +47,7 @@ export function toHttpError(
     return toLimitError(config, { report, headers, nowMs: context.nowMs });
   }
   const words = status >= 300 && status < 400
-    ? "it redirects, which is not followed"
+    ? "it responded with a redirect, which is not followed"
     : quoteProvider(config, report.message ?? "", context.texts);
   const waitSeconds = parseRetryAfter(headers, context.nowMs);
   return createEmbedderError(config, {

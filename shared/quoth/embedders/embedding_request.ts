@@ -8,7 +8,7 @@ import { toHttpError } from "./embedding_http_error.ts";
 
 /** How requests to embedders travel. */
 export interface EmbeddingTransport {
-  /** Sends the requests; the product passes one that refuses private addresses. */
+  /** Sends the requests; the product passes a `fetch` that refuses private addresses. */
   readonly fetch: typeof fetch;
   /** Longest wait for a whole answer. @default 60_000 */
   readonly requestTimeoutMs?: number;

@@ -37,7 +37,8 @@ export async function reconcile(
   }
   const readBlob = createBlobReader({
     openGitHub,
-    repo: project.githubRepo,
+    // A project without a repository is only sent files.
+    repo: project.githubRepo ?? "",
     branch: project.defaultBranch,
     // Files that were sent directly bring their text.
     commitSha: commitSha ?? "",
@@ -64,7 +65,9 @@ async function compareTree(
   { signal }: SyncRun,
 ): Promise<string | null> {
   const { project, reason } = sync.context;
-  const head = await github.headOf(project.githubRepo, project.defaultBranch, signal);
+  const { githubRepo, defaultBranch } = project;
+  if (githubRepo === null) throw noRepository();
+  const head = await github.headOf(githubRepo, defaultBranch, signal);
   // A sync that was given up may have left documents of a commit that is the head no more.
   const isWhole = project.headCommit === project.indexedCommit && !project.lacksFiles &&
     (project.chunkerVersion ?? CHUNKER_VERSION) === CHUNKER_VERSION;
@@ -73,7 +76,7 @@ async function compareTree(
     return null;
   }
   const isIncluded = createPathFilter(project.includeGlobs);
-  const files = (await github.filesOf(project.githubRepo, head, signal))
+  const files = (await github.filesOf(githubRepo, head, signal))
     .filter(({ path }) => path.length <= MAX_PATH_CHARS && isIncluded(path));
   const count = await store.plan(sync, { sha: head, webUrl: github.webUrl }, files);
   log("info", "quoth.tree_compared", {
@@ -142,6 +145,13 @@ function asRefusal(error: unknown): unknown {
       cause: error,
       hint: "Change the file, or exclude it with include_globs.",
     },
+  );
+}
+
+function noRepository(): SwarmError {
+  return new SwarmError(
+    "PROJECT_SOURCE_MISMATCH",
+    "Cannot compare the project with its branch: it has no repository",
   );
 }
 

@@ -27,7 +27,7 @@ const context = z.object({
   commit_sha: z.string().nullable(),
   project: z.object({
     id: z.string(),
-    github_repo: z.string(),
+    github_repo: z.string().nullable(),
     default_branch: z.string(),
     include_globs: z.array(z.string()),
     indexed_commit: z.string().nullable(),

@@ -22,7 +22,8 @@ export interface SyncContext {
 /** A project as far as its syncs need to know it. */
 export interface SyncedProject {
   readonly id: string;
-  readonly githubRepo: string;
+  /** `owner/name`; null for a project whose files are sent directly. */
+  readonly githubRepo: string | null;
   readonly defaultBranch: string;
   readonly includeGlobs: readonly string[];
   /** The commit whose tree the documents equal, as far as no later one has been begun. */

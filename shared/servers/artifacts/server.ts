@@ -22,8 +22,8 @@ const listArtifacts = defineTool({
   name: "list_artifacts",
   title: "List artifacts",
   description:
-    "Lists what the tasks of this job have stored so far: keys of intermediate data with their " +
-    "size, and paths of files.",
+    "Lists what the tasks of this job have stored so far: keys and sizes of intermediate data, " +
+    "and paths of files.",
   version: "1",
   scopes: [],
   annotations: READ_ONLY,
@@ -40,7 +40,7 @@ const listArtifacts = defineTool({
 const readData = defineTool({
   name: "read_data",
   title: "Read data",
-  description: "Reads one value of intermediate data that a task of this job has saved.",
+  description: "Reads one value of intermediate data saved by a task of this job.",
   version: "1",
   scopes: [],
   annotations: READ_ONLY,
@@ -59,7 +59,7 @@ const readData = defineTool({
 const readFile = defineTool({
   name: "read_file",
   title: "Read file",
-  description: "Reads a text file that a task of this job has stored, by its path.",
+  description: "Reads a text file stored by a task of this job, by its path.",
   version: "1",
   scopes: [],
   annotations: READ_ONLY,
@@ -74,11 +74,12 @@ const readFile = defineTool({
   },
 });
 
-/** Lets an agent find and read what the other tasks of its own job have stored. */
+/** Tools with which an agent finds and reads what other tasks of its job have stored. */
 export const artifactsServer: InternalServer = {
   name: "artifacts",
   title: "Artifacts",
-  description: "What the tasks of an agent's own job have stored: intermediate data and files.",
+  description:
+    "Reads what the tasks of the agent's own job have stored: intermediate data and files.",
   tools: [listArtifacts, readData, readFile],
   isForTasksOnly: true,
 };

@@ -7,15 +7,15 @@ const MAX_CONTENT_CHARACTERS = 200_000;
 const MAX_CLIENT_ID_CHARACTERS = 200;
 const addedSchema = z.object({ id: z.guid() });
 
-/** Who wrote a message. */
+/** The author of a message. */
 export const messageRole = z.enum(["user", "assistant"]);
 
-/** What is stored of a message, as a client sends it. */
+/** A message as a client sends it. */
 export const messageFields = {
   role: messageRole,
   content: z.string().min(1).max(MAX_CONTENT_CHARACTERS),
   clientMessageId: z.string().min(1).max(MAX_CLIENT_ID_CHARACTERS).optional().describe(
-    "A key of your choice: sent again in the same conversation, it returns the message it made",
+    "A key of your choice. Sent again in the same conversation, it returns the existing message",
   ),
 };
 
@@ -23,8 +23,9 @@ export const messageFields = {
 export const addMessageTool = defineTool({
   name: "add_message",
   title: "Add a message",
-  description: "Adds a message to a conversation of yours. Send a clientMessageId, and the call " +
-    "can be repeated: it adds one message.",
+  description:
+    "Adds a message to one of your conversations. With a clientMessageId the call can be repeated " +
+    "safely: it adds one message.",
   version: "1",
   scopes: CATALOG_SCOPES.writeConversations,
   annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },

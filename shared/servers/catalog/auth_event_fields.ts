@@ -1,11 +1,11 @@
 import type { JsonObject, JsonValue } from "../../json.ts";
 
-/** Ways to sign in that Supabase Auth knows. */
+/** Sign-in methods of Supabase Auth. */
 const METHODS = [
   ...["password", "otp", "magiclink", "oauth", "sso", "saml", "anonymous", "web3", "passkey"],
   ...["phone", "email", "recovery", "invite", "mfa", "totp", "webauthn", "token_refresh"],
 ];
-/** Identity providers that Supabase Auth knows. */
+/** Identity providers of Supabase Auth. */
 const PROVIDERS = [
   ...["email", "phone", "anonymous", "apple", "azure", "bitbucket", "discord", "facebook", "figma"],
   ...["fly", "github", "gitlab", "google", "kakao", "keycloak", "linkedin", "linkedin_oidc"],
@@ -16,7 +16,7 @@ const PLATFORMS = [
   ...["web", "ios", "android", "macos", "windows", "linux", "desktop", "mobile", "server", "cli"],
 ];
 
-/** The fields of an auth event that are stored, each with the only values that it can have. */
+/** The stored fields of an auth event, each with its permitted values. */
 const FIELDS: Readonly<Record<string, (text: string) => boolean>> = {
   provider: (text) => PROVIDERS.includes(text),
   method: (text) => METHODS.includes(text),
@@ -26,12 +26,12 @@ const FIELDS: Readonly<Record<string, (text: string) => boolean>> = {
   time_zone: isTimeZone,
 };
 
-/** The names of the fields that are stored. */
+/** The names of the stored fields. */
 export const AUTH_EVENT_FIELDS: readonly string[] = Object.keys(FIELDS);
 
 /**
- * What is stored of an event's metadata. A field or a value that is not on the list is left out, so
- * that no token, address or name gets into the table, whatever a client sends.
+ * The part of an event's metadata that is stored. A field or value that is not on the list is
+ * dropped, so that no token, address or name gets into the table, whatever a client sends.
  */
 export function storableMetadata(metadata: JsonObject): JsonObject {
   return Object.fromEntries(
@@ -49,6 +49,6 @@ function isTimeZone(text: string): boolean {
   try {
     return new Intl.DateTimeFormat("en", { timeZone: text }).resolvedOptions().timeZone !== "";
   } catch {
-    return false; // The runtime knows no such zone.
+    return false; // The runtime does not know this zone.
   }
 }

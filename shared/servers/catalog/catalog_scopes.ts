@@ -1,4 +1,4 @@
-/** What the tools of the catalog need, as the default grant of signed-in users has it. */
+/** Scopes of the catalog's tools; the default grant of signed-in users includes them. */
 export const CATALOG_SCOPES = {
   generate: ["chat:write"],
   readConversations: ["chat:read"],

@@ -6,8 +6,8 @@ const FORMAT = "supaswarm.conversation@1";
 const MIN_FENCE_CHARACTERS = 3;
 
 /**
- * An exported conversation: `title` is what create_conversation takes, each message what add_message
- * takes, oldest first. Each message has a key, so that an import that was cut off can be repeated.
+ * An exported conversation: `title` is input for create_conversation, each message is input for
+ * add_message, oldest first. Each message has a key, so that an interrupted import can be repeated.
  */
 export const conversationExport = z.object({
   format: z.literal(FORMAT),
@@ -41,8 +41,8 @@ export function toJsonDocument(conversation: StoredConversation): string {
 }
 
 /**
- * The conversation as Markdown. Each message is a fenced block, whose fence is longer than any run of
- * backticks in it: whatever a message holds, it cannot end its block and become part of the document.
+ * The conversation as Markdown. Each message is a fenced block, whose fence is longer than any run
+ * of backticks in it, so that no message content can end its block and become part of the document.
  */
 export function toMarkdownDocument({ title, created_at, messages }: StoredConversation): string {
   const sections = messages.toReversed().map(toSection);
@@ -60,7 +60,7 @@ function longestRun(content: string): number {
   return runs.reduce((longest, run) => Math.max(longest, run.length), MIN_FENCE_CHARACTERS - 1);
 }
 
-/** On one line, and with every character that could be markup escaped. */
+/** The text on one line, with every character that could be markup escaped. */
 function toInlineText(text: string): string {
   return text.replace(/[\s\p{Cc}]+/gu, " ").trim().replace(/[!-/:-@[-`{-~]/g, "\\$&");
 }

@@ -10,13 +10,13 @@ const createdSchema = z.object({ id: z.guid() });
 export const createConversationTool = defineTool({
   name: "create_conversation",
   title: "Create a conversation",
-  description: "Creates an empty conversation of yours. Add messages to it with add_message; a " +
-    "task whose metadata names it as conversation_id adds its output when it completes.",
+  description: "Creates an empty conversation for you. Add messages with add_message. A " +
+    "task with this id as conversation_id in its metadata adds its output when it completes.",
   version: "1",
   scopes: CATALOG_SCOPES.writeConversations,
   annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
   input: z.strictObject({ title: z.string().trim().min(1).max(MAX_TITLE_CHARACTERS) }),
-  output: z.object({ id: z.string().describe("What the other tools take as conversationId") }),
+  output: z.object({ id: z.string().describe("The conversationId for the other tools") }),
   run: ({ title }, context) =>
     queryAsUser(context, { access: "write", action: "create the conversation" }, async (sql) => {
       const [row] = await sql`select private.create_conversation(${title}) as id`;

@@ -7,7 +7,7 @@ import { queryAsUser } from "./query_as_user.ts";
 export const deleteConversationTool = defineTool({
   name: "delete_conversation",
   title: "Delete a conversation",
-  description: "Deletes a conversation of yours with all of its messages, for good.",
+  description: "Permanently deletes one of your conversations with all of its messages.",
   version: "1",
   scopes: CATALOG_SCOPES.writeConversations,
   annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: false },

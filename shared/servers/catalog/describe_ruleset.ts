@@ -4,7 +4,7 @@ import type { StoredRuleset } from "./read_ruleset.ts";
 
 const KINDS = { must: "Must", must_not: "Must not", prefer: "Prefer" } as const;
 
-/** A ruleset as instructions for a model; what only some users may mean is passed on as it is. */
+/** A ruleset as instructions for a model; unknown settings are passed on unchanged. */
 export function describeRuleset({ name, content }: StoredRuleset): string {
   const { rules = [], tone, audience, language, max_words, examples = [], ...others } =
     rulesetContent.parse(content);
@@ -29,7 +29,7 @@ export function describeRuleset({ name, content }: StoredRuleset): string {
   );
   const numbered = lines.map((line, at) => `${at + 1}. ${line}`).join("\n");
   return [
-    `The rewritten prompt has to keep to the ruleset "${name}".`,
+    `The rewritten prompt must follow the ruleset "${name}".`,
     numbered,
     ...settings,
     ...shown,

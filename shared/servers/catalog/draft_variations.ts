@@ -10,7 +10,7 @@ import { MAX_PROMPT_CHARACTERS, modelChoice, usageOf, usageSchema } from "./prom
 
 const MAX_VARIANTS = 5;
 const DEFAULT_VARIANTS = 3;
-/** Each one asks only for what is missing. */
+/** Each attempt requests only the missing variants. */
 const MAX_ATTEMPTS = 3;
 
 const STYLES = {
@@ -33,8 +33,7 @@ const FORM = {
 export const draftVariationsTool = defineTool({
   name: "draft_variations",
   title: "Draft variations",
-  description:
-    "Rewrites a text in several ways that differ from each other, for ideas; optionally " +
+  description: "Rewrites a text in several different ways, for ideas; optionally " +
     "in one style.",
   version: "1",
   scopes: CATALOG_SCOPES.generate,
@@ -68,7 +67,7 @@ export const draftVariationsTool = defineTool({
 function instructions(count: number, style: keyof typeof STYLES | undefined): string {
   return [
     `Rewrite the text that the user sends in ${count} different ways. Keep its meaning and its ` +
-    "language, and add no facts. Each variant has to differ clearly from the others.",
+    "language, and add no facts. Each variant must differ clearly from the others.",
     ...(style === undefined ? [] : [STYLES[style]]),
     'Answer with JSON alone: {"variants": ["…"]}.',
     FENCE_RULE,
@@ -84,7 +83,7 @@ function request(text: string, known: readonly string[]): string {
 function tooFew(found: number, wanted: number): SwarmError {
   return new SwarmError(
     "MODEL_OUTPUT_INVALID",
-    `The model gave ${found} different variants in ${MAX_ATTEMPTS} answers, not ${wanted}`,
+    `Cannot draft ${wanted} variants: the model gave only ${found} in ${MAX_ATTEMPTS} answers`,
     { hint: "Ask for fewer, send a longer text, or name another model." },
   );
 }

@@ -19,8 +19,9 @@ const TASK =
 export const enhancePromptTool = defineTool({
   name: "enhance_prompt",
   title: "Enhance a prompt",
-  description: "Rewrites a prompt so that it is clear, specific and complete, by the rules of a " +
-    "ruleset if you name one. The text streams to callers that read it as it comes.",
+  description:
+    "Rewrites a prompt so that it is clear, specific and complete, following the rules of a " +
+    "ruleset if you name one. The text streams to callers that support it.",
   version: "1",
   scopes: CATALOG_SCOPES.generate,
   annotations: { readOnlyHint: true, openWorldHint: true },
@@ -53,7 +54,7 @@ export const enhancePromptTool = defineTool({
   },
 });
 
-/** To apply a ruleset, its user needs no scope for reading rulesets. */
+/** Applying a ruleset does not require the scope for reading rulesets. */
 async function rulesOf(id: string, { sql, caller }: ToolContext): Promise<string> {
   try {
     return describeRuleset(await readRuleset(sql, id, caller.userId));
@@ -63,7 +64,11 @@ async function rulesOf(id: string, { sql, caller }: ToolContext): Promise<string
 }
 
 function emptyAnswer(model: string): SwarmError {
-  return new SwarmError("MODEL_OUTPUT_INVALID", `The model ${model} answered without a text`, {
-    hint: "Try again, or name another model.",
-  });
+  return new SwarmError(
+    "MODEL_OUTPUT_INVALID",
+    `Cannot enhance the prompt: the model ${model} returned an empty answer`,
+    {
+      hint: "Try again, or name another model.",
+    },
+  );
 }

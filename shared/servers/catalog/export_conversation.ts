@@ -7,15 +7,18 @@ import { queryAsUser } from "./query_as_user.ts";
 import { readMessages } from "./read_messages.ts";
 
 const MAX_MESSAGES = 10_000;
-/** What still fits into the answer of an edge function beside the text of its blocks. */
+/**
+ * Limit that keeps the response of the edge function, which contains the text twice, small enough.
+ */
 const MAX_CHARACTERS = 5_000_000;
 
 /** Exports a conversation as a document. */
 export const exportConversationTool = defineTool({
   name: "export_conversation",
   title: "Export a conversation",
-  description: "Exports a conversation of yours with all of its messages, oldest first: as JSON, " +
-    "whose messages add_message takes again, or as Markdown.",
+  description:
+    "Exports one of your conversations with all of its messages, oldest first: as JSON, " +
+    "whose messages add_message accepts, or as Markdown.",
   version: "1",
   scopes: CATALOG_SCOPES.readConversations,
   annotations: { readOnlyHint: true, openWorldHint: false },

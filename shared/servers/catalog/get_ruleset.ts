@@ -8,7 +8,8 @@ import { readRuleset, storedRuleset } from "./read_ruleset.ts";
 export const getRulesetTool = defineTool({
   name: "get_ruleset",
   title: "Get a ruleset",
-  description: "Shows a ruleset of yours, or a shared one, with the content of its newest version.",
+  description:
+    "Shows one of your rulesets, or a shared one, with the content of its newest version.",
   version: "1",
   scopes: CATALOG_SCOPES.readRulesets,
   annotations: { readOnlyHint: true, openWorldHint: false },

@@ -13,7 +13,7 @@ export const listMessagesTool = defineTool({
   name: "list_messages",
   title: "List messages",
   description:
-    "Lists the messages of a conversation of yours, newest first. For older ones, pass " +
+    "Lists the messages of one of your conversations, newest first. For older ones, pass " +
     "the id of the last message as before; a page shorter than limit is the last one.",
   version: "1",
   scopes: CATALOG_SCOPES.readConversations,
@@ -21,7 +21,7 @@ export const listMessagesTool = defineTool({
   input: z.strictObject({
     conversationId: z.guid(),
     limit: z.int().min(1).max(MAX_LIMIT).default(DEFAULT_LIMIT),
-    before: z.guid().optional().describe("Id of a message: only older ones"),
+    before: z.guid().optional().describe("Id of a message: returns only older ones"),
   }),
   output: z.object({
     messages: z.array(z.object({

@@ -11,7 +11,7 @@ const providerSchema = z.object({
 export const listProvidersTool = defineTool({
   name: "list_providers",
   title: "List model providers",
-  description: "Lists the model providers that the project has in use, by the key that tools take.",
+  description: "Lists the project's active model providers by the key that tools accept.",
   version: "1",
   scopes: [],
   annotations: { readOnlyHint: true, openWorldHint: false },

@@ -11,7 +11,7 @@ export const listRulesetsTool = defineTool({
   name: "list_rulesets",
   title: "List rulesets",
   description: "Lists your rulesets and the shared ones, by name; at most " +
-    `${MAX_RULESETS}. get_ruleset shows what one says.`,
+    `${MAX_RULESETS}. get_ruleset shows the content of one.`,
   version: "1",
   scopes: CATALOG_SCOPES.readRulesets,
   annotations: { readOnlyHint: true, openWorldHint: false },

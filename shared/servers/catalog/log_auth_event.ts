@@ -6,13 +6,15 @@ import { z } from "../../vendor/zod.js";
 import { AUTH_EVENT_FIELDS, storableMetadata } from "./auth_event_fields.ts";
 import { queryAsUser } from "./query_as_user.ts";
 
-/** Stores what a client reports of its user's session. */
+/** Stores a client's report about its user's session. */
 export const logAuthEventTool = defineTool({
   name: "log_auth_event",
   title: "Log an auth event",
-  description: "Stores that you have signed in or out, or that your session or account changed. " +
-    `Of metadata only ${AUTH_EVENT_FIELDS.join(", ")} are kept, with values that are known to be ` +
-    "harmless; anything else is left out.",
+  description: "Records that you signed in or out, or that your session or account changed. " +
+    `Of metadata, only ${
+      AUTH_EVENT_FIELDS.join(", ")
+    } are stored, with values that are known to be ` +
+    "harmless; everything else is dropped.",
   version: "1",
   scopes: [],
   annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },

@@ -5,8 +5,8 @@ const LIMITS = { bytes: 2_000_000, depth: 20, members: 10_000, items: 10_000 };
 const NUMBERED = /^\s{0,8}(?:\d{1,2}[.)]|[-*•])\s+/;
 
 /**
- * The variants in a model's answer: of JSON as it was asked for, with or without a code fence, else
- * of a list with numbers or bullets.
+ * The variants in a model's answer: from the requested JSON, with or without a code fence,
+ * otherwise from a numbered or bulleted list.
  */
 export function parseVariants(answer: string): string[] {
   const json = answer.replace(/^\s*```(?:json)?\s*\n|\n\s*```\s*$/gi, "").trim();
@@ -16,7 +16,7 @@ export function parseVariants(answer: string): string[] {
   return lines.map((line) => line.replace(NUMBERED, "").trim()).filter((line) => line !== "");
 }
 
-/** The first so many texts that differ in more than case, spaces and punctuation. */
+/** The first texts that differ in more than case, spaces and punctuation. */
 export function addDistinct(
   known: readonly string[],
   added: readonly string[],

@@ -3,19 +3,19 @@ import type { ToolContext } from "../../tool_contracts/internal_server.ts";
 import type { TransactionSql } from "../../vendor/postgres.js";
 import { asOwner } from "../as_owner.ts";
 
-/** How {@linkcode queryAsUser} asks the database. */
+/** Options of {@linkcode queryAsUser}. */
 export interface UserQuery {
   readonly access: "read" | "write";
-  /** What is attempted, as in "add the message". */
+  /** What is attempted, such as "add the message". */
   readonly action: string;
-  /** The service may ask as well, without a user. @default false */
+  /** Whether the service may also query, without a user. @default false */
   readonly servesService?: boolean;
 }
 
 /**
- * Asks the database with the caller's own rights.
+ * Queries the database with the caller's own rights.
  *
- * @throws SwarmError `CALLER_REQUIRED` without a user; what the database raises.
+ * @throws SwarmError `CALLER_REQUIRED` without a user; errors of the database.
  */
 export async function queryAsUser<T>(
   context: ToolContext,

@@ -19,25 +19,25 @@ const storedConversation = z.object({
   messages: z.array(storedMessage),
 });
 
-/** A message as the database has it. */
+/** A message as stored in the database. */
 export type StoredMessage = z.infer<typeof storedMessage>;
 /** A conversation with some of its messages. */
 export type StoredConversation = z.infer<typeof storedConversation>;
 
-/** Which messages are wanted. */
+/** Which messages to read. */
 export interface MessageRange {
   readonly conversationId: string;
   readonly limit: number;
-  /** Id of a message of the conversation: only those before it. Null: from the newest. */
+  /** Id of a message in the conversation: reads only older ones. Null starts with the newest. */
   readonly before: string | null;
 }
 
 /**
- * Reads a conversation with its newest messages before a place, newest first. Messages are numbered
- * in the order in which they commit, so what comes meanwhile stands before every earlier page.
+ * Reads a conversation with its messages before a given one, newest first. Messages are numbered in
+ * commit order, so messages added in the meantime never shift later pages.
  *
  * @param sql With the rights of the conversation's owner.
- * @throws SwarmError `CONVERSATION_NOT_FOUND`, `MESSAGE_NOT_FOUND` for a place that is none.
+ * @throws SwarmError `CONVERSATION_NOT_FOUND`, `MESSAGE_NOT_FOUND` for an unknown message id.
  */
 export async function readMessages(
   sql: TransactionSql,
@@ -76,7 +76,7 @@ export async function readMessages(
 function conversationNotFound(id: string): SwarmError {
   return new SwarmError(
     "CONVERSATION_NOT_FOUND",
-    `Cannot read the conversation: you have no conversation ${id}`,
+    `Cannot read the conversation: you do not have a conversation ${id}`,
   );
 }
 
@@ -84,6 +84,6 @@ function messageNotFound(id: string | null): SwarmError {
   return new SwarmError(
     "MESSAGE_NOT_FOUND",
     `Cannot read the messages before ${id}: the conversation has no such message`,
-    { hint: "Send the id of the last message of the page before, or leave before out." },
+    { hint: "Send the id of the last message on the previous page, or omit before." },
   );
 }

@@ -17,8 +17,8 @@ export type StoredRuleset = z.infer<typeof storedRuleset>;
 /**
  * Reads a ruleset.
  *
- * @param userId Who reads; null: the service, which reads all.
- * @throws SwarmError `RULESET_NOT_FOUND`, also for one of another user.
+ * @param userId The reading user; null is the service, which reads all.
+ * @throws SwarmError `RULESET_NOT_FOUND`, also for another user's ruleset.
  */
 export async function readRuleset(
   sql: Sql | TransactionSql,
@@ -36,10 +36,10 @@ export async function readRuleset(
   return storedRuleset.parse(row);
 }
 
-/** The error for a ruleset that does not exist, or is another user's. */
+/** Creates the error for a ruleset that does not exist or belongs to another user. */
 export function rulesetNotFound(id: string): SwarmError {
   return new SwarmError(
     "RULESET_NOT_FOUND",
-    `Cannot find the ruleset ${id}: neither you have it, nor is there such a shared one`,
+    `Cannot find the ruleset ${id}: it is neither yours nor shared`,
   );
 }

@@ -6,14 +6,14 @@ const MAX_RULE_CHARACTERS = 2_000;
 const MAX_EXAMPLES = 20;
 const MAX_EXAMPLE_CHARACTERS = 4_000;
 const MAX_OTHER_SETTINGS = 50;
-/** Of the whole content as JSON: it is sent with every prompt. */
+/** Maximum length of the content as JSON: it is sent with every prompt. */
 const MAX_CONTENT_CHARACTERS = 64_000;
 
 const ruleText = z.string().min(1).max(MAX_RULE_CHARACTERS);
 
 /**
- * What a ruleset says: the JSON schema of `save_ruleset`, by which every version is checked before it
- * is stored. Settings beside the named ones are kept, and are given to the model as they are.
+ * The content of a ruleset: the schema of `save_ruleset`, which validates every version before it
+ * is stored. Additional settings are kept and passed to the model unchanged.
  */
 export const rulesetContent = z.object({
   rules: z.array(z.union([
@@ -23,7 +23,7 @@ export const rulesetContent = z.object({
       kind: z.enum(["must", "must_not", "prefer"]).optional(),
       id: z.string().min(1).max(100).optional(),
     }),
-  ])).max(MAX_RULES).optional().describe("What the rewritten text has to keep to, in order"),
+  ])).max(MAX_RULES).optional().describe("Rules for the rewritten text, in order"),
   tone: z.string().min(1).max(200).optional(),
   audience: z.string().min(1).max(500).optional(),
   language: z.string().min(2).max(100).optional().describe("Of the rewritten text"),

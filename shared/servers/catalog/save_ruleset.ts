@@ -7,7 +7,7 @@ import { queryAsUser } from "./query_as_user.ts";
 import { rulesetNotFound } from "./read_ruleset.ts";
 import { rulesetContent } from "./ruleset_content.ts";
 
-/** What `private.save_ruleset()` answers. */
+/** The result of `private.save_ruleset()`. */
 const outcomeSchema = z.discriminatedUnion("outcome", [
   z.object({ outcome: z.literal("saved"), id: z.string(), version: z.int() }),
   z.object({ outcome: z.literal("conflict"), current_version: z.int() }),
@@ -19,16 +19,16 @@ const outcomeSchema = z.discriminatedUnion("outcome", [
 export const saveRulesetTool = defineTool({
   name: "save_ruleset",
   title: "Save a ruleset",
-  description: "Creates a ruleset of yours, or saves a new version of one: send id. Earlier " +
-    "versions stay as they were. Send the version that you have read as ifMatchVersion, and a " +
-    "save that somebody else came before is refused (RULESET_VERSION_CONFLICT). Saving a shared " +
+  description: "Creates a ruleset for you or, with id, saves a new version of one. Earlier " +
+    "versions do not change. Send the version that you have read as ifMatchVersion: a " +
+    "save after somebody else's is then refused (RULESET_VERSION_CONFLICT). Saving a shared " +
     "ruleset needs the scope admin:*.",
   version: "1",
   scopes: CATALOG_SCOPES.writeRulesets,
   annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
   input: z.strictObject({
-    id: z.guid().optional().describe("Of the ruleset to save; without it a new one is created"),
-    name: z.string().trim().min(1).max(200).optional().describe("Needed for a new ruleset"),
+    id: z.guid().optional().describe("Id of the ruleset to save; omit it to create one"),
+    name: z.string().trim().min(1).max(200).optional().describe("Required for a new ruleset"),
     content: rulesetContent,
     ifMatchVersion: z.int().min(0).optional(),
   }),

@@ -13,13 +13,13 @@ import { logAuthEventTool } from "./log_auth_event.ts";
 import { saveRulesetTool } from "./save_ruleset.ts";
 import { validatePromptTool } from "./validate_prompt.ts";
 
-/** Prompts, conversations and rulesets: what a chat page needs, as versioned tools. */
+/** Prompts, conversations and rulesets for a chat page, as versioned tools. */
 export const catalogServer: InternalServer = {
   name: "catalog",
   title: "Tool catalog",
   description: "Improves and checks prompts, and keeps conversations and rulesets.",
   instructions: "Conversations and rulesets are the signed-in user's own. Send a clientMessageId " +
-    "with add_message and the version that you have read with save_ruleset.",
+    "to add_message, and to save_ruleset the version that you have read as ifMatchVersion.",
   tools: [
     enhancePromptTool,
     draftVariationsTool,

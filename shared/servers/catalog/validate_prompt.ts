@@ -13,7 +13,7 @@ export const validatePromptTool = defineTool({
   description:
     "Checks an English prompt by rules, without a model: vague words, contradictions, a " +
     "missing output format or length, biased terms, placeholders open to injection, wordiness. " +
-    "Each issue has a code and, where it is about a part of the text, that part's place.",
+    "Each issue has a code and, if it concerns a part of the text, its position.",
   version: "1",
   scopes: [],
   annotations: { readOnlyHint: true, openWorldHint: false },

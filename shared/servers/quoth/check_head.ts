@@ -2,18 +2,18 @@ import { asOwner } from "../as_owner.ts";
 import type { ToolContext } from "../../tool_contracts/internal_server.ts";
 import type { ProjectState } from "./project_state.ts";
 
-/** What was seen within this time is not asked for; `check_head()` decides for whom the rest is. */
+/** A branch seen within this time is not checked; otherwise `check_head()` decides. */
 const FRESH_MS = 10 * 60_000;
 
-/** Whether the branch was last looked at so long ago that it may well have moved. */
+/** Whether the last check of the branch is so old that it may have moved. */
 export function isHeadOld({ freshness }: Pick<ProjectState, "freshness">): boolean {
   const { head_commit: head, head_checked_at: at } = freshness;
   return head !== null && (at === null || Date.parse(at) < Date.now() - FRESH_MS);
 }
 
 /**
- * Asks for a look at a branch that nobody has looked at for long, since GitHub never repeats a
- * lost delivery. Brings nothing to this search but to the next ones; so a failure is only logged.
+ * Requests a check of a branch that was not checked recently, because GitHub never repeats a lost
+ * delivery. It helps only later searches, so a failure is only logged.
  */
 export async function checkOldHead(project: ProjectState, context: ToolContext): Promise<void> {
   if (!isHeadOld(project)) return;

@@ -3,19 +3,19 @@ import { createEmbedderResolver } from "../../quoth/embedders/resolve_embedder.t
 import type { ToolContext } from "../../tool_contracts/internal_server.ts";
 import type { ProjectState } from "./project_state.ts";
 
-/** The vector of a query, or why a search goes by words alone. */
+/** The vector of a query, or the reason why a search uses words only. */
 export type QueryVector =
   | { readonly vector: readonly number[] }
   | { readonly vector: null; readonly reason: string };
 
-/** Somebody waits: after this long, words alone answer better than nothing. */
+/** A caller waits: after this time a search by words is better than none. */
 const PATIENCE_MS = 10_000;
 
 /**
- * Embeds a query in the project's vector space. An embedder that does not serve now makes the
- * search go by words; that is no error.
+ * Embeds a query in the project's vector space. If the embedder is unavailable, the search uses
+ * words only; that is not an error.
  *
- * @throws the reason of the call's signal; what is no failure of the embedder.
+ * @throws the reason of the call's signal; errors other than a failure of the embedder.
  */
 export async function embedSearch(
   query: string,

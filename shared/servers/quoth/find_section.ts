@@ -5,15 +5,15 @@ import type { DocumentSection, DocumentSections, LineRange } from "./list_sectio
 
 /** Between the headings of a path. */
 const SEPARATOR = " > ";
-/** Headings that an error names. */
+/** Maximum number of headings in an error. */
 const MAX_NAMED = 20;
 
 /**
- * Finds the section under a heading. A whole path, title included, is always meant; a heading alone
- * or the end of a path only where one section has it.
+ * Finds the section under a heading. A full path, including the title, always matches; a heading
+ * alone or the end of a path matches only if it is unique.
  *
  * @param wanted The heading's text, its anchor, or a path of headings joined by ` > `.
- * @throws SwarmError `DOCUMENT_NOT_FOUND` naming the sections that may be meant.
+ * @throws SwarmError `DOCUMENT_NOT_FOUND` with the possible sections.
  */
 export function findSection(
   [whole, ...sections]: DocumentSections,
@@ -33,14 +33,14 @@ export function findSection(
   return found;
 }
 
-/** The innermost section that holds all of the lines. */
+/** The innermost section that contains all of the lines. */
 export function sectionAt(sections: DocumentSections, lines: LineRange): DocumentSection {
   return sections.findLast(({ startLine, endLine }) =>
     startLine <= lines.startLine && lines.endLine <= endLine
   ) ?? sections[0];
 }
 
-/** The section's path and all ends of it, the longest first. */
+/** The section's path and all its suffixes, the longest first. */
 function namesOf({ headingPath }: DocumentSection): string[] {
   return headingPath.map((_, from) => headingPath.slice(from).join(SEPARATOR).toLowerCase());
 }

@@ -1,18 +1,18 @@
 import { estimateTokens, TokenMeter } from "../../quoth/markdown/token_meter.ts";
 
-/** A text of an answer and what it was found by. */
+/** A text of an answer and the terms that matched it. */
 export interface Snippet {
   readonly text: string;
   readonly matchedTerms: readonly string[];
 }
 
-/** Less says nothing; many hits may exceed a small budget by this. */
+/** Shorter snippets are useless; many hits may therefore exceed a small budget. */
 const MIN_TOKENS = 12;
 const MARK = "…";
 
 /**
  * Shortens snippets until together they have at most `tokenBudget` tokens; none is dropped. Short
- * ones stay whole, the long ones share what is left, each from its first line that was matched.
+ * ones stay whole, long ones share the rest, each starting at its first matched line.
  */
 export function fitSnippets(
   snippets: readonly Snippet[],
@@ -26,7 +26,7 @@ export function fitSnippets(
   );
 }
 
-/** The most tokens that each may have for all of them to keep within the budget. */
+/** The maximum tokens per snippet that keeps the total within the budget. */
 function fairShare(sizes: readonly number[], budget: number): number {
   let left = budget;
   const ascending = sizes.toSorted((a, b) => a - b);
@@ -40,7 +40,7 @@ function fairShare(sizes: readonly number[], budget: number): number {
 
 function shorten({ text, matchedTerms }: Snippet, maxTokens: number): string {
   const meter = new TokenMeter(text);
-  // Two marks of a token each stand around what is left.
+  // Two ellipses of one token each surround the rest.
   const room = maxTokens - 2 * estimateTokens(MARK);
   const start = meter.tokens(0, text.length) <= room ? 0 : firstMatch(text, matchedTerms, room);
   const end = meter.fit(start, text.length, room);

@@ -1,8 +1,8 @@
 import { withoutFenceTags } from "../../agent/fence_data.ts";
 
 /**
- * A title or heading as it stands beside the fenced text: on one line, and without anything that
- * could be taken for the fence's tags.
+ * A title or heading as shown next to the fenced text: on one line, and without anything that could
+ * be mistaken for the fence's tags.
  */
 export function toLabel(text: string): string {
   return withoutFenceTags(text.replace(/[\s\p{Cc}]+/gu, " ").trim());

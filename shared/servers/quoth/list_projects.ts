@@ -7,9 +7,9 @@ import { QUOTH_SCOPES } from "./quoth_scopes.ts";
 const MAX_PROJECTS = 500;
 
 const projectSchema = z.object({
-  slug: z.string().describe("What the other tools take as projectId"),
+  slug: z.string().describe("The projectId for the other tools"),
   id: z.string(),
-  github_repo: z.string(),
+  github_repo: z.string().nullable().describe("Null for a folder, which has no repository"),
   default_branch: z.string(),
   language: z.string(),
   document_count: z.number(),
@@ -17,7 +17,7 @@ const projectSchema = z.object({
   is_behind: z.boolean(),
 });
 
-/** Lists what the caller may search. */
+/** Lists the projects that the caller may search. */
 export const listProjectsTool = defineTool({
   name: "quoth_list_projects",
   title: "List documentation projects",

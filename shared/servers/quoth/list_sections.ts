@@ -11,7 +11,7 @@ export interface LineRange {
   readonly endLine: number;
 }
 
-/** A section of a document, the sections below it included. */
+/** A section of a document, including its subsections. */
 export interface DocumentSection extends LineRange {
   /** From the document's title to the section's heading, as search shows them. */
   readonly headingPath: readonly string[];
@@ -19,10 +19,10 @@ export interface DocumentSection extends LineRange {
   readonly anchor: string | null;
 }
 
-/** The whole document, under its title, and then its sections in their order. */
+/** The whole document, under its title, followed by its sections in order. */
 export type DocumentSections = readonly [whole: DocumentSection, ...DocumentSection[]];
 
-/** Lists the sections of a document, under the headings by which search names them. */
+/** Lists the sections of a document, with the same headings as search results. */
 export async function listSections(
   { content, title }: { readonly content: string; readonly title: string },
 ): Promise<DocumentSections> {

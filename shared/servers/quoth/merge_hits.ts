@@ -21,7 +21,7 @@ export const chunkHitSchema = z.object({
 
 export type ChunkHit = z.infer<typeof chunkHitSchema>;
 
-/** What several neighbouring chunks of a file give as one. */
+/** Several adjacent chunks of a file as one hit. */
 export interface MergedHit {
   /** The better of the chunks. */
   readonly best: ChunkHit;
@@ -33,8 +33,8 @@ export interface MergedHit {
 export const MAX_CHUNKS_OF_FILE = 2;
 
 /**
- * Makes an answer of chunks, best first: at most two chunks of a file, neighbours as one hit, at
- * most `limit` hits.
+ * Combines chunks into an answer, best first: at most two chunks per file, adjacent ones as one
+ * hit, at most `limit` hits.
  */
 export function mergeHits(found: readonly ChunkHit[], limit: number): MergedHit[] {
   const hits: MergedHit[] = [];
@@ -60,7 +60,7 @@ export function mergeHits(found: readonly ChunkHit[], limit: number): MergedHit[
   return hits;
 }
 
-/** The text of a hit: its chunks with the blank lines that stood between them. */
+/** The text of a hit: its chunks with the blank lines between them. */
 export function textOf({ chunks }: MergedHit): string {
   return chunks.reduce((text, chunk, index) => {
     const before = chunks[index - 1];

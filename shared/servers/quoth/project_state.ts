@@ -6,25 +6,25 @@ import { SwarmError } from "../../errors/swarm_error.ts";
 export const freshnessSchema = z.object({
   indexed_commit: z.string().nullable(),
   indexed_at: z.string().nullable(),
-  head_commit: z.string().nullable().describe("The branch's newest when it was last asked for"),
+  head_commit: z.string().nullable().describe("The branch's newest commit at the last check"),
   head_checked_at: z.string().nullable(),
   is_behind: z.boolean(),
   document_count: z.number(),
-  pending_chunks: z.number().describe("Wait for their vector; words alone find them"),
-  failed_chunks: z.number().describe("Refused by the embedder; words alone find them"),
+  pending_chunks: z.number().describe("Chunks without a vector yet; found by words only"),
+  failed_chunks: z.number().describe("Chunks that the embedder rejected; found by words only"),
 });
 
-/** The sync that goes on or waits, else the last one if it failed; embedding is none of them. */
+/** The running or waiting sync, otherwise the last one if it failed; embedding does not count. */
 const syncSchema = z.object({
   status: z.enum(["pending", "running", "failed"]),
-  problem: z.string().nullable().describe("Why it waits or failed"),
+  problem: z.string().nullable().describe("The reason why it waits or failed"),
   run_after: z.string().nullable(),
 });
 
 const projectSchema = z.object({
   id: z.guid(),
   slug: z.string(),
-  github_repo: z.string(),
+  github_repo: z.string().nullable(),
   github_url: z.string().nullable(),
   language: z.string(),
   embedder: z.string().nullable(),
@@ -39,13 +39,13 @@ const projectSchema = z.object({
 
 export type ProjectSync = z.infer<typeof syncSchema>;
 
-/** A project as its searches need it. */
+/** A project with the data that searches need. */
 export type ProjectState = z.infer<typeof projectSchema>;
 
 /**
  * Reads a project by id or slug with the caller's rights.
  *
- * @throws SwarmError `PROJECT_NOT_FOUND`, also for projects of other people.
+ * @throws SwarmError `PROJECT_NOT_FOUND`, also for other users' projects.
  */
 export async function readProjectState(
   sql: TransactionSql,
@@ -56,7 +56,7 @@ export async function readProjectState(
 }
 
 /**
- * Takes the column `project` of {@linkcode selectProjectState} out of a row.
+ * Parses the column `project` of {@linkcode selectProjectState}.
  *
  * @throws SwarmError `PROJECT_NOT_FOUND` when there is no row.
  */
@@ -67,13 +67,13 @@ export function toProjectState(column: unknown, projectId: string): ProjectState
     `Cannot use project '${
       projectId.slice(0, 100)
     }': it does not exist, or you are no member of it`,
-    { hint: "quoth_list_projects names the projects that you are a member of." },
+    { hint: "quoth_list_projects lists the projects that you are a member of." },
   );
 }
 
 /**
- * Selects a project as the one column `project`, or no row. As a part of the statement that reads
- * its documents it tells of the same moment as they do.
+ * Selects a project as the single column `project`, or no row. As part of the statement that reads
+ * its documents it uses the same snapshot.
  */
 export function selectProjectState(sql: TransactionSql, projectId: string): PendingQuery<Row[]> {
   return sql`

@@ -1,2 +1,2 @@
-/** What every tool of Quoth needs. */
+/** The scopes that every Quoth tool requires. */
 export const QUOTH_SCOPES: readonly string[] = ["quoth:read"];

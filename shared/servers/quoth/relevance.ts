@@ -1,9 +1,10 @@
 import type { ChunkHit } from "./merge_hits.ts";
 
 /**
- * Says of each hit how relevant it is, such as `83%`: its cosine similarity. One that has no vector
- * yet gets the highest similarity of the answer in proportion to its words, so that it never looks
- * nearer than what was compared; where no hit has a vector, words alone count, the best being 100%.
+ * The relevance of each hit, such as `83%`: its cosine similarity. A hit without a vector gets a
+ * share of the answer's highest similarity in proportion to its word rank, so that it never ranks
+ * above a compared hit. If no hit has a vector, relevance is by words only, and the best hit has
+ * 100%.
  */
 export function relevancesOf(
   hits: readonly Pick<ChunkHit, "similarity" | "text_score">[],

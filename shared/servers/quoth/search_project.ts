@@ -4,18 +4,18 @@ import { embedSearch, type QueryVector } from "./embed_search.ts";
 import { type ChunkHit, chunkHitSchema, MAX_CHUNKS_OF_FILE } from "./merge_hits.ts";
 import { type ProjectState, selectProjectState, toProjectState } from "./project_state.ts";
 
-/** As many as a search of the database gives. */
+/** Maximum number of chunks from one database search. */
 const MAX_CHUNKS = 200;
 
-/** What is asked of a project. */
+/** A search in a project. */
 export interface ProjectSearch {
   readonly query: string;
-  /** How many hits the answer should have. */
+  /** The number of hits in the answer. */
   readonly limit: number;
   readonly pathPrefix: string | undefined;
 }
 
-/** What was found, and the project of the very moment in which it was. */
+/** The hits and the project's state in the same snapshot. */
 export interface FoundChunks {
   readonly project: ProjectState;
   /** Best first. */
@@ -43,7 +43,9 @@ export async function searchProject(
   return await findChunks(found.project, search, again, context);
 }
 
-/** One statement, so that chunks and project are of one moment; by words, if the vector is of none. */
+/**
+ * One statement, so that chunks and project share a snapshot; by words if the vector is outdated.
+ */
 async function findChunks(
   { id, embedder }: ProjectState,
   { query, limit, pathPrefix }: ProjectSearch,
@@ -51,7 +53,7 @@ async function findChunks(
   context: ToolContext,
 ): Promise<FoundChunks> {
   const vector = embedded.vector === null ? null : `[${embedded.vector.join(",")}]`;
-  // More than the hits themselves, since a hit's neighbour may rank far behind it.
+  // More than the requested hits, because an adjacent chunk may rank far lower.
   const count = Math.min(MAX_CHUNKS, 20 + 6 * limit);
   const [row] = await asOwner(context, "read", (sql) =>
     sql`

@@ -31,10 +31,10 @@ import { toolFailure } from "./tool_failure.ts";
 
 /** Records that a dry run shows. */
 const PREVIEW_RECORDS = 5;
-/** Problems that a message names; the structured content has all of them. */
+/** Problems listed in a message; the structured content has all of them. */
 const MAX_NAMED_PROBLEMS = 20;
 
-/** A call whose table and records are known. */
+/** A call with its resolved table and records. */
 interface RecordsCall {
   readonly request: RecordsRequest;
   readonly context: ToolContext;
@@ -47,15 +47,15 @@ interface RecordsCall {
 const keptSchema = z.object({ id: z.string(), expires_at: z.string() });
 const spentSchema = z.object({ id: z.string() });
 
-/** Adds records to a table as the caller, all or none, once their dry run was confirmed. */
+/** Adds records to a table as the caller, all or none, after their dry run was confirmed. */
 export const addRecordsTool = defineTool({
   name: "add_records",
   title: "Add records",
   description:
     "Adds records to a table with your own rights. Fields are mapped to columns by name, spelling " +
-    "or the column's comment, values are checked and converted, and every problem is reported at " +
-    "once. dry_run (the default) adds nothing; its next_call has the confirmation_token that adds " +
-    "these very records once.",
+    "or the column's comment, values are checked and converted, and all problems are reported " +
+    "together. dry_run (the default) adds nothing; its next_call has the confirmation_token that " +
+    "adds exactly these records once.",
   version: "1",
   scopes: READ_SCOPES,
   annotations: {
@@ -120,8 +120,8 @@ function recordsOf({ data, bulk_insert: isBulk }: RecordsRequest): readonly Json
   throw new SwarmError(
     "TOOL_ARGUMENTS_INVALID",
     isBulk
-      ? "Cannot add the records: data is one record, and bulk_insert takes a list"
-      : "Cannot add the records: data is a list, which only bulk_insert takes",
+      ? "Cannot add the records: data is one record, but bulk_insert requires a list"
+      : "Cannot add the records: data is a list, which requires bulk_insert",
     { hint: `Set bulk_insert to ${!isBulk}.` },
   );
 }
@@ -138,7 +138,7 @@ function tableOf(name: string, { schema }: KnownSchema): SchemaRelation {
     "TOOL_ARGUMENTS_INVALID",
     found.length > 1
       ? `Cannot add records: there are several tables "${name}"`
-      : `Cannot add records: there is no table "${name}" that you may use`,
+      : `Cannot add records: you have no access to a table "${name}"`,
     {
       hint: nearest.length > 0
         ? `Name one of: ${nearest.join(", ")}.`
@@ -162,7 +162,7 @@ async function dryRun(call: RecordsCall): Promise<RecordsAnswer> {
   };
 }
 
-/** Looks at what the records refer to; @throws SwarmError `TOOL_ARGUMENTS_INVALID` */
+/** Checks the rows that the records refer to; @throws SwarmError `TOOL_ARGUMENTS_INVALID` */
 async function check(call: RecordsCall): Promise<readonly string[]> {
   const { context, settings, table, known, prepared: { records, problems } } = call;
   const references = call.request.validate_fields
@@ -222,7 +222,7 @@ async function offer(call: RecordsCall): Promise<Partial<RecordsAnswer>> {
   };
 }
 
-/** Token, rows and answer commit together, as those of any write. */
+/** Token, rows and answer commit in one transaction, as for every write. */
 async function write(call: RecordsCall, token: string): Promise<RecordsAnswer> {
   const { context, request, settings, table, prepared: { mapping, records } } = call;
   context.keepFromLedger(token);
@@ -261,7 +261,7 @@ async function earlierAnswer(call: RecordsCall, key: string): Promise<RecordsAns
   return recordsAnswer.nullable().parse(row?.answer ?? null);
 }
 
-/** What the token is bound to: the table with its schema's mapping, and the records as they go in. */
+/** The hashes that the token is bound to: the table with its mapping, and the final records. */
 function hashesOf({ table, prepared: { records } }: RecordsCall) {
   return {
     tree_hash: hashOf(canonicalJson({ tool: "add_records", table: qualifiedName(table) })),

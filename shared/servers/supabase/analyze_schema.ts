@@ -6,22 +6,23 @@ import type { ToolContext } from "../../tool_contracts/internal_server.ts";
 import type { ModelChoice } from "./model_choice.ts";
 import { keepAnalysis, type KnownSchema, type SchemaAnalysis } from "./schema_cache.ts";
 
-/** What came of asking a model about a schema. */
+/** A model's analysis of a schema, or the reason why there is none. */
 export type AnalysisOutcome =
   | { readonly kind: "analyzed"; readonly analysis: SchemaAnalysis }
   | { readonly kind: "none"; readonly reason: string };
 
 const SYSTEM_PROMPT = "You are a database schema expert. Provide clear, structured analysis.";
 const TEMPERATURE = 0.1;
-/** Of the schema in the prompt, as the model's context is finite. */
+/** Maximum length of the schema in the prompt, because the model's context is limited. */
 const MAX_SCHEMA_CHARACTERS = 60_000;
 const MAX_OUTPUT_TOKENS = 2_000;
-/** The schema itself is worth more than its analysis, and answers within a second. */
+/** Limits the wait: the schema itself is more important than its analysis. */
 const MODEL_TIMEOUT_MS = 45_000;
 
 /**
- * What a model says of the schema: an earlier analysis of the same structure by the same model, else
- * a new one. A schema without an analysis is still a schema, so no failure of a model is an error.
+ * A model's analysis of the schema: an earlier one of the same structure by the same model,
+ * otherwise a new one. A failed model call is not an error, because the schema is useful without an
+ * analysis.
  */
 export async function analyzeSchema(
   context: ToolContext,
@@ -63,7 +64,7 @@ export async function analyzeSchema(
   }
 }
 
-/** One line a table: columns with types and keys, then the relationships. */
+/** One line per table: columns with types and keys, then the relationships. */
 function describe({ schema }: KnownSchema): string {
   const lines = [
     ...schema.relations.map((relation) => {

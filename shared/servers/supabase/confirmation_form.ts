@@ -11,7 +11,7 @@ const FORM: JsonObject = {
   required: ["confirmed"],
 };
 
-/** Asks a caller that can be asked for a write's confirmation; the token is the form's state. */
+/** Asks the caller to confirm a write in a form; the token is the form's state. */
 export function askToConfirm(question: string, token: string): InputRequired {
   return inputRequired({
     confirmation: {
@@ -21,7 +21,7 @@ export function askToConfirm(question: string, token: string): InputRequired {
   }, token);
 }
 
-/** Whether the form came back with a yes. */
+/** Whether the caller confirmed the form. */
 export function isConfirmed({ inputResponses }: ToolContext): boolean {
   const response = inputResponses?.confirmation;
   return isJsonObject(response) && response.action === "accept" &&

@@ -20,13 +20,13 @@ import { READ_SCOPES } from "./sql_scopes.ts";
 import { toolError, toolFailure } from "./tool_failure.ts";
 
 const MAX_DATA_CHARACTERS = 4_000_000;
-/** Of the rows in a model's prompt; the counted summary goes with them. */
+/** Maximum length of the rows in a model's prompt, which also has the counted summary. */
 const MAX_PROMPT_CHARACTERS = 20_000;
 const MAX_SUMMARY_TOKENS = 800;
 
 const resultsRequest = z.strictObject({
   data: z.string().max(MAX_DATA_CHARACTERS)
-    .describe("Rows: the answer of execute_sql, a JSON list, or CSV with a line of names"),
+    .describe("Rows: the answer of execute_sql, a JSON list, or CSV with a header line"),
   format: z.enum(["table", "chart", "summary", "csv", "json"]),
   ...modelChoice,
 });
@@ -36,16 +36,18 @@ const resultsAnswer = z.object({
   format: resultsRequest.shape.format,
   row_count: z.int(),
   columns: z.array(z.string()),
-  text: z.string().describe("The result in the asked format; of a chart its picture as SVG"),
-  vega_lite: z.record(z.string(), jsonValue).optional().describe("Of a chart: data, no code"),
+  text: z.string().describe("The result in the requested format; for a chart, its image as SVG"),
+  vega_lite: z.record(z.string(), jsonValue).optional().describe(
+    "Specification of a chart: data, no code",
+  ),
   svg: z.string().optional(),
   summary_by: z.enum(["model", "counting"]).optional(),
-  note: z.string().optional().describe("What is left out, or why no model wrote the summary"),
+  note: z.string().optional().describe("What is omitted, or why no model wrote the summary"),
   error: toolError.optional(),
 });
 type ResultsAnswer = z.input<typeof resultsAnswer>;
 
-/** What a formatted result is made of. */
+/** The parts of a formatted result. */
 interface Formatted {
   readonly answer: Omit<ResultsAnswer, "format" | "row_count" | "columns">;
   readonly provider?: string;
@@ -58,8 +60,8 @@ export const formatResultsTool = defineTool({
   title: "Format results",
   description:
     "Shows the rows of a query as a Markdown table, a chart (Vega-Lite specification and SVG), a " +
-    "summary, CSV with formulas defused, or JSON. A model writes the summary where one can be " +
-    "asked; otherwise it is counted, and says so.",
+    "summary, CSV with escaped formulas, or JSON. A model writes the summary if one is " +
+    "available; otherwise it contains counts, and says so.",
   version: "1",
   scopes: READ_SCOPES,
   annotations: {
@@ -117,8 +119,8 @@ function chart(table: ResultTable): Formatted {
   if (drawn === null) {
     throw new SwarmError(
       "TOOL_ARGUMENTS_INVALID",
-      "Cannot draw a chart: no column of the rows holds numbers",
-      { hint: "Select a number to draw, or ask for format table." },
+      "Cannot draw a chart: no column of the rows has numbers",
+      { hint: "Select a numeric column, or use the format table." },
     );
   }
   const left = table.rows.length - MAX_CHART_ROWS;
@@ -127,12 +129,12 @@ function chart(table: ResultTable): Formatted {
       text: drawn.svg,
       svg: drawn.svg,
       vega_lite: drawn.vegaLite,
-      ...(left > 0 ? { note: `The chart leaves out the last ${left} rows.` } : {}),
+      ...(left > 0 ? { note: `The chart omits the last ${left} rows.` } : {}),
     },
   };
 }
 
-/** A model's words about the rows; what can be counted, where no model can be asked. */
+/** A model's summary of the rows, or counts if no model is available. */
 async function summary(
   table: ResultTable,
   { llm_provider, llm_model }: ResultsRequest,
@@ -175,7 +177,7 @@ function promptOf(table: ResultTable, counted: string): string {
 
 function unreadable({ message }: ResultsUnreadable): SwarmError {
   return new SwarmError("TOOL_ARGUMENTS_INVALID", `Cannot read the rows in data: ${message}`, {
-    hint: "Send the answer of execute_sql, a JSON list of objects, or CSV with a line of names.",
+    hint: "Send the answer of execute_sql, a JSON list of objects, or CSV with a header line.",
   });
 }
 

@@ -12,6 +12,7 @@ import {
   type ToolReply,
 } from "../../tool_contracts/internal_server.ts";
 import type { ToolModelAnswer } from "../../tool_contracts/tool_model.ts";
+import { assertHasUser } from "./assert_has_user.ts";
 import {
   type GenerationAnswer,
   generationAnswer,
@@ -28,7 +29,9 @@ const SYSTEM_PROMPT = "You are an expert SQL generator. Return only valid, execu
 /** Low, for consistent SQL. */
 const TEMPERATURE = 0.2;
 
-/** Writes a statement for a question, and gives only what PostgreSQL plans for the caller. */
+/**
+ * Writes a statement for a question, and returns only one that PostgreSQL can plan for the caller.
+ */
 export const generateSqlTool = defineTool({
   name: "generate_sql",
   title: "Generate SQL",
@@ -47,7 +50,7 @@ export const generateSqlTool = defineTool({
   input: generationRequest,
   output: generationAnswer,
   async run(request, context) {
-    assertHasUser(context);
+    assertHasUser(context, "write SQL");
     const settings = await readSqlSettings(context.sql);
     const prompt = request.use_context
       ? await contextualPrompt(request.prompt, context, settings)
@@ -63,7 +66,7 @@ interface Generation {
   readonly prompt: Pick<GenerationPrompt, "text"> & { readonly meta: JsonObject | null };
 }
 
-/** Why an attempt came to nothing. */
+/** The reason why an attempt failed. */
 interface Setback {
   readonly code: ErrorCode;
   readonly error: string;
@@ -75,7 +78,7 @@ interface Setback {
 class Attempts {
   readonly list: GenerationAttempt[] = [];
   last: Setback | null = null;
-  /** The last statement, also where a later attempt gave none. */
+  /** The last statement, even if a later attempt produced none. */
   lastSql: string | null = null;
   answer: ToolModelAnswer | null = null;
 
@@ -98,7 +101,7 @@ async function generate(generation: Generation): Promise<ToolReply> {
     if (asked === null) continue;
     const sql = extractSql(asked.text);
     if (sql === attempts.lastSql && attempts.last !== null) {
-      // The model has nothing new to say, and neither would the next error.
+      // The model repeats itself, so the next error would be the same.
       attempts.fail({ ...attempts.last, sql });
       break;
     }
@@ -116,7 +119,7 @@ async function generate(generation: Generation): Promise<ToolReply> {
   return exceeded(generation, attempts);
 }
 
-/** The model's answer; null for a failure after which it is asked again; an error ends the tool. */
+/** The model's answer; null for a failure that is retried; an error ends the tool. */
 async function ask(
   { request, context }: Generation,
   messages: readonly ModelMessage[],
@@ -136,7 +139,7 @@ async function ask(
     context.signal.throwIfAborted();
     if (!(error instanceof SwarmError)) throw error;
     const { type, retryable: isRetryable } = traitsOf(error.code);
-    // A second wait for a model that is too slow would not fit into the call's time.
+    // A slow model is not asked twice: that would exceed the call's time limit.
     if (!isRetryable || type === "llm_timeout" || error.code === "DATABASE_UNAVAILABLE") {
       return error;
     }
@@ -179,7 +182,7 @@ function succeeded(
 
 function exceeded(generation: Generation, attempts: Attempts): ToolReply {
   const { list, last, lastSql } = attempts;
-  const lastError = last?.error ?? "the model gave no statement";
+  const lastError = last?.error ?? "the model returned no statement";
   const error = new SwarmError(
     "EXCEEDED_RETRIES",
     `SQL generation failed after ${list.length} attempts: ${lastError}`,
@@ -197,7 +200,7 @@ function exceeded(generation: Generation, attempts: Attempts): ToolReply {
   return failed(generation, attempts, error);
 }
 
-/** A failure that another attempt would not mend keeps its own code. */
+/** A failure that a retry cannot fix keeps its own code. */
 function gaveUp(generation: Generation, attempts: Attempts, error: SwarmError): ToolReply {
   if (attempts.list.length === 0) throw error;
   const { list, lastSql } = attempts;
@@ -239,13 +242,4 @@ function failed(generation: Generation, attempts: Attempts, error: SwarmError): 
 
 function contextMeta({ request, prompt }: Generation): JsonObject {
   return { context_applied: request.use_context, context: prompt.meta };
-}
-
-function assertHasUser({ caller }: ToolContext): void {
-  if (caller.userId !== null) return;
-  throw new SwarmError(
-    "CALLER_REQUIRED",
-    "Cannot write SQL without a user: it is planned with a user's rights",
-    { hint: "Call as a signed-in user, or with a secret key on_behalf_of one." },
-  );
 }

@@ -7,9 +7,9 @@ export const generationRequest = z.strictObject({
   prompt: z.string().min(1).max(20_000).describe("Natural language query description"),
   ...modelChoice,
   use_context: z.boolean().default(true)
-    .describe("Show the model the schema and what was learned before"),
+    .describe("Give the model the schema and the learned context"),
   max_retries: z.int().min(1).max(5).default(3)
-    .describe("How often the model is asked before the tool gives up"),
+    .describe("Maximum number of model calls"),
 });
 
 /** Parsed arguments of `generate_sql`. */
@@ -21,18 +21,18 @@ const attemptSchema = z.object({
   error: z.string().nullable(),
 });
 
-/** One question to the model and what came of it. */
+/** One attempt: the model call and its outcome. */
 export type GenerationAttempt = z.infer<typeof attemptSchema>;
 
-/** What `generate_sql` answers, errors included: some clients hold those to the schema as well. */
+/** The result of `generate_sql`, including errors, because some clients validate those as well. */
 export const generationAnswer = z.object({
-  sql: z.string().nullable().describe("The statement; of an error the last one that was tried"),
+  sql: z.string().nullable().describe("The statement; in an error, the last one tried"),
   statement_class: z.enum(["read", "write", "ddl", "forbidden", "multi", "invalid"]).nullable(),
   tables: z.array(z.string()).optional(),
   total_cost: z.number().nullable().optional(),
   estimated_rows: z.number().nullable().optional(),
   warnings: z.array(z.string()).optional(),
-  attempts: z.array(attemptSchema).describe("What was tried, in order"),
+  attempts: z.array(attemptSchema).describe("The attempts, in order"),
   error: toolError.optional(),
 });
 

@@ -10,13 +10,13 @@ import { knowContext } from "./known_context.ts";
 import { knowTables } from "./known_tables.ts";
 import type { SqlSettings } from "./sql_settings.ts";
 
-/** A question as the model is asked it, and what is said of it in `_meta`. */
+/** The prompt for a question, and its description in `_meta`. */
 export interface GenerationPrompt {
   readonly text: string;
   readonly meta: JsonObject;
 }
 
-/** The question with what is known of the database: its schema, and what was learned before. */
+/** Builds the prompt: the question with the database's schema and the learned context. */
 export async function contextualPrompt(
   question: string,
   context: ToolContext,

@@ -5,27 +5,27 @@ import type { StatementParameter } from "./document_parameter.ts";
 import type { AdmittedCall } from "./judged_call.ts";
 import type { SqlSettings } from "./sql_settings.ts";
 
-/** How long a statement waits for somebody else's lock. */
+/** How long a statement waits for a lock. */
 const LOCK_TIMEOUT_MS = 2_000;
 
-/** Options that make the driver send one statement by the extended protocol, which takes no more. */
+/** Options that make the driver use the extended protocol, which accepts only one statement. */
 const ONE_STATEMENT = { simple: false, prepare: false } as const;
 
 /** A value as the server sends it, in PostgreSQL's text form. */
 export type RawValue = Uint8Array | null;
 
-/** Rows of a statement, with what the server says of their columns. */
+/** Rows of a statement, with the server's column descriptions. */
 export interface RawRows extends ReadonlyArray<RawValue[]> {
   readonly columns: readonly { readonly name: string; readonly type: number }[];
   readonly count: number;
 }
 
 /**
- * Runs work as the caller behind the database's own guards: their role and claims over a login of
- * its own, timeouts, names found by the policy's schemas.
+ * Runs work as the caller with the database's own protections: the caller's role and claims on a
+ * separate login, timeouts, and a search_path with the policy's schemas.
  *
- * @throws SwarmError `CALLER_REQUIRED`, `SQL_FORBIDDEN` for a name that the project could have taken
- * over; what the database throws.
+ * @throws SwarmError `CALLER_REQUIRED`, `SQL_FORBIDDEN` for a built-in name that the project could
+ * have shadowed; errors of the database.
  */
 export async function runGuarded<T>(
   call: AdmittedCall,
@@ -41,7 +41,7 @@ export async function runGuarded<T>(
   }, { isReadOnly, statementTimeoutMs });
 }
 
-/** Settings of a transaction that runs what a caller asked for. */
+/** Settings of a transaction that runs a caller's statement. */
 export async function setGuards(
   sql: TransactionSql,
   { exposed_schemas }: Pick<SqlSettings, "exposed_schemas">,
@@ -52,18 +52,18 @@ export async function setGuards(
       set_config('lock_timeout', ${`${LOCK_TIMEOUT_MS}ms`}, true)`;
 }
 
-/** Sends one statement that PostgreSQL refuses if it is more than one. */
+/** Sends one statement; PostgreSQL rejects a text with several. */
 export async function sendOne(
   sql: TransactionSql,
   statement: string,
   parameters: readonly StatementParameter[] = [],
 ): Promise<RawRows> {
-  // The driver asks a parameter for its text or its JSON by the type that the server wants.
+  // The driver serializes a parameter as text or JSON, depending on the server's type.
   const query = sql.unsafe(statement, [...parameters] as (string | null)[], ONE_STATEMENT);
   return await query.raw() as unknown as RawRows;
 }
 
-/** `pg_catalog` first, so that no table or type of the project hides one of the system. */
+/** `pg_catalog` first, so that no table or type of the project shadows a system one. */
 function searchPath(schemas: readonly string[]): string {
   return ["pg_catalog", ...schemas, EXTENSIONS_SCHEMA].map((name) =>
     `"${name.replaceAll('"', '""')}"`

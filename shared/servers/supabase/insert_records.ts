@@ -11,23 +11,23 @@ import { quoteName } from "../../sql/schema/quote_name.ts";
 import type { RecordProblem } from "../../sql/records/prepare_records.ts";
 import { sendOne } from "./guarded_transaction.ts";
 
-/** What a look at the tables behind foreign keys found. */
+/** The result of checking the tables behind foreign keys. */
 export interface ReferenceCheck {
   readonly problems: readonly RecordProblem[];
   readonly warnings: readonly string[];
 }
 
-/** Missing references of one key that are reported. */
+/** Maximum number of reported missing references per key. */
 const MAX_MISSING = 100;
 
-/** A table as SQL reads it. */
+/** A table name as quoted SQL. */
 export function tableSql({ schema, name }: Pick<SchemaRelation, "schema" | "name">): string {
   return `${quoteName(schema)}.${quoteName(name)}`;
 }
 
 /**
- * The records whose foreign keys lead to no row that the caller sees. Where row level security may
- * hide the row, that is a warning: the database itself looks at all of them.
+ * Finds records whose foreign keys refer to no row that the caller sees. If row level security may
+ * hide the row, this is a warning, because the database itself checks all rows.
  */
 export async function checkReferences(
   sql: TransactionSql,
@@ -100,10 +100,10 @@ async function missingReferences(
 }
 
 /**
- * Adds records, all or none. Records with the same fields go in one statement; a column that a record
+ * Adds records, all or none. Records with the same fields share a statement; a column that a record
  * lacks gets its default.
  *
- * @returns the number of rows that were added.
+ * @returns the number of added rows.
  */
 export async function insertRecords(
   sql: TransactionSql,
@@ -122,7 +122,7 @@ export async function insertRecords(
 
 function insertStatement(table: SchemaRelation, names: readonly string[]): string {
   if (names.length === 0) {
-    // A row of defaults alone has no list of columns to select into.
+    // A row with only defaults has no column list to select into.
     return `insert into ${tableSql(table)} select from jsonb_array_elements($1::text::jsonb)`;
   }
   return `insert into ${tableSql(table)} (${names.join(", ")})
@@ -130,7 +130,7 @@ function insertStatement(table: SchemaRelation, names: readonly string[]): strin
     from jsonb_populate_recordset(null::${tableSql(table)}, $1::text::jsonb) as record`;
 }
 
-/** An error of the database about records as callers are told of it. */
+/** Converts a database error about records to the error that callers see. */
 export function recordsError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const known = toSwarmError(error, "add the records");
@@ -139,7 +139,7 @@ export function recordsError(error: unknown): unknown {
   if (known.code !== "INTERNAL" || !isOfDatabase) {
     return error instanceof SwarmError ? error : known;
   }
-  return new SwarmError("SQL_FAILED", `PostgreSQL refused the records: ${error.message}`, {
+  return new SwarmError("SQL_FAILED", `PostgreSQL rejected the records: ${error.message}`, {
     hint: "Nothing was added. Correct the records and send them again.",
     details: { sqlstate, ...(typeof detail === "string" ? { detail } : {}) },
   });

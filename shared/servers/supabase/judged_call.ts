@@ -5,7 +5,7 @@ import type { SqlSettings } from "./sql_settings.ts";
 import { DocumentParameter, type StatementParameter } from "./document_parameter.ts";
 import type { StatementRequest } from "./statement_request.ts";
 
-/** A call of `execute_sql` whose statement has been judged. */
+/** A call of `execute_sql` with a verdict on its statement. */
 export interface JudgedCall {
   readonly request: StatementRequest;
   readonly context: ToolContext;
@@ -13,27 +13,24 @@ export interface JudgedCall {
   readonly verdict: SqlVerdict;
 }
 
-/** A call whose statement may run, as far as its text decides. */
+/** A call whose statement may run, judging by its text. */
 export interface AdmittedCall extends JudgedCall {
   readonly statement: SqlStatement;
   readonly statementClass: "read" | "write" | "ddl";
 }
 
-/** Tables of a statement, as people write them. */
+/** Tables of a statement, in readable form. */
 export function tablesOf({ named }: SqlStatement): string[] {
   return named.relations.map(({ schema, name }) => schema === null ? name : `${schema}.${name}`);
 }
 
-/** What stands at a place of a text, for a message. */
+/** The text at a position, for a message. */
 export function fragmentAt(text: string, position: number | null): string | null {
   const FRAGMENT_CHARACTERS = 60;
   return position === null ? null : text.slice(position, position + FRAGMENT_CHARACTERS);
 }
 
-/**
- * Parameters as the driver takes them. A document becomes JSON as often as its parameter's type asks
- * for: the driver writes `json` and `jsonb` as JSON itself, and everything else as text.
- */
+/** Parameters as the driver accepts them; {@linkcode DocumentParameter} is for objects and lists. */
 export function parametersOf({ params }: StatementRequest): StatementParameter[] {
   return params.map((value: JsonValue) =>
     typeof value === "object" && value !== null ? new DocumentParameter(value) : value

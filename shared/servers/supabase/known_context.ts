@@ -16,17 +16,17 @@ const publishedSchema = z.object({
 
 /** The context of one version. */
 export interface KnownContext {
-  /** Null: none was published. */
+  /** Null if none was published. */
   readonly version: number | null;
   readonly context: SqlContext;
 }
 
-/** What this isolate read last, by the database that it read from. */
+/** The last context that this isolate read, per database. */
 const lastRead = new WeakMap<Sql, KnownContext>();
 
 /**
- * The context of the version that is used now. It is read when that version is another one than the
- * last; each call learns the version with the SQL policy, which it reads anyway.
+ * Returns the current context. It is read again only when its version changes; each call gets the
+ * version with the SQL policy, which it reads anyway.
  */
 export async function knowContext(sql: Sql, version: number | null): Promise<KnownContext> {
   if (version === null) return { version: null, context: EMPTY_CONTEXT };

@@ -10,10 +10,10 @@ interface KnownTables {
   readonly index: TableIndex;
 }
 
-/** What this isolate counted last, by the database that it read from. */
+/** The last ranking data of this isolate, per database. */
 const lastCounted = new WeakMap<Sql, KnownTables>();
 
-/** The tables that callers see, ready to be ranked; counted anew when the catalogs have changed. */
+/** The tables that callers see, prepared for ranking; rebuilt when the catalogs have changed. */
 export async function knowTables(
   context: ToolContext,
   settings: SqlSettings,

@@ -7,7 +7,7 @@ export const modelChoice = {
   llm_model: z.string().min(1).max(200).optional().describe("A model of that provider"),
 } as const;
 
-/** Which model the caller named. */
+/** The model that the caller named. */
 export interface ModelChoice {
   readonly llm_provider?: string | undefined;
   readonly llm_model?: string | undefined;

@@ -2,9 +2,9 @@ import { z } from "../../vendor/zod.js";
 import { SwarmError } from "../../errors/swarm_error.ts";
 import { type AdmittedCall, tablesOf } from "./judged_call.ts";
 import { createToken, hashOf, statementHashes } from "./statement_hashes.ts";
-import type { StatementAnswer } from "./statement_request.ts";
+import { runArguments, type StatementAnswer } from "./statement_request.ts";
 
-/** What a dry run of a write gives beside the plan. */
+/** What a dry run of a write returns in addition to the plan. */
 export interface Offer extends
   Pick<
     StatementAnswer,
@@ -13,16 +13,16 @@ export interface Offer extends
   readonly confirmation_token: string;
 }
 
-/** A write may change this many times what the planner expects, and at least so many rows. */
+/** A write may change this multiple of the planner's estimate, but always at least the minimum. */
 const ESTIMATE_FACTOR = 10;
 const LEAST_BOUND_ROWS = 100;
 
 const keptSchema = z.object({ id: z.string(), expires_at: z.string() });
 
 /**
- * Keeps what the caller is about to be shown, and gives the token that runs it once.
+ * Stores the statement that the caller is about to see, and returns the token that runs it once.
  *
- * @throws SwarmError `SQL_FORBIDDEN` for a definition that the policy does not let anybody confirm.
+ * @throws SwarmError `SQL_FORBIDDEN` for a definition that the policy does not allow.
  */
 export async function offerConfirmation(
   call: AdmittedCall,
@@ -63,21 +63,19 @@ export async function offerConfirmation(
     needs_approval: needsApproval,
     max_affected_rows: maxRows,
     next_call: {
-      sql: request.sql,
-      ...(request.params.length === 0 ? {} : { params: request.params }),
-      dry_run: false,
+      ...runArguments(request),
       read_only: false,
       confirmation_token: token,
     },
   };
 }
 
-/** Refuses a definition whose kind the policy leaves out, whatever token comes with it. */
+/** Refuses a definition whose kind is not in the policy, with any token. */
 export function assertConfirmable({ settings, statement, statementClass }: AdmittedCall): void {
   if (statementClass !== "ddl" || settings.confirmable_definitions.includes(statement.kind)) return;
   throw new SwarmError(
     "SQL_FORBIDDEN",
-    `Cannot run the statement: the SQL policy lets nobody confirm a ${statement.kind}`,
+    `Cannot run the statement: the SQL policy does not allow a ${statement.kind}`,
     { hint: "Use a migration, or ask an operator to add it to confirmable_definitions." },
   );
 }

@@ -5,7 +5,7 @@ import { sendOne } from "./guarded_transaction.ts";
 import { toJson } from "./to_json.ts";
 import { type AdmittedCall, parametersOf } from "./judged_call.ts";
 
-/** What the planner expects of a statement. */
+/** The planner's estimate for a statement. */
 export interface StatementPlan {
   readonly plan: JsonValue | null;
   readonly totalCost: number | null;
@@ -13,10 +13,10 @@ export interface StatementPlan {
   readonly warnings: readonly string[];
 }
 
-/** Before the statement itself in what the server is sent. */
+/** The prefix of the statement in the text sent to the server. */
 export const EXPLAIN_PREFIX = "explain (format json, verbose off) ";
 
-/** A full scan of fewer rows is not worth a warning. */
+/** A full scan of fewer rows needs no warning. */
 const LARGE_TABLE_ROWS = 100_000;
 
 interface PlanNode {
@@ -38,7 +38,7 @@ const planNode: z.ZodType<PlanNode> = z.lazy(() =>
 );
 const planSchema = z.tuple([z.object({ Plan: planNode })]);
 
-/** The type of what EXPLAIN answers. */
+/** The OID of EXPLAIN's result type. */
 const JSON_TYPE = 114;
 
 const NO_PLAN: StatementPlan = {
@@ -49,8 +49,8 @@ const NO_PLAN: StatementPlan = {
 };
 
 /**
- * Plans a statement without running it. Definitions cannot be planned, and a statement that is an
- * `EXPLAIN` itself is not planned, since it may run what it explains.
+ * Plans a statement without running it. Definitions cannot be planned, and an `EXPLAIN` is not
+ * planned, because it may run the statement that it explains.
  */
 export async function planStatement(
   call: AdmittedCall,
@@ -73,7 +73,7 @@ export async function planStatement(
   };
 }
 
-/** `ModifyTable` itself gives rows only for `RETURNING`; what is below it is what changes. */
+/** `ModifyTable` itself has rows only for `RETURNING`; its child node has the changed rows. */
 function affectedRows(root: PlanNode): number | null {
   const [source] = root.Plans ?? [];
   const counted = root["Node Type"] === "ModifyTable" ? source : root;

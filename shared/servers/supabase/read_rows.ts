@@ -1,5 +1,6 @@
 import type { TransactionSql } from "../../vendor/postgres.js";
 import type { JsonValue } from "../../json.ts";
+import { bytesOf, fetchBatches } from "./fetch_batches.ts";
 import { type AdmittedCall, parametersOf } from "./judged_call.ts";
 import { type RawRows, type RawValue, sendOne } from "./guarded_transaction.ts";
 import { toJson } from "./to_json.ts";
@@ -8,46 +9,37 @@ import { toJson } from "./to_json.ts";
 export interface ReadRows {
   readonly columns: { readonly name: string; readonly type: string }[];
   readonly rows: JsonValue[][];
-  /** There are more than the answer holds. */
+  /** True if there are more rows than the answer contains. */
   readonly isTruncated: boolean;
 }
 
-/** Rows that are fetched at once: between two batches the bytes are counted. */
-const BATCH_ROWS = 100;
-
-/** Before the statement itself in what the server is sent; positions of errors count from there. */
-export const CURSOR_PREFIX = "declare supaswarm_rows no scroll cursor for ";
-
 /**
- * The rows of a read, up to the policy's caps. A query runs behind a cursor, which refuses whatever
- * writes; `EXPLAIN` and `SHOW`, which no cursor takes, answer with few rows.
+ * The rows of a read, up to the policy's caps. A query runs through a cursor, which rejects writes;
+ * `EXPLAIN` and `SHOW` cannot use a cursor, but return few rows.
  */
 export async function readRows(call: AdmittedCall, sql: TransactionSql): Promise<ReadRows> {
-  const { statement, request, settings } = call;
-  const parameters = parametersOf(request);
+  const { statement, request, settings: { max_rows: maxRows, max_bytes: maxBytes } } = call;
   if (statement.kind !== "SelectStmt") {
-    const all = await sendOne(sql, statement.text, parameters);
-    return await toRows(sql, all, all, all.length > settings.max_rows, settings.max_rows);
+    const all = await sendOne(sql, statement.text, parametersOf(request));
+    return await toRows(sql, all, all, all.length > maxRows, maxRows);
   }
-  await sendOne(sql, `${CURSOR_PREFIX}${statement.text}`, parameters);
   const rows: RawValue[][] = [];
+  let described: Pick<RawRows, "columns"> = { columns: [] };
   let bytes = 0;
-  let batch: RawRows;
-  do {
-    const wanted = Math.min(BATCH_ROWS, settings.max_rows + 1 - rows.length);
-    batch = await sendOne(sql, `fetch forward ${wanted} from supaswarm_rows`);
+  let isTruncated = false;
+  for await (const batch of fetchBatches(call, sql, maxRows + 1)) {
+    described = batch;
     for (const row of batch) {
-      bytes += row.reduce((sum, value) => sum + (value?.length ?? 0), 0);
-      if (bytes > settings.max_bytes || rows.length === settings.max_rows) {
-        return await toRows(sql, batch, rows, true, settings.max_rows);
-      }
-      rows.push(row);
+      bytes += bytesOf(row);
+      isTruncated ||= bytes > maxBytes || rows.length === maxRows;
+      if (!isTruncated) rows.push(row);
     }
-  } while (batch.length === BATCH_ROWS);
-  return await toRows(sql, batch, rows, false, settings.max_rows);
+    if (isTruncated) break;
+  }
+  return await toRows(sql, described, rows, isTruncated, maxRows);
 }
 
-/** Rows that a write gives back by `RETURNING`, up to the cap. */
+/** Rows that a write returns with `RETURNING`, up to the cap. */
 export async function returnedRows(
   { settings }: AdmittedCall,
   sql: TransactionSql,

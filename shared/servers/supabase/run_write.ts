@@ -11,11 +11,11 @@ import { type StatementAnswer, statementAnswer } from "./statement_request.ts";
 const spentSchema = z.object({ id: z.string(), max_rows: z.int() });
 
 /**
- * Runs a confirmed write. Its token, its rows and its answer are one transaction: the token is used
- * exactly when the write has committed, and the same call after that gets the same answer.
+ * Runs a confirmed write. Token, rows and answer are one transaction: the token is used if and only
+ * if the write committed, and a repeated call gets the same answer.
  *
- * @throws SwarmError `CONFIRMATION_INVALID`, `APPROVAL_REQUIRED`, `SQL_ROW_LIMIT_EXCEEDED`; what the
- * database throws.
+ * @throws SwarmError `CONFIRMATION_INVALID`, `APPROVAL_REQUIRED`, `SQL_ROW_LIMIT_EXCEEDED`; errors
+ * of the database.
  */
 export async function runWrite(call: AdmittedCall, token: string): Promise<StatementAnswer> {
   const { context, request, statement } = call;
@@ -50,7 +50,7 @@ export async function runWrite(call: AdmittedCall, token: string): Promise<State
   });
 }
 
-/** What this very call answered before its worker died. */
+/** The answer that this call stored before its worker died. */
 async function earlierAnswer(call: AdmittedCall): Promise<StatementAnswer | null> {
   const { context: { sql, caller, idempotencyKey } } = call;
   if (caller.userId === null) return null;
@@ -65,10 +65,10 @@ async function earlierAnswer(call: AdmittedCall): Promise<StatementAnswer | null
 function tooManyRows(affected: number, allowed: number): SwarmError {
   return new SwarmError(
     "SQL_ROW_LIMIT_EXCEEDED",
-    `Cannot run the write: it would change ${affected} rows, and its dry run allows ${allowed}`,
+    `Cannot run the write: it would change ${affected} rows, but its dry run allows ${allowed}`,
     {
-      hint: "Nothing was changed. Narrow the WHERE clause; ANALYZE helps where the planner's " +
-        "estimate is far off.",
+      hint: "Nothing was changed. Narrow the WHERE clause, or run ANALYZE if the planner's " +
+        "estimate is wrong.",
     },
   );
 }

@@ -5,7 +5,7 @@ import { hideColumns } from "../../sql/schema/hide_columns.ts";
 import type { ToolContext } from "../../tool_contracts/internal_server.ts";
 import type { SqlSettings } from "./sql_settings.ts";
 
-/** What a model wrote of a schema. */
+/** A model's analysis of a schema. */
 export interface SchemaAnalysis {
   readonly text: string;
   readonly provider: string;
@@ -15,13 +15,13 @@ export interface SchemaAnalysis {
 /** The schema as callers see it, and when it was read. */
 export interface KnownSchema {
   readonly schema: DatabaseSchema;
-  /** Names this state of everything that is visible; another state has another one. */
+  /** Identifies the current state of all visible objects; changes with it. */
   readonly catalogVersion: string;
   /** SHA-256 of the structure, as hexadecimal digits. */
   readonly schemaHash: string;
   readonly analysis: SchemaAnalysis | null;
   readonly generatedAt: string;
-  /** It was read for an earlier call, and nothing has changed since. */
+  /** True if it was read for an earlier call and nothing has changed since. */
   readonly isCached: boolean;
 }
 
@@ -34,9 +34,8 @@ interface CachedRow {
 }
 
 /**
- * The structure of the exposed schemas as the caller sees it. What was read before serves again as
- * long as the database's catalogs say that nothing has changed; row estimates and counts are as old
- * as `generatedAt`.
+ * The structure of the exposed schemas as the caller sees it. A cached result is used until the
+ * database's catalogs change; row estimates and counts are as old as `generatedAt`.
  *
  * @throws SwarmError `CALLER_REQUIRED` without a user.
  */
@@ -49,7 +48,7 @@ export async function knowSchema(
   return cached ?? await introspect(context, settings, refresh);
 }
 
-/** Keeps what a model wrote of a schema with it, for as long as the schema stays as it is. */
+/** Caches a model's analysis with its schema until the schema changes. */
 export async function keepAnalysis(
   { sql }: ToolContext,
   { catalogVersion }: KnownSchema,
@@ -81,13 +80,15 @@ async function introspect(
   { exposed_schemas }: Pick<SqlSettings, "exposed_schemas">,
   dropsAnalysis: boolean,
 ): Promise<KnownSchema> {
-  // One statement, so that the version is that of what is described.
+  // One statement, so that the version matches the description.
   const [read] = await runAsCaller(async (asCaller) =>
     await asCaller<{ version: string; content: DatabaseSchema }[]>`
       select private.catalog_version(schemas) as version, private.describe_schema(schemas) as content
       from (select ${asCaller.json(exposed_schemas)} as schemas) as asked`
   );
-  if (read === undefined) throw new Error("The description of the schema gave no row");
+  if (read === undefined) {
+    throw new Error("Cannot read the schema: its description returned no row");
+  }
   const content = hideColumns(read.content);
   const hash = createHash("sha256").update(structureText(content)).digest("hex");
   const [row] = await sql<Omit<CachedRow, "content">[]>`
@@ -102,7 +103,7 @@ async function introspect(
       end,
       generated_at = excluded.generated_at
     returning catalog_version, schema_hash, analysis, to_json(generated_at) #>> '{}' as generated_at`;
-  if (row === undefined) throw new Error("The schema's cache kept no row");
+  if (row === undefined) throw new Error("Cannot cache the schema: the insert returned no row");
   return toKnown({ ...row, content }, false);
 }
 

@@ -1,4 +1,4 @@
-/** What reading the database needs. */
+/** The scope for reading the database. */
 export const READ_SCOPES: readonly string[] = ["sql:read"];
-/** What a statement needs that turns out to write. */
+/** The scope for a statement that writes. */
 export const WRITE_SCOPES: readonly string[] = ["sql:write"];

@@ -12,22 +12,24 @@ const settingsSchema = z.object({
   unfiltered_writes_need_approval: z.boolean(),
   max_rows: z.int(),
   max_bytes: z.int(),
+  max_export_rows: z.int(),
+  max_export_bytes: z.int(),
   max_affected_rows: z.int(),
   statement_timeout_ms: z.int(),
-  /** Of the SQL context that is used; null: none was published. */
+  /** Version of the current SQL context; null if none was published. */
   context_version: z.int().nullable(),
 });
 
-/** The row of `private.sql_policy`, and which SQL context is used. */
+/** The row of `private.sql_policy`, and the version of the SQL context. */
 export type SqlSettings = z.infer<typeof settingsSchema>;
 
-/** Reads what callers may do now. */
+/** Reads the current SQL policy. */
 export async function readSqlSettings(sql: Sql): Promise<SqlSettings> {
   const [row] = await sql`select private.read_sql_policy() as policy`;
   return settingsSchema.parse(row?.policy);
 }
 
-/** The part of the settings that decides about a statement's class. */
+/** The part of the settings that determines a statement's class. */
 export function policyOf(settings: SqlSettings): SqlPolicy {
   return {
     exposedSchemas: settings.exposed_schemas,

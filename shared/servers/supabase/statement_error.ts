@@ -4,17 +4,17 @@ import { toSwarmError } from "../../db/to_swarm_error.ts";
 import { type AdmittedCall, fragmentAt, tablesOf } from "./judged_call.ts";
 import type { StatementAnswer } from "./statement_request.ts";
 
-/** An error of a statement, with what helps to mend it. */
+/** An error of a statement, with the data that helps to fix it. */
 export type StatementFailure = NonNullable<StatementAnswer["error"]>;
 
 const UNDEFINED_COLUMN = "42703";
 const UNDEFINED_TABLE = "42P01";
 
 /**
- * What a failed statement says: the gateway's own errors as they are, the database's with SQLSTATE,
- * position, fragment, hint and the names nearest to one that does not exist.
+ * Describes a failed statement: the gateway's own errors unchanged, the database's with SQLSTATE,
+ * position, fragment, hint and the names most similar to one that does not exist.
  *
- * @param sentPrefix What was sent before the statement, which its positions count.
+ * @param sentPrefix The text sent before the statement, which error positions include.
  */
 export async function statementFailure(
   call: AdmittedCall,
@@ -32,7 +32,7 @@ export async function statementFailure(
   const nearest = await nearestTo(call, sqlstate, textField(error, "message") ?? "");
   return {
     code: "SQL_FAILED",
-    message: `PostgreSQL refused the statement: ${textField(error, "message")}`,
+    message: `PostgreSQL rejected the statement: ${textField(error, "message")}`,
     sqlstate,
     position,
     fragment: fragmentAt(call.statement.text, position),
@@ -48,7 +48,7 @@ function positionOf(error: unknown, sentPrefix: string): number | null {
   return Number.isInteger(position) && position >= 0 ? position : null;
 }
 
-/** Names that the caller could have meant, of what the caller may read. */
+/** Similar names among those that the caller may read. */
 async function nearestTo(
   call: AdmittedCall,
   sqlstate: string,

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { canonicalJson } from "../../canonical_json.ts";
 import type { AdmittedCall } from "./judged_call.ts";
 
-/** What binds a token to its statement, as hexadecimal digits. */
+/** The hashes that bind a token to its statement, as hexadecimal digits. */
 export interface StatementHashes {
   readonly tree_hash: string;
   readonly params_hash: string;
@@ -16,7 +16,7 @@ export function statementHashes({ statement, request }: AdmittedCall): Statement
   };
 }
 
-/** A token that nobody can guess: 256 bits. */
+/** A random token of 256 bits. */
 export function createToken(): string {
   return randomBytes(32).toString("base64url");
 }

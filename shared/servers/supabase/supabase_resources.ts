@@ -16,7 +16,9 @@ import { readSqlSettings } from "./sql_settings.ts";
 const SCHEMA_URI = "supabase://schema";
 const CONTEXT_URI = "supabase://context";
 const MARKDOWN = "text/markdown";
-/** Tables and views of the resource; each has a resource of its own, and the tool has pages. */
+/**
+ * Maximum tables and views in the resource; each also has its own resource, and the tool has pages.
+ */
 const MAX_RELATIONS = 200;
 
 const publishedContext = z.object({ content: z.string() }).nullable();
@@ -50,7 +52,7 @@ export const tableResources: InternalResourceTemplate = {
   },
 };
 
-/** What the project has learned about writing SQL for its database. */
+/** The project's learned context for writing SQL. */
 export const contextResource: InternalResource = {
   uri: CONTEXT_URI,
   name: "context",
@@ -84,7 +86,7 @@ function markdownOf(known: KnownSchema, tables: string[] | undefined): string {
     page,
     { include_relationships: true, tables, cursor: undefined },
     analysis === null
-      ? { kind: "none", reason: "generate_schema asks a model for an analysis." }
+      ? { kind: "none", reason: "Use generate_schema for a model's analysis." }
       : { kind: "analyzed", analysis },
   ));
 }

@@ -3,6 +3,8 @@ import { parseJsonOrUndefined } from "../../json/parse_json.ts";
 import type { JsonValue } from "../../json.ts";
 import type { RawValue } from "./guarded_transaction.ts";
 
+const DECODER = new TextDecoder();
+
 const BOOLEAN = 16;
 /** int8, int2, int4, oid, float4, float8, numeric. */
 const NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 26, 700, 701, 1700]);
@@ -10,14 +12,14 @@ const NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 26, 700, 701, 1700]);
 const DOCUMENTS: ReadonlySet<number> = new Set([114, 3802]);
 
 /**
- * A value as the server writes it, in JSON: numbers where JSON holds them exactly, documents as they
- * are, everything else (times, large numbers, bytes, arrays) as PostgreSQL's own text.
+ * Converts a value in PostgreSQL's text form to JSON: numbers that JSON represents exactly,
+ * documents unchanged, everything else (times, large numbers, bytes, arrays) as text.
  *
  * @param type The column's OID.
  */
 export function toJson(value: RawValue, type: number): JsonValue {
   if (value === null) return null;
-  const text = new TextDecoder().decode(value);
+  const text = DECODER.decode(value);
   if (type === BOOLEAN) return text === "t";
   if (NUMBERS.has(type)) return String(Number(text)) === text ? Number(text) : text;
   if (DOCUMENTS.has(type)) return parseJsonOrUndefined(value, ANSWER_LIMITS) ?? text;

@@ -14,7 +14,7 @@ export const toolError = z.object({
   details: jsonValue.optional(),
 });
 
-/** An error with the members that the tool's answers have anyway, and its `_meta`. */
+/** A tool error with the members of the tool's normal answer, and its `_meta`. */
 export function toolFailure(
   { code, message, hint, details }: SwarmError,
   answer: JsonObject,

@@ -14,7 +14,7 @@ import { statementRequest } from "./statement_request.ts";
 /** A statement that PostgreSQL plans for the caller. */
 export interface ValidSql {
   readonly valid: true;
-  /** The one statement, without what surrounds it. */
+  /** The statement, without surrounding text. */
   readonly sql: string;
   readonly statementClass: StatementClass;
   readonly tables: readonly string[];
@@ -23,16 +23,16 @@ export interface ValidSql {
   readonly warnings: readonly string[];
 }
 
-/** A text that the grammar, the SQL policy or PostgreSQL refuses. */
+/** A text that the parser, the SQL policy or PostgreSQL rejects. */
 export interface InvalidSql {
   readonly valid: false;
   readonly statementClass: StatementClass;
   readonly code: ErrorCode;
-  /** All that helps to mend it, in one line. */
+  /** Everything that helps to fix it, in one line. */
   readonly error: string;
 }
 
-/** Errors that say nothing of the statement. */
+/** Errors that are not about the statement. */
 const NOT_THE_STATEMENTS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "CALLER_REQUIRED",
   "DATABASE_UNAVAILABLE",
@@ -40,9 +40,9 @@ const NOT_THE_STATEMENTS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 ]);
 
 /**
- * Judges a text as `execute_sql` would, and lets PostgreSQL plan it as the caller. Nothing is run.
+ * Checks a text like `execute_sql` and has PostgreSQL plan it as the caller. Nothing is run.
  *
- * @throws SwarmError for what is no fault of the statement; the reason of an aborted signal.
+ * @throws SwarmError for failures unrelated to the statement; the reason of an aborted signal.
  */
 export async function validateSql(
   sql: string,

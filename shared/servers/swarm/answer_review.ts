@@ -5,21 +5,21 @@ import { defineTool } from "../../tool_contracts/internal_server.ts";
 import { asOwner } from "../as_owner.ts";
 import { SWARM_SCOPES } from "./swarm_scopes.ts";
 
-/** Answers a question that a task asks a person. */
+/** Answers a task's question to a person. */
 export const answerReviewTool = defineTool({
   name: "answer_review",
   title: "Answer a review",
   description:
     "Answers the open question of a task that waits for a person (open_reviews of get_task). The " +
-    "agent reads the answer and goes on, approved or not. Ask the person in front of you: the " +
-    "answer is theirs to give.",
+    "agent reads the answer and continues, approved or not. Ask the user first: the " +
+    "decision is theirs.",
   version: "1",
   scopes: SWARM_SCOPES,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false },
   input: z.strictObject({
-    task_id: z.guid().describe("The task that asks; may be a subtask"),
+    task_id: z.guid().describe("The task with the question; may be a subtask"),
     approved: z.boolean(),
-    response: z.record(z.string(), z.json()).default({}).describe("Values that were asked for"),
+    response: z.record(z.string(), z.json()).default({}).describe("The requested values"),
     comments: z.string().optional().describe("The person's own words"),
   }),
   output: z.object({ task_id: z.string(), status: z.string() }),

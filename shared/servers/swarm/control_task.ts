@@ -13,8 +13,8 @@ export const cancelTaskTool = defineTool({
   name: "cancel_task",
   title: "Cancel a job",
   description:
-    "Cancels a master task and everything under it: what waits ends at once, what runs within " +
-    "seconds. Returns how many tasks that ends; 0 when the job had ended.",
+    "Cancels a master task and all of its subtasks: waiting tasks end immediately, running ones within " +
+    "seconds. Returns the number of cancelled tasks; 0 if the job had already ended.",
   version: "1",
   scopes: SWARM_SCOPES,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
@@ -32,12 +32,12 @@ export const cancelTaskTool = defineTool({
   },
 });
 
-/** Lets a failed task go on. */
+/** Retries a failed task. */
 export const retryTaskTool = defineTool({
   name: "retry_task",
   title: "Retry a task",
   description:
-    "Lets a task that failed or was cancelled go on from its last recorded step, with new attempts.",
+    "Continues a failed or cancelled task from its last recorded step, with new attempts.",
   version: "1",
   scopes: SWARM_SCOPES,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
@@ -55,12 +55,11 @@ export const retryTaskTool = defineTool({
   },
 });
 
-/** Adds another message to a task that has ended. */
+/** Continues a finished task with another message. */
 export const continueTaskTool = defineTool({
   name: "continue_task",
   title: "Continue a task",
-  description:
-    "Adds another message to a master task that has ended and lets it go on with all it knows, as " +
+  description: "Continues a finished master task with another message and its whole history, as " +
     "the same task. Follow it with get_task.",
   version: "1",
   scopes: SWARM_SCOPES,
@@ -83,19 +82,19 @@ const forkChanges = z.strictObject({
   input: taskInput.exactOptional().describe("Another input of the task"),
   arguments: jsonObject.exactOptional().describe("Other arguments of the call at from_step"),
   answer: jsonValue.exactOptional().describe(
-    "Another result of the call at from_step, which is then not made; of a review " +
+    "Another result for the call at from_step, which is then not made; for a review " +
       "{approved, response, comments}",
   ),
 });
 
-/** Starts a second job from the middle of a first. */
+/** Starts a new job from the middle of another one. */
 export const forkTaskTool = defineTool({
   name: "fork_task",
   title: "Fork a task",
   description:
-    "Makes a new job that goes on from the steps of a task before from_step, with the same input, " +
-    "agent and budget; the task itself stays as it is. read_steps numbers the steps. With changes " +
-    "it goes another way from there.",
+    "Creates a new job that continues from the steps of a task before from_step, with the same input, " +
+    "agent and budget; the original task does not change. read_steps shows the step numbers. With " +
+    "changes the new job takes another path.",
   version: "1",
   scopes: SWARM_SCOPES,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },

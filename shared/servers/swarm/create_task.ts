@@ -6,21 +6,21 @@ import { defineTool } from "../../tool_contracts/internal_server.ts";
 import { SWARM_SCOPES } from "./swarm_scopes.ts";
 
 const output = z.object({
-  task_id: z.string().describe("What get_task takes"),
+  task_id: z.string().describe("The task_id for get_task"),
   master_task_id: z.string(),
   status: z.string(),
-  is_new: z.boolean().describe("false: the idempotency_key named a task that was there"),
+  is_new: z.boolean().describe("false if a task with this idempotency_key already existed"),
   channels: z.object({ task: z.string(), master: z.string() })
     .describe("Private Supabase Realtime channels that carry the events"),
 });
 
-/** Gives a task to an agent. */
+/** Creates a task for an agent. */
 export const createTaskTool = defineTool({
   name: "create_task",
   title: "Create a task",
   description:
-    "Gives a task to an agent of the swarm, which works on it in the background and may hand parts " +
-    "to other agents. Returns at once; follow the task with get_task. list_agents names the agents. " +
+    "Creates a task for an agent, which works on it in the background and may hand parts " +
+    "to other agents. Returns immediately; follow the task with get_task. list_agents lists the agents. " +
     "Called by an agent, it creates a subtask within the agent's own job and budget.",
   version: "1",
   scopes: SWARM_SCOPES,
@@ -33,7 +33,7 @@ export const createTaskTool = defineTool({
   input: createTaskRequest,
   output,
   async run(request, { sql, caller, traceparent, tracestate, idempotencyKey }) {
-    // The key of the call stands in for a missing one, so that a repeated delivery makes one task.
+    // The call's own key replaces a missing one, so that a repeated delivery creates one task.
     const withKey = { idempotency_key: `call:${idempotencyKey}`, ...request };
     const origin = { ...caller, actor: actorOfCall(caller), traceparent, tracestate };
     const { answer, isNew } = await createTask(sql, withKey, origin);

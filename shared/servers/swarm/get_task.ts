@@ -4,17 +4,17 @@ import { jobView } from "./job_schema.ts";
 import { SWARM_SCOPES } from "./swarm_scopes.ts";
 import { watchJob } from "./watch_job.ts";
 
-/** Below the time that a call may take. */
+/** Less than the maximum duration of a call. */
 const MAX_WAIT_SECONDS = 50;
 
-/** Shows a task and, if asked to, waits for it. */
+/** Shows a task and optionally waits for it. */
 export const getTaskTool = defineTool({
   name: "get_task",
   title: "Watch a task",
   description:
     "Shows a task: status, result, open questions to a person and what happened so far, for a " +
     "master task in its whole job. With wait_seconds it waits until the task has ended or asks a " +
-    "person, and tells each event as progress on the way. Call it again while has_ended is false; " +
+    "person, and reports each event as progress. Call it again while has_ended is false; " +
     "pass the id of the last event as after_event to read only what is new.",
   version: "1",
   scopes: SWARM_SCOPES,
@@ -26,7 +26,7 @@ export const getTaskTool = defineTool({
     max_events: z.int().min(0).max(200).default(50),
   }),
   output: jobView.extend({
-    last_event_id: z.number().describe("For after_event of the next call"),
+    last_event_id: z.number().describe("The after_event for the next call"),
   }),
   async run({ task_id, wait_seconds, after_event, max_events }, context) {
     const range = { after: after_event, limit: max_events };

@@ -11,7 +11,7 @@ export const taskSummary = z.object({
   status,
   created_at: z.string(),
   finished_at: z.string().nullable(),
-  error: jsonValue.nullable().describe("Why it failed: {code, message, hint}"),
+  error: jsonValue.nullable().describe("The reason of a failure: {code, message, hint}"),
 });
 
 /** A task as `get_task` shows it. */
@@ -20,16 +20,16 @@ export const taskView = taskSummary.extend({
   parent_id: z.string().nullable(),
   started_at: z.string().nullable(),
   output: jsonValue.nullable().describe("The result; a large one is a reference to a file"),
-  data_keys: z.array(z.string()).describe("What read_data can read of this task"),
-  files: z.array(z.string()).describe("What read_file can read of this task"),
+  data_keys: z.array(z.string()).describe("Keys that read_data can read"),
+  files: z.array(z.string()).describe("Paths that read_file can read"),
   input_tokens: z.number(),
   output_tokens: z.number(),
-  cost_micro_usd: z.number().nullable().describe("Millionths of a US dollar; null: unknown"),
+  cost_micro_usd: z.number().nullable().describe("Millionths of a US dollar; null if unknown"),
 });
 
-/** A question that waits for a person. */
+/** An open question to a person. */
 export const openReview = z.object({
-  task_id: z.string().describe("What answer_review takes"),
+  task_id: z.string().describe("The task_id for answer_review"),
   agent: z.string().nullable(),
   question: z.string(),
   options: jsonValue.nullable(),
@@ -37,7 +37,7 @@ export const openReview = z.object({
   asked_at: z.string(),
 });
 
-/** Something that happened in a job. */
+/** An event of a job. */
 export const jobEvent = z.object({
   id: z.number(),
   task_id: z.string(),
@@ -46,16 +46,16 @@ export const jobEvent = z.object({
   data: jsonObject,
 });
 
-/** What a whole job has used up to now. */
+/** The usage of a whole job so far. */
 export const jobUsage = z.object({
   task_count: z.number(),
   input_tokens: z.number(),
   output_tokens: z.number(),
   cost_micro_usd: z.number().nullable()
-    .describe("Millionths of a US dollar; null: no model with a price was called"),
+    .describe("Millionths of a US dollar; null if no model with a price was called"),
 });
 
-/** A job at one moment. */
+/** A snapshot of a job. */
 export const jobView = z.object({
   task: taskView,
   job_usage: jobUsage.describe("Of the whole job: its master task and all subtasks"),

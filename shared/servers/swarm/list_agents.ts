@@ -4,19 +4,19 @@ import { asOwner } from "../as_owner.ts";
 import { SWARM_SCOPES } from "./swarm_scopes.ts";
 
 const agentSchema = z.object({
-  slug: z.string().describe("What create_task takes"),
+  slug: z.string().describe("The agent for create_task"),
   name: z.string(),
   description: z.string().nullable(),
   tools: z.array(z.string()).describe("Slugs of the tool servers that it may use"),
   skills: z.array(z.string()),
-  hands_off_to: z.array(z.string()).describe("Empty: to every agent"),
+  hands_off_to: z.array(z.string()).describe("An empty list means every agent"),
 });
 
-/** Lists who can be given a task. */
+/** Lists the agents that can get a task. */
 export const listAgentsTool = defineTool({
   name: "list_agents",
   title: "List agents",
-  description: "Lists the active agents: what each is for, and which tools and skills it has.",
+  description: "Lists the active agents with their purpose, tools and skills.",
   version: "1",
   scopes: SWARM_SCOPES,
   annotations: { readOnlyHint: true, openWorldHint: false },

@@ -6,15 +6,17 @@ import { asOwner } from "../as_owner.ts";
 import { taskSummary } from "./job_schema.ts";
 import { SWARM_SCOPES } from "./swarm_scopes.ts";
 
-/** Below every other id: a time alone stands before all tasks of that time. */
+/** The lowest id: a time alone comes before all tasks of that time. */
 const LEAST_ID = "00000000-0000-0000-0000-000000000000";
 
-/** A time, or a time and the id of a task of that time, as many can be made at once. */
+/** A time, or a time and a task id, because several tasks can share a time. */
 const placeSchema = z.string().refine(isPlace, "must be next_before of a page, or a time");
 
 const output = z.object({
   tasks: z.array(taskSummary),
-  next_before: z.string().nullable().describe("For `before` of the next page; null: no more"),
+  next_before: z.string().nullable().describe(
+    "The `before` for the next page; null on the last page",
+  ),
 });
 
 /** Lists the caller's jobs. */
@@ -30,7 +32,7 @@ export const listTasksTool = defineTool({
     agent: z.string().optional().describe("Slug of the agent"),
     limit: z.int().min(1).max(100).default(20),
     before: placeSchema.optional().describe(
-      "Only tasks created earlier: next_before of the page before, or a time",
+      "Only tasks created earlier: next_before of the previous page, or a time",
     ),
   }),
   output,

@@ -2,21 +2,21 @@ import type { TransactionSql } from "../../vendor/postgres.js";
 import { SwarmError } from "../../errors/swarm_error.ts";
 import { type JobView, jobView } from "./job_schema.ts";
 
-/** Bytes of an event's data that are shown; a longer one is cut to its beginning. */
+/** Bytes shown of an event's data; longer data is truncated. */
 const MAX_EVENT_BYTES = 4_096;
 
-/** Which events are read. */
+/** Which events to read. */
 export interface EventRange {
   /** Only events with a larger id. */
   readonly after: number;
-  /** The oldest of them, at most this many. */
+  /** Maximum number of events, oldest first. */
   readonly limit: number;
 }
 
 /**
- * Reads a task with what happened in it: for a master task in the whole job.
+ * Reads a task with its events; for a master task, those of the whole job.
  *
- * @throws SwarmError `TASK_NOT_FOUND` when there is none, or it is somebody else's.
+ * @throws SwarmError `TASK_NOT_FOUND` if it does not exist or belongs to another user.
  */
 export async function readJob(
   sql: TransactionSql,
@@ -87,7 +87,7 @@ export async function readJob(
   throw taskNotFound(taskId);
 }
 
-/** The error for a task that does not exist, or is somebody else's. */
+/** Creates the error for a task that does not exist or belongs to another user. */
 export function taskNotFound(taskId: string): SwarmError {
   return new SwarmError("TASK_NOT_FOUND", `Cannot find task ${taskId}`, {
     hint: "list_tasks lists your tasks.",

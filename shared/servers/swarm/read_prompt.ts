@@ -12,14 +12,14 @@ import { asOwner } from "../as_owner.ts";
 import { taskNotFound } from "./read_job.ts";
 import { SWARM_SCOPES } from "./swarm_scopes.ts";
 
-/** What the text of a skill is replaced with, which is for those who write it. */
+/** Placeholder for the text of a skill, which only its authors may read. */
 const HIDDEN_SKILL = "[The text of this skill is not shown.]";
 
 const messageSchema = z.object({
   role: z.enum(["user", "assistant", "tool"]),
   text: z.string(),
-  characters: z.number().describe("Of the whole text"),
-  name: z.string().optional().describe("Of the tool that a result is from"),
+  characters: z.number().describe("Length of the whole text"),
+  name: z.string().optional().describe("Name of the tool that produced the result"),
   call_id: z.string().optional(),
   is_error: z.boolean().optional(),
   tool_calls: z.array(z.object({
@@ -42,31 +42,33 @@ const rowSchema = z.object({
   steps: taskContext.shape.steps,
 });
 
-/** Shows what a model was asked at one step, rebuilt as the worker builds it. */
+/** Shows the prompt of one model step, rebuilt with the worker's own code. */
 export const readPromptTool = defineTool({
   name: "read_prompt",
   title: "Read what the model saw",
   description:
     "Shows the conversation that the model was sent at one model step of a task, rebuilt from the " +
-    "transcript, with the tools that it could call. Long texts are cut; the agent's own system " +
-    "prompt and the texts of skills are shown to nobody but the project's operators.",
+    "transcript, with the tools that it could call. Long texts are truncated; the agent's system " +
+    "prompt and the texts of skills are shown only to the project's operators.",
   version: "1",
   scopes: SWARM_SCOPES,
   annotations: { readOnlyHint: true, openWorldHint: false },
   input: z.strictObject({
     task_id: z.guid(),
     seq: z.int().min(1).describe("Number of the model step; read_steps lists them"),
-    after_message: z.int().min(0).default(0).describe("Only messages after the first so many"),
+    after_message: z.int().min(0).default(0).describe("Number of messages to skip"),
     limit: z.int().min(1).max(200).default(50),
-    max_characters: z.int().min(1).max(100_000).default(8_192).describe("Of each text"),
+    max_characters: z.int().min(1).max(100_000).default(8_192).describe(
+      "Maximum characters of each text",
+    ),
   }),
   output: z.object({
     agent: z.string(),
-    system: z.string().nullable().describe("The agent's own system prompt as it is today"),
+    system: z.string().nullable().describe("The agent's current system prompt"),
     message_count: z.number(),
     messages: z.array(messageSchema),
     system_tools: z.array(z.string()),
-    servers: z.array(z.string()).describe("Registered tools of the agent, as they are today"),
+    servers: z.array(z.string()).describe("The agent's current registered tools"),
   }),
   async run({ task_id, seq, after_message, limit, max_characters }, context) {
     const row = await asOwner(context, "read", (sql) => readRow(sql, task_id, seq));
@@ -90,7 +92,10 @@ export const readPromptTool = defineTool({
   },
 });
 
-/** All that the prompt is rebuilt from, as far as the caller may read it; undefined for no task. */
+/**
+ * The data that the prompt is rebuilt from, as far as the caller may read it; undefined if there is
+ * no such task.
+ */
 async function readRow(sql: TransactionSql, taskId: string, seq: number): Promise<unknown> {
   const [row] = await sql`
     select
@@ -130,7 +135,7 @@ async function readRow(sql: TransactionSql, taskId: string, seq: number): Promis
   return { ...row, system: await readSystemPrompt(sql, taskId) };
 }
 
-/** The agent's prompt, for the service; users have no right to the column. */
+/** The agent's system prompt, only for the service; users cannot read the column. */
 async function readSystemPrompt(sql: TransactionSql, taskId: string): Promise<string | null> {
   const [right] = await sql`
     select has_column_privilege('public.agents', 'system_prompt', 'select') as is_held`;

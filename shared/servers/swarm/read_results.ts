@@ -6,11 +6,11 @@ import { MAX_FILE_BYTES, readStoredFile } from "../read_stored_file.ts";
 import { asOwner } from "../as_owner.ts";
 import { SWARM_SCOPES } from "./swarm_scopes.ts";
 
-/** Reads what a task saved with `save_intermediate_data`. */
+/** Reads a value that a task saved with `save_intermediate_data`. */
 export const readDataTool = defineTool({
   name: "read_data",
   title: "Read saved data",
-  description: "Reads a value that a task has saved; data_keys of get_task names the keys.",
+  description: "Reads a value that a task has saved; data_keys of get_task lists the keys.",
   version: "1",
   scopes: SWARM_SCOPES,
   annotations: { readOnlyHint: true, openWorldHint: false },
@@ -24,9 +24,13 @@ export const readDataTool = defineTool({
       from public.tasks as task
       where task.id = ${task_id}::uuid`);
     if (row?.is_there === true) return { value: jsonValue.parse(row.value) };
-    throw new SwarmError("TASK_NOT_FOUND", `No task ${task_id} of yours has data under '${key}'`, {
-      hint: "data_keys of get_task names what there is.",
-    });
+    throw new SwarmError(
+      "TASK_NOT_FOUND",
+      `Cannot read the data: none of your tasks is ${task_id} with the key '${key}'`,
+      {
+        hint: "data_keys of get_task lists the keys.",
+      },
+    );
   },
 });
 
@@ -34,7 +38,7 @@ export const readDataTool = defineTool({
 export const readFileTool = defineTool({
   name: "read_file",
   title: "Read a file",
-  description: "Reads a text file that a task has stored; files of get_task names the paths.",
+  description: "Reads a text file that a task has stored; files of get_task lists the paths.",
   version: "1",
   scopes: SWARM_SCOPES,
   annotations: { readOnlyHint: true, openWorldHint: false },
@@ -55,16 +59,20 @@ export const readFileTool = defineTool({
         select from public.tasks as task where task.storage_paths @> array[${path}::text]
       ) as is_own`);
     if (row?.is_own !== true) {
-      throw new SwarmError("TASK_NOT_FOUND", `No task of yours has stored the file '${path}'`, {
-        hint: "files of get_task names what there is.",
-      });
+      throw new SwarmError(
+        "TASK_NOT_FOUND",
+        `Cannot read the file: none of your tasks has stored '${path}'`,
+        {
+          hint: "files of get_task lists the paths.",
+        },
+      );
     }
     const { text, isCut } = await readStoredFile(path, context);
     return { text, is_cut: isCut };
   },
 });
 
-/** Files stand at `{master_task_id}/{task_id}/{filename}`. */
+/** Files are stored at `{master_task_id}/{task_id}/{filename}`. */
 function taskOfPath(path: string): string | null {
   const id = path.split("/")[1];
   return z.guid().safeParse(id).success ? id ?? null : null;

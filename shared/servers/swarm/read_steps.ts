@@ -6,7 +6,7 @@ import { asOwner } from "../as_owner.ts";
 import { taskNotFound } from "./read_job.ts";
 import { SWARM_SCOPES } from "./swarm_scopes.ts";
 
-/** Bytes of a step's input or output that are shown. */
+/** Bytes shown of a step's input or output. */
 const MAX_VALUE_BYTES = 8_192;
 
 const stepSchema = z.object({
@@ -20,13 +20,13 @@ const stepSchema = z.object({
   ended_at: z.string().nullable(),
 });
 
-/** Shows what an agent did, step by step. */
+/** Shows the steps of an agent. */
 export const readStepsTool = defineTool({
   name: "read_steps",
   title: "Read a task's steps",
   description:
-    "Reads the transcript of one task: each call of its model and its tools, with what went in and " +
-    "what came out. Long values are cut.",
+    "Reads the transcript of one task: each call of its model and its tools, with input and " +
+    "output. Long values are truncated.",
   version: "1",
   scopes: SWARM_SCOPES,
   annotations: { readOnlyHint: true, openWorldHint: false },

@@ -9,11 +9,11 @@ import { readPromptTool } from "./read_prompt.ts";
 import { readDataTool, readFileTool } from "./read_results.ts";
 import { readStepsTool } from "./read_steps.ts";
 
-/** The swarm itself as tools: what an editor needs to give it work and to follow it. */
+/** Tools with which an editor gives work to the swarm and follows it. */
 export const swarmServer: InternalServer = {
   name: "swarm",
   title: "Swarm",
-  description: "Gives tasks to agents, follows them, answers their questions and reads results.",
+  description: "Creates tasks for agents, follows them, answers their questions and reads results.",
   instructions: "Start with list_agents and create_task. Follow a task with get_task and " +
     "wait_seconds until has_ended. When it lists open_reviews, ask the user, then answer_review. " +
     "A result that names a file is read with read_file, saved data with read_data.",

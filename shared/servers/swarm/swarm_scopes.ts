@@ -1,2 +1,2 @@
-/** What every tool of the swarm needs. */
+/** The scopes that every tool of the swarm requires. */
 export const SWARM_SCOPES: readonly string[] = ["swarm:run"];

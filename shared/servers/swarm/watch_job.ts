@@ -4,16 +4,16 @@ import { asOwner } from "../as_owner.ts";
 import type { JobView } from "./job_schema.ts";
 import { type EventRange, readJob } from "./read_job.ts";
 
-/** How often a job that is watched is looked at. */
+/** Interval between two reads of a watched job. */
 const LOOK_EVERY_MS = 500;
-/** Events of one look that are told. */
+/** Maximum number of events reported per read. */
 const MAX_TOLD_EVENTS = 100;
 
 /**
- * Waits until a task has ended or asks a person, or the time is up, and tells each event on the
- * way as progress.
+ * Waits until a task has ended or asks a person, or the time is up, and reports each event as
+ * progress.
  *
- * @param waitMs 0 looks once.
+ * @param waitMs 0 reads once.
  * @throws SwarmError `TASK_NOT_FOUND`; the reason of the call's signal when it is aborted.
  */
 export async function watchJob(
@@ -39,6 +39,6 @@ export async function watchJob(
       await sleep(Math.min(LOOK_EVERY_MS, deadlineMs - performance.now()), context.signal);
     }
   }
-  // From the beginning: events can become visible out of the order of their ids.
+  // Starts from the beginning: events can become visible out of id order.
   return await look(events);
 }

@@ -30,7 +30,7 @@ export async function proposeFix(
 /** PostgreSQL's own words; what it quotes after a colon is a value. */
 function errorWithoutData(error: string): string {
   return error
-    .replace(/^PostgreSQL refused the statement: /, "")
+    .replace(/^PostgreSQL rejected the statement: /, "")
     .replace(/ \(SQLSTATE[\s\S]*$/, "")
     .replace(/ (near|Detail:|Hint:|Similar names:) [\s\S]*$/, "")
     .replace(/: ["'][\s\S]*$/, "")

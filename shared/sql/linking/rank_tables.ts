@@ -1,5 +1,6 @@
 import { wordsOf } from "./name_words.ts";
 import type { LinkableTable } from "./linkable_table.ts";
+import { sharedPrefixes, withoutPrefix } from "./shared_prefix.ts";
 
 /** How much a word counts by where it stands. */
 const NAME_WEIGHT = 4;
@@ -7,9 +8,6 @@ const COMMENT_WEIGHT = 0.7;
 
 /** Added for a table all of whose name the question says, as a share of what its words are worth. */
 const WHOLE_NAME_BONUS = 1;
-
-/** Fewer tables may begin alike by chance. */
-const SHARERS_OF_A_PREFIX = 3;
 
 /** Of BM25: how soon repetition stops to count, and how much long tables lose. */
 const SATURATION = 1.2;
@@ -63,26 +61,6 @@ export function indexTables(tables: readonly LinkableTable[]): TableIndex {
   return { tables, names, postings, lengths, meanLength: sum / Math.max(1, tables.length) };
 }
 
-/** A prefix that all names of a schema share, such as `sb`, says nothing of any of them. */
-function sharedPrefixes(tables: readonly LinkableTable[]): Map<string, string> {
-  const prefixes = new Map<string, string>();
-  for (const [schema, own] of Map.groupBy(tables, ({ schema }) => schema)) {
-    if (own.length < SHARERS_OF_A_PREFIX) continue;
-    const [first = "", ...others] = own.map(({ name }) => name.toLowerCase());
-    let length = first.length;
-    for (const name of others) {
-      while (length > 0 && !name.startsWith(first.slice(0, length))) length--;
-    }
-    prefixes.set(schema, first.slice(0, length));
-  }
-  return prefixes;
-}
-
-function withoutPrefix(name: string, prefix: string): string {
-  const isLonger = name.length > prefix.length + 1;
-  return isLonger && name.toLowerCase().startsWith(prefix) ? name.slice(prefix.length) : name;
-}
-
 function textsOf(
   { name, comment, columns }: LinkableTable,
   prefix: string,
@@ -97,22 +75,36 @@ function textsOf(
   ];
 }
 
-/** All tables, those first that share the most telling words with the question (BM25). */
+/**
+ * All tables, those first that share the most telling words with the question (BM25). What a table
+ * scores is multiplied by the share of the question's words that its schema knows: of tables that
+ * are alike, the one whose schema the whole question is about comes first.
+ */
 export function rankTables(question: string, index: TableIndex): RankedTable[] {
   const { tables, names, lengths, meanLength } = index;
   const scores = tables.map(() => 0);
+  const schemaScores = new Map<string, number>();
   const words = new Set(wordsOf(question));
   for (const word of words) {
+    const bestOfSchema = new Map<string, number>();
     for (const [table, { count, rarity }] of weightsOf(word, index)) {
       const length = 1 - LENGTH_SHARE + LENGTH_SHARE * (lengths[table] ?? 0) / (meanLength || 1);
       const gain = rarity * count * (SATURATION + 1) / (count + SATURATION * length);
       scores[table] = (scores[table] ?? 0) + gain;
+      const schema = tables[table]?.schema ?? "";
+      bestOfSchema.set(schema, Math.max(bestOfSchema.get(schema) ?? 0, gain));
+    }
+    for (const [schema, gain] of bestOfSchema) {
+      schemaScores.set(schema, (schemaScores.get(schema) ?? 0) + gain);
     }
   }
-  return scores
-    .map((score, index) => ({
+  const bestScore = Math.max(...schemaScores.values());
+  const shareOf = (schema: string) => (schemaScores.get(schema) ?? 0) / bestScore;
+  return tables
+    .map(({ schema }, index) => ({
       index,
-      score: score * (isNamedWhole(names[index] ?? [], words) ? 1 + WHOLE_NAME_BONUS : 1),
+      score: (scores[index] ?? 0) * shareOf(schema) *
+        (isNamedWhole(names[index] ?? [], words) ? 1 + WHOLE_NAME_BONUS : 1),
     }))
     .sort((a, b) => b.score - a.score || a.index - b.index);
 }

@@ -36,6 +36,7 @@ export interface ToolServerPorts {
   /** How internal tools call models. */
   readonly callModel: CallModel;
   readonly supabaseUrl: string;
+  readonly publicUrl: string;
   readonly secretKey: string;
   /** Of the project; no request of an agent carries one. */
   readonly secretKeys: readonly string[];
@@ -160,7 +161,7 @@ async function openParsed(
     Opening,
   ports: ToolServerPorts,
 ): Promise<ToolServer> {
-  const { guardedFetch, sql, supabaseUrl, secretKey, log } = ports;
+  const { guardedFetch, sql, supabaseUrl, publicUrl, secretKey, log } = ports;
   const common = { slug: tool.slug, description: tool.description, credential };
   switch (parsed.type) {
     case "mcp_server": {
@@ -207,6 +208,7 @@ async function openParsed(
         sql,
         callModel: ports.callModel,
         supabaseUrl,
+        publicUrl,
         secretKey,
         fetch: guardedFetch,
         log,

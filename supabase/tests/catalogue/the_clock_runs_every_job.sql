@@ -12,6 +12,7 @@ select set_eq(
     ('supaswarm-export', '20 * * * *', 'select private.wake_export()'),
     ('supaswarm-prune-webhooks', '27 * * * *', 'select private.prune_webhook_messages()'),
     ('supaswarm-prune', '*/5 * * * *', 'select private.prune()'),
+    ('supaswarm-prune-auth-events', '47 * * * *', 'select private.prune_auth_events(10000)'),
     ('supaswarm-prune-cron-runs', '17 3 * * *',
       'delete from cron.job_run_details where end_time < now() - interval ''1 day'''),
     ('supaswarm-quoth-tick', '15 seconds', 'select private.quoth_tick()'),

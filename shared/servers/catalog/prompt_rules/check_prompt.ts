@@ -7,15 +7,15 @@ import { PROMPT_ISSUES, type PromptIssue, toPromptText } from "./prompt_text.ts"
 
 const MAX_ISSUES = 200;
 
-/** What was found in a prompt. */
+/** The issues found in a prompt. */
 export interface PromptReport {
-  /** By their place; what is missing from the whole text comes last. */
+  /** In text order; issues about the whole text come last. */
   readonly issues: readonly PromptIssue[];
-  /** What to do, one for each kind of issue. */
+  /** One suggestion for each kind of issue. */
   readonly suggestions: readonly string[];
 }
 
-/** Checks a prompt by rules alone, in time that grows with its length. */
+/** Checks a prompt by rules alone, in linear time. */
 export function checkPrompt(text: string): PromptReport {
   const prompt = toPromptText(text);
   const found = [

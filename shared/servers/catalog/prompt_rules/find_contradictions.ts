@@ -1,6 +1,6 @@
 import { plainPhrase, type PromptIssue, type PromptText, wordsPattern } from "./prompt_text.ts";
 
-/** Two groups of words that ask for opposite things. */
+/** Two groups of words with opposite meanings. */
 interface Opposites {
   readonly one: readonly string[];
   readonly other: readonly string[];
@@ -32,14 +32,14 @@ const MATCHERS = OPPOSITES.map(({ one, other }) => ({
   other: wordsPattern(other),
 }));
 
-/** What is asked for always, or never: the verb and up to three more words. */
+/** What an instruction requires or forbids: the verb and up to three more words. */
 const ABSOLUTE =
   /(?<![\p{L}\p{N}])(always|never|do not|don't|must not|must)\s{1,4}([\p{L}'-]{2,30}(?:[ \t]{1,4}[\p{L}'-]{1,30}){0,3})/giu;
 const NEGATED = /(?:\b(?:not|no|never|avoid|without|isn't|don't|nor)|n't)\s+(?:\S+\s+){0,2}$/i;
-/** Characters before a word in which a negation is looked for. */
+/** Characters before a word that are searched for a negation. */
 const NEGATION_REACH = 40;
 
-/** Instructions that exclude each other; the place is that of the later one. */
+/** Finds instructions that contradict each other; reports the position of the later one. */
 export function findContradictions(prompt: PromptText): PromptIssue[] {
   return [...findOpposites(prompt), ...findAbsolutes(prompt)];
 }

@@ -1,6 +1,6 @@
 import { type PromptIssue, type PromptText, wordsPattern } from "./prompt_text.ts";
 
-/** What asks for a text to be made. */
+/** Verbs that request a new text. */
 const REQUEST = wordsPattern([
   ...[
     "write",
@@ -64,11 +64,11 @@ const UNBOUNDED = wordsPattern([
   ...["everything you know", "all the details", "all possible", "every possible", "endless"],
 ]);
 
-/** What a prompt should say and does not, of those that ask for a text. */
+/** Finds what a prompt that requests a text should specify but does not. */
 export function findMissing({ text, prose }: PromptText): PromptIssue[] {
   const unbounded = [...prose.matchAll(UNBOUNDED)].map(({ 0: found, index }): PromptIssue => ({
     code: "UNBOUNDED_LENGTH",
-    message: `"${found}" sets no end`,
+    message: `"${found}" sets no limit`,
     start: index,
     end: index + found.length,
   }));
@@ -77,12 +77,15 @@ export function findMissing({ text, prose }: PromptText): PromptIssue[] {
     ...unbounded,
     // A format may be shown as code.
     ...(has(text, FORMAT) ? [] : [
-      { code: "MISSING_OUTPUT_FORMAT", message: "Nothing says in which form to answer" } as const,
+      {
+        code: "MISSING_OUTPUT_FORMAT",
+        message: "The prompt does not say which format the answer should have",
+      } as const,
     ]),
     ...(unbounded.length > 0 || LENGTH.test(prose) ? [] : [
       {
         code: "UNBOUNDED_LENGTH",
-        message: "Nothing says how long the answer should be",
+        message: "The prompt does not say how long the answer should be",
       } as const,
     ]),
   ];

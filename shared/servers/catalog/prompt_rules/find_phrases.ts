@@ -13,7 +13,7 @@ const VAGUE = [
   ...["properly", "optimal", "somewhat", "more or less", "and more", "or similar"],
 ];
 
-/** By what they can be replaced. */
+/** Biased terms and their replacements. */
 const BIASED: Readonly<Record<string, string>> = {
   chairman: "chair",
   businessman: "business person",
@@ -47,7 +47,7 @@ const BIASED: Readonly<Record<string, string>> = {
   "as everybody knows": "a source",
 };
 
-/** Phrases and what says the same; empty: nothing. */
+/** Wordy phrases and their replacements; an empty replacement means omit it. */
 const VERBOSE: Readonly<Record<string, string>> = {
   "in order to": "to",
   "due to the fact that": "because",
@@ -76,19 +76,19 @@ const VERBOSE: Readonly<Record<string, string>> = {
   very: "",
 };
 
-/** Phrases of the lists, each with its place. */
+/** Finds the listed phrases, each with its position. */
 export const findPhrases: (prompt: PromptText) => PromptIssue[] = collect([
-  listed("VAGUE_WORD", VAGUE, (found) => `"${found}" leaves open what is meant`),
+  listed("VAGUE_WORD", VAGUE, (found) => `"${found}" is vague`),
   listed(
     "BIASED_TERM",
     Object.keys(BIASED),
-    (found) => `"${found}" is loaded; "${BIASED[plainPhrase(found)]}" is not`,
+    (found) => `"${found}" is biased; "${BIASED[plainPhrase(found)]}" is not`,
   ),
   listed("VERBOSE_PHRASE", Object.keys(VERBOSE), (found) => {
     const shorter = VERBOSE[plainPhrase(found)] ?? "";
     return shorter === ""
-      ? `"${found}" can be left out`
-      : `"${found}" says no more than "${shorter}"`;
+      ? `"${found}" can be omitted`
+      : `"${found}" can be shortened to "${shorter}"`;
   }),
 ]);
 

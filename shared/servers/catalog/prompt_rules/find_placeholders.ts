@@ -13,8 +13,8 @@ const QUOTES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Placeholders with nothing around them that shows where the inserted text ends: what a stranger
- * writes there reads like a part of the prompt.
+ * Finds placeholders without delimiters that show where the inserted text ends: untrusted text
+ * there reads like a part of the prompt.
  */
 export function findPlaceholders({ text }: PromptText): PromptIssue[] {
   const fences = [...text.matchAll(FENCED)].map(({ 0: fence, index }) => ({
@@ -28,7 +28,7 @@ export function findPlaceholders({ text }: PromptText): PromptIssue[] {
     if (isFenced || isQuoted(text, index, index + found.length)) return [];
     return [{
       code: "INJECTION_PRONE_PLACEHOLDER",
-      message: `Nothing delimits what is inserted at ${found}`,
+      message: `No delimiters surround the text inserted at ${found}`,
       start: index,
       end: index + found.length,
     }];

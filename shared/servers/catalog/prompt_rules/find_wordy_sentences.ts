@@ -1,11 +1,11 @@
 import { plainPhrase, type PromptIssue, type PromptText } from "./prompt_text.ts";
 
 const MAX_WORDS = 40;
-/** Shorter sentences are repeated on purpose: "Yes.", "Be brief." */
+/** Shorter sentences may repeat intentionally: "Yes.", "Be brief." */
 const MIN_REPEATED_CHARACTERS = 20;
 const SENTENCE = /[^\s.!?\n][^.!?\n]*/g;
 
-/** Sentences that are too long to follow, or that were said before. */
+/** Finds sentences that are too long or repeated. */
 export function findWordySentences({ prose }: PromptText): PromptIssue[] {
   const seen = new Set<string>();
   return [...prose.matchAll(SENTENCE)].flatMap(({ 0: raw, index }): PromptIssue[] => {
@@ -18,7 +18,11 @@ export function findWordySentences({ prose }: PromptText): PromptIssue[] {
     }
     const key = plainPhrase(sentence);
     if (seen.has(key) && sentence.length >= MIN_REPEATED_CHARACTERS) {
-      issues.push({ code: "REPEATED_SENTENCE", message: "The sentence was said before", ...place });
+      issues.push({
+        code: "REPEATED_SENTENCE",
+        message: "The sentence repeats an earlier one",
+        ...place,
+      });
     }
     seen.add(key);
     return issues;

@@ -1,23 +1,23 @@
-/** What is wrong with a prompt, and where. */
+/** An issue of a prompt and its position. */
 export interface PromptIssue {
   readonly code: PromptIssueCode;
   readonly message: string;
-  /** Index of the first UTF-16 code unit; absent where something is missing from the whole text. */
+  /** Index of the first UTF-16 code unit; absent for an issue about the whole text. */
   readonly start?: number;
   /** Index after the last one. */
   readonly end?: number;
 }
 
-/** The rules by which prompts are checked; docs/reference/catalog.md lists them. */
+/** The rules for prompts; docs/reference/catalog.md lists them. */
 export const PROMPT_ISSUES = {
-  VAGUE_WORD: "Replace vague words by what you mean: names, numbers, criteria.",
-  CONTRADICTION: "Decide between instructions that exclude each other.",
-  MISSING_OUTPUT_FORMAT: "Say in which form the answer should come: a list, a table, JSON, a text.",
-  UNBOUNDED_LENGTH: "Set a length: words, sentences, items.",
+  VAGUE_WORD: "Replace vague words with names, numbers or criteria.",
+  CONTRADICTION: "Choose one of the contradictory instructions.",
+  MISSING_OUTPUT_FORMAT: "Specify the format of the answer: a list, a table, JSON, or text.",
+  UNBOUNDED_LENGTH: "Set a length in words, sentences or items.",
   BIASED_TERM: "Use neutral terms.",
   INJECTION_PRONE_PLACEHOLDER:
-    "Put delimiters around each placeholder, and say that what stands between them is data.",
-  VERBOSE_PHRASE: "Shorten phrases that say nothing.",
+    "Put delimiters around each placeholder, and say that the text between them is data.",
+  VERBOSE_PHRASE: "Shorten or remove empty phrases.",
   REPEATED_SENTENCE: "Say each thing once.",
   LONG_SENTENCE: "Split long sentences into one instruction each.",
 } as const;
@@ -25,10 +25,10 @@ export const PROMPT_ISSUES = {
 /** See {@linkcode PROMPT_ISSUES}. */
 export type PromptIssueCode = keyof typeof PROMPT_ISSUES;
 
-/** A prompt as the rules read it. */
+/** A prompt prepared for the rules. */
 export interface PromptText {
   readonly text: string;
-  /** The text with spaces in place of code, which has words of its own; of the same length. */
+  /** The text with code replaced by spaces, because words in code do not count; same length. */
   readonly prose: string;
 }
 
@@ -39,7 +39,7 @@ export function toPromptText(text: string): PromptText {
   return { text, prose: text.replace(CODE, (code) => code.replace(/[^\n]/g, " ")) };
 }
 
-/** A pattern of whole words or phrases, whose words any white space may separate. */
+/** A pattern for whole words or phrases, with any white space between words. */
 export function wordsPattern(phrases: readonly string[]): RegExp {
   const longestFirst = [...phrases].sort((one, other) => other.length - one.length);
   const alternatives = longestFirst.map((phrase) =>
@@ -51,7 +51,7 @@ export function wordsPattern(phrases: readonly string[]): RegExp {
   );
 }
 
-/** A found phrase in the form in which the lists have it. */
+/** A found phrase in the form that the lists use. */
 export function plainPhrase(found: string): string {
   return found.toLowerCase().replace(/\s+/g, " ");
 }

@@ -26,8 +26,8 @@ export interface ToolModelScope {
   readonly caller: ToolCaller;
   readonly executionId: string;
   readonly stepSeq: number | null;
-  /** Of the tool call's own time. */
-  readonly leftMs: number;
+  /** When the tool call's own time is over, by `performance.now()`. */
+  readonly endsAtMs: number;
   readonly onModelUse: (use: ModelUse) => void;
 }
 
@@ -101,8 +101,9 @@ async function beginCall(call: ToolModelCall, scope: ToolModelScope): Promise<Be
 async function askInTime(
   call: ToolModelCall,
   { candidates: [first, ...others] }: Beginning,
-  { callModel, caller, signal, leftMs }: ToolModelScope,
+  { callModel, caller, signal, endsAtMs }: ToolModelScope,
 ): Promise<ModelCallResult> {
+  const leftMs = endsAtMs - performance.now();
   const timeoutMs = Math.max(
     1,
     Math.min(call.timeoutMs ?? Infinity, leftMs - Math.min(ANSWER_MS, leftMs / 10)),

@@ -43,6 +43,7 @@ export interface InternalServerOptions {
   readonly sql: Sql;
   readonly callModel: CallModel;
   readonly supabaseUrl: string;
+  readonly publicUrl: string;
   readonly secretKey: string;
   /** Guarded against private addresses. */
   readonly fetch: typeof fetch;
@@ -208,7 +209,7 @@ interface ContextOptions {
 }
 
 function createContext(
-  { slug, sql, callModel, supabaseUrl, secretKey, fetch, log }: InternalServerOptions,
+  { slug, sql, callModel, supabaseUrl, publicUrl, secretKey, fetch, log }: InternalServerOptions,
   { caller, input, signal, timeoutMs, call }: ContextOptions,
 ): ToolContext {
   const endsAtMs = performance.now() + timeoutMs;
@@ -216,6 +217,7 @@ function createContext(
   return {
     sql,
     supabaseUrl,
+    publicUrl,
     secretKey,
     fetch,
     log,
@@ -257,7 +259,7 @@ function createContext(
         caller,
         executionId,
         stepSeq: call?.stepSeq ?? null,
-        leftMs: endsAtMs - performance.now(),
+        endsAtMs,
         onModelUse: (use) => call?.onModelUse(use),
       }),
     usedModel: (use) => call?.onModelUse(use),

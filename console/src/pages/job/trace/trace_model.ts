@@ -30,6 +30,7 @@ export interface TraceStep {
 export interface StepUsage {
   readonly model?: string;
   readonly input_tokens?: number;
+  readonly cached_input_tokens?: number;
   readonly output_tokens?: number;
 }
 
@@ -153,6 +154,23 @@ function wantedRows(
     if (text === "" || label.toLowerCase().includes(text)) keepAbove(task);
   }
   return wanted;
+}
+
+/** Keys of all rows under which the row of a task or step stands. */
+export function keysAbove(
+  key: string,
+  tasks: ReadonlyMap<string, TraceTask>,
+): ReadonlySet<string> {
+  const above = new Set<string>();
+  const [taskId = "", seq] = key.split(":");
+  if (seq !== undefined) above.add(taskId);
+  for (let task = tasks.get(taskId); task !== undefined && task.parent_id !== null;) {
+    if (above.has(task.parent_id)) break;
+    above.add(task.parent_id);
+    if (task.parent_step_seq !== null) above.add(`${task.parent_id}:${task.parent_step_seq}`);
+    task = tasks.get(task.parent_id);
+  }
+  return above;
 }
 
 /** What a step is called. */

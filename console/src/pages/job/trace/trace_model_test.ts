@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { traceRows, type TraceStep, type TraceTask } from "./trace_model.ts";
+import { keysAbove, traceRows, type TraceStep, type TraceTask } from "./trace_model.ts";
 
 const START = "2026-11-01T10:00:00.000Z";
 const EVERYTHING = { collapsed: new Set<string>(), isFailedOnly: false, search: "" };
@@ -92,4 +92,14 @@ describe("traceRows()", () => {
     // Anything quadratic takes minutes.
     expect(performance.now() - startedAt).toBeLessThan(5_000);
   });
+});
+
+test("keysAbove() names every row that must be open for a step to be seen", () => {
+  const family = new Map([
+    task("job"),
+    task("child", { parent_id: "job", parent_step_seq: 3 }),
+    task("grandchild", { parent_id: "child", parent_step_seq: null }),
+  ].map((one) => [one.id, one]));
+  expect([...keysAbove("grandchild:2", family)]).toEqual(["grandchild", "child", "job", "job:3"]);
+  expect([...keysAbove("job", family)]).toEqual([]);
 });

@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import type { UsageLine } from "../../queries/usage.ts";
+import { measuresOf } from "./usage_measures.ts";
+
+const LINE: UsageLine = {
+  label: "writer",
+  name: "Writer",
+  model_call_count: 4,
+  input_tokens: 40,
+  output_tokens: 4,
+  cost_micro_usd: null,
+  model_p50_ms: 2_000,
+  model_p95_ms: 4_000,
+  model_p99_ms: 4_000,
+  tool_call_count: 10,
+  tool_success_count: 8,
+  tool_cancelled_count: 2,
+  tool_p50_ms: 5,
+  tool_p95_ms: 9,
+  tool_p99_ms: 10,
+  up_count: 1,
+  down_count: 0,
+  average_score: 4.5,
+  task_count: 5,
+  completed_count: 3,
+  failed_count: 1,
+};
+
+function shown(dimension: Parameters<typeof measuresOf>[0], line: UsageLine) {
+  return Object.fromEntries(
+    measuresOf(dimension).map(({ key, of, format }) => [key, format(of(line))]),
+  );
+}
+
+test("measuresOf() shows cost, tokens, calls, success, percentiles and grades", () => {
+  expect(shown("agent", LINE)).toMatchObject({
+    cost_micro_usd: "–",
+    input_tokens: "40",
+    model_calls: "4",
+    model_p95_ms: "4.0 s",
+    tool_success: "100%",
+    tool_p99_ms: "10 ms",
+    task_success: "75%",
+    up: "1",
+    stars: "4.5",
+  });
+});
+
+test("what was never tried has no share of successes", () => {
+  const idle = { ...LINE, tool_call_count: 2, completed_count: 0, failed_count: 0 };
+  expect(shown("agent", idle)).toMatchObject({ tool_success: "–", task_success: "–" });
+});
+
+test("models and tools have no tasks", () => {
+  expect(measuresOf("tool").map(({ key }) => key)).not.toContain("tasks");
+  expect(measuresOf("day").map(({ key }) => key)).toContain("tasks");
+});

@@ -1,0 +1,62 @@
+import { z } from "../shared/vendor/zod.js";
+import { createSql } from "../shared/db/sql_client.ts";
+import { toSwarmError } from "../shared/db/to_swarm_error.ts";
+import { CommandError, runCommand } from "./cli/run_command.ts";
+import { DATABASE_OPTION, findDatabaseUrl } from "./cli/find_database.ts";
+import { PROJECT_ROOT } from "./project_root.ts";
+import { readEnvironment } from "../stack/stack_environment.ts";
+import { writeLine } from "./terminal.ts";
+
+const removedRow = z.tuple([z.object({
+  removed: z.object({
+    project_id: z.string(),
+    slug: z.string(),
+    document_count: z.int(),
+    chunk_count: z.int(),
+    member_count: z.int(),
+  }),
+})]);
+
+await runCommand({
+  name: "deno task quoth:remove",
+  summary: "Removes a Quoth project: its documents, chunks, members, syncs and secrets.",
+  positionals: "SLUG",
+  options: {
+    yes: { type: "boolean", help: "Removes it without asking." },
+    db: DATABASE_OPTION,
+    json: { type: "boolean", help: "Prints the result as one line of JSON." },
+  },
+}, async ({ values, positionals }) => {
+  const [slug, ...others] = positionals;
+  if (slug === undefined || others.length > 0) {
+    throw new CommandError("Name one project by its slug or id: deno task quoth:remove my-docs");
+  }
+  if (!values.yes) confirmRemoval(slug);
+  const dbUrl = await findDatabaseUrl(values.db, await readEnvironment(PROJECT_ROOT));
+
+  const sql = createSql(dbUrl, { maxConnections: 1, applicationName: "quoth-remove" });
+  try {
+    const rows = await sql`select private.remove_project(${slug}) as removed`;
+    const [{ removed }] = removedRow.parse([...rows]);
+    writeLine(
+      values.json
+        ? JSON.stringify(removed)
+        : `Removed ${removed.slug}: ${removed.document_count} documents, ` +
+          `${removed.chunk_count} chunks, ${removed.member_count} members`,
+    );
+  } catch (error) {
+    throw toSwarmError(error, "remove the project");
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+});
+
+/** @throws CommandError unless a person confirms it. */
+function confirmRemoval(slug: string): void {
+  if (!Deno.stdin.isTerminal()) {
+    throw new CommandError(`Give --yes to remove ${slug}: there is no terminal to ask on`);
+  }
+  if (!confirm(`Remove the project ${slug} with all of its documents?`)) {
+    throw new CommandError(`Kept ${slug}: the removal was not confirmed`);
+  }
+}

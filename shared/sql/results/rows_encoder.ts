@@ -1,0 +1,66 @@
+import { byteLength } from "../../byte_length.ts";
+import { csvLine } from "../../csv_line.ts";
+import type { JsonValue } from "../../json.ts";
+import { distinctNames } from "./result_table.ts";
+
+/** What rows are exported as. */
+export type ExportFormat = "csv" | "json";
+
+/** The media type of each format's files. */
+export const MEDIA_TYPES: Readonly<Record<ExportFormat, string>> = {
+  csv: "text/csv; charset=utf-8",
+  json: "application/json",
+};
+
+/**
+ * Writes rows one by one into the text of a file, up to a number of bytes: CSV with a line of names
+ * and formulas defused, or a JSON list of objects with a line each.
+ */
+export class RowsEncoder {
+  readonly #format: ExportFormat;
+  readonly #names: readonly string[];
+  readonly #maxBytes: number;
+  readonly #parts: string[];
+  #rowCount = 0;
+  #byteCount: number;
+
+  /** @param maxBytes Of the whole file; its first and last lines stand whatever it is. */
+  constructor(format: ExportFormat, columns: readonly string[], maxBytes: number) {
+    this.#format = format;
+    this.#names = distinctNames(columns);
+    this.#maxBytes = maxBytes;
+    this.#parts = [format === "csv" ? csvLine(this.#names) : "["];
+    this.#byteCount = byteLength(this.#parts.join("")) + byteLength(this.#end);
+  }
+
+  get rowCount(): number {
+    return this.#rowCount;
+  }
+
+  /** Adds a row; false: the file would be too large with it. */
+  add(row: readonly JsonValue[]): boolean {
+    const line = this.#format === "csv" ? csvLine(row) : this.#objectLine(row);
+    const bytes = byteLength(line);
+    if (this.#byteCount + bytes > this.#maxBytes) return false;
+    this.#parts.push(line);
+    this.#byteCount += bytes;
+    this.#rowCount++;
+    return true;
+  }
+
+  /** The whole file. */
+  text(): string {
+    return this.#parts.join("") + this.#end;
+  }
+
+  get #end(): string {
+    return this.#format === "csv" ? "" : "\n]\n";
+  }
+
+  #objectLine(row: readonly JsonValue[]): string {
+    const object = Object.fromEntries(
+      this.#names.map((name, index) => [name, row[index] ?? null]),
+    );
+    return `${this.#rowCount === 0 ? "\n" : ",\n"}${JSON.stringify(object)}`;
+  }
+}

@@ -1,0 +1,19 @@
+begin;
+set local search_path = public, extensions;
+select plan(6);
+
+select tests.create_user('owner');
+insert into public.auth_events (user_id, event, created_at)
+select tests.user_id('owner'), 'SIGNED_IN', now() - make_interval(days => days)
+from unnest(array[1, 20, 89, 91, 92, 93]) as days;
+
+select is(private.prune_auth_events(1), 1, 'at most as many as are asked for');
+select is((select max(now() - created_at) from public.auth_events), interval '92 days', 'the oldest first');
+select is(private.prune_auth_events(10), 2, 'without a setting what is older than 90 days');
+select is((select count(*) from public.auth_events), 3::bigint, 'younger ones stay');
+insert into private.settings (key, value) values ('keep_auth_events_days', '7');
+select is(private.prune_auth_events(10), 2, 'with one what is older than it says');
+select is(private.prune_auth_events(10), 0, 'and nothing else');
+
+select * from finish();
+rollback;

@@ -1,0 +1,11 @@
+begin;
+set local search_path = public, extensions;
+select plan(1);
+
+select throws_like(
+  $$ select private.remove_project('nothing') $$,
+  'Cannot use project ''nothing''%'
+);
+
+select * from finish();
+rollback;
