@@ -1,6 +1,7 @@
 import { textBlock } from "../../shared/content_block.ts";
 import { definedOnly } from "../../shared/defined_only.ts";
 import type { ModelAnswer } from "../../shared/llm/model_port.ts";
+import type { Logger } from "../../shared/log/logger.ts";
 import { createSql, type Sql } from "../../shared/db/sql_client.ts";
 import type { JsonObject, JsonValue } from "../../shared/json.ts";
 import { NO_TELEMETRY, type Telemetry } from "../../shared/telemetry/telemetry.ts";
@@ -59,6 +60,7 @@ export interface WorkerParts {
   readonly idleSeconds?: number;
   readonly slots?: number;
   readonly listen?: ListenForWork;
+  readonly log?: Logger;
   /** Milliseconds of the worker's clock in one of the test's; what it sleeps is not affected. @default 1 */
   readonly clockRate?: number;
 }
@@ -260,7 +262,7 @@ export class Swarm {
         (() => Promise.reject(new TypeError("no file was expected"))),
       clock,
       telemetry: parts.telemetry ?? NO_TELEMETRY,
-      log: () => {},
+      log: parts.log ?? (() => {}),
     };
     const worker = createTaskWorker({
       id: crypto.randomUUID(),
