@@ -13,7 +13,11 @@ export async function storeArtifact(
 ): Promise<void> {
   if (task.stored_bytes_left !== null) {
     // Checked again, because other tasks of the owner also store files.
-    await ports.store.assertMayStore(task.id, byteLength(artifact.text));
+    await ports.store.assertMayStore(task.id, sizeOf(artifact));
   }
   await ports.artifacts.put(artifact);
+}
+
+function sizeOf({ body }: Artifact): number {
+  return typeof body === "string" ? byteLength(body) : body.byteLength;
 }
