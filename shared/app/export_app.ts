@@ -38,7 +38,7 @@ export function createExportApp(config: Config, log: Logger): App {
   const ports: ExportPorts = {
     store: createExportStore(sql),
     writeFile: ({ path, text }) =>
-      storage.put({ path, text, contentType: "text/csv; charset=utf-8" }),
+      storage.put({ path, body: text, contentType: "text/csv; charset=utf-8" }),
   };
   const { leaseSeconds } = config.worker;
   const guard = createWakeGuard(

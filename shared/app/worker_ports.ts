@@ -48,10 +48,11 @@ export function createWorkerPorts(
     createAdapter: (endpoint) => createModelAdapter(endpoint, { fetch: guardedFetch, onLook }),
   });
   const artifacts = createArtifactStorage({ url: supabaseUrl, secretKey });
+  const describeFiles = createFileDescriber(sql);
   const ports: TaskPorts = {
     store,
     callModel: createTaskModel(callModel, worker.modelTimeoutSeconds, {
-      describeFiles: createFileDescriber(sql),
+      describeFiles,
       storage: artifacts,
     }),
     gateway: createToolGateway({
@@ -66,6 +67,7 @@ export function createWorkerPorts(
       log,
     }),
     artifacts,
+    describeFiles,
     clock: isolateClock,
     telemetry,
     log,

@@ -8,7 +8,7 @@ import { z } from "../vendor/zod.js";
 export interface Artifact {
   /** In its bucket; of a task's file `{master_task_id}/{task_id}/{filename}`. */
   readonly path: string;
-  readonly text: string;
+  readonly body: string | Uint8Array<ArrayBuffer>;
   readonly contentType: string;
 }
 
@@ -28,7 +28,7 @@ export interface FileStorage {
   /**
    * Reads an object.
    *
-   * @throws STORAGE_UNAVAILABLE, the reason of an aborted signal.
+   * @throws FILE_NOT_FOUND, STORAGE_UNAVAILABLE, the reason of an aborted signal.
    */
   get(path: string, signal: AbortSignal): Promise<Uint8Array>;
 }
@@ -82,7 +82,7 @@ export function createArtifactStorage(
     authorization: `Bearer ${options.secretKey}`,
   };
   return {
-    async put({ path, text, contentType }) {
+    async put({ path, body, contentType }) {
       const response = await send(`${bucket}/${path}`, urlOf(path), {
         method: "POST",
         headers: {
@@ -90,7 +90,7 @@ export function createArtifactStorage(
           "content-type": contentType,
           "x-upsert": "true",
         },
-        body: text,
+        body,
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
       await response.body?.cancel();
@@ -106,6 +106,8 @@ export function createArtifactStorage(
         const response = await fetch(urlOf(path), request);
         if (response.ok) return new Uint8Array(await response.arrayBuffer());
         await response.body?.cancel();
+        // Storage also answers 400 for an object that is not there.
+        if (response.status === 404 || response.status === 400) throw notFound(path);
         throw unavailable(object, `Storage answered ${response.status}`, undefined, "read");
       } catch (error) {
         signal.throwIfAborted();
@@ -162,6 +164,12 @@ async function send(
 
 function withTimeout(signal: AbortSignal): AbortSignal {
   return AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
+}
+
+function notFound(path: string): SwarmError {
+  return new SwarmError("FILE_NOT_FOUND", `Cannot read the file '${path}': it has been deleted`, {
+    hint: "Upload it again to the same path, then retry the task.",
+  });
 }
 
 function unavailable(

@@ -40,6 +40,6 @@ async function storeLargeOutput(
   const path = artifactPath(run.context, isText ? "_output.txt" : "_output.json");
   const reference = referenceTo(path, text);
   const contentType = isText ? "text/plain; charset=utf-8" : "application/json";
-  await storeArtifact({ path, text, contentType }, run);
+  await storeArtifact({ path, body: text, contentType }, run);
   return reference;
 }

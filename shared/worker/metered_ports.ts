@@ -25,6 +25,10 @@ export function meteredPorts(ports: TaskPorts, meter: CpuMeter): TaskPorts {
         meter.charge("toolCall");
         return gateway.call(request, signal);
       },
+      relay(request, signal) {
+        meter.charge("toolCall");
+        return gateway.relay(request, signal);
+      },
     },
   };
 }

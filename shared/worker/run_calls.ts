@@ -120,7 +120,7 @@ async function saveObject(call: SaveCall, run: TaskRun): Promise<StepRecord> {
   const path = artifactPath(run.context, filenameOf(call));
   try {
     const { bytes } = referenceTo(path, text);
-    await storeArtifact({ path, text, contentType: contentTypeOf(call) }, run);
+    await storeArtifact({ path, body: text, contentType: contentTypeOf(call) }, run);
     const result = textResult(`Saved ${bytes} bytes at ${path}.`, {
       key,
       bytes,

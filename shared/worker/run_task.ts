@@ -1,4 +1,6 @@
 import type { z } from "../vendor/zod.js";
+import type { AgentState } from "../agent/agent_state.ts";
+import { userFilePaths } from "../agent/build_messages.ts";
 import { decide, type Decision } from "../agent/decide.ts";
 import { estimateTokens } from "../agent/estimate_tokens.ts";
 import type { StepIntent } from "../agent/planned_call.ts";
@@ -6,7 +8,6 @@ import { type TaskContext, taskContext } from "../agent/task_context.ts";
 import { describeIssues } from "../describe_issues.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { untraced } from "../telemetry/task_trace.ts";
-import type { AgentToolset } from "../tool_contracts/agent_tool.ts";
 import { askPerson } from "./ask_person.ts";
 import { DeltaPace } from "./delta_pace.ts";
 import { finishTask } from "./finish_task.ts";
@@ -64,12 +65,12 @@ async function runToEnd(
 }
 
 async function advance(run: TaskRun): Promise<TaskEnd> {
-  const toolset = await openTask(run);
+  const { toolset, fileFacts } = await openTask(run);
   const spawned = new Set<number>();
   let { context } = run;
   while (true) {
     const { steps, untried } = run.transcript;
-    const decision = decide({ context, steps, toolset, untried, spawned });
+    const decision = decide({ context, steps, toolset, fileFacts, untried, spawned });
     if (isNewStep(decision) && run.control.isClosing()) throw new StopReason("yield");
     try {
       const end = await carryOut(decision, run, spawned);
@@ -94,14 +95,25 @@ function smallerWindow(error: unknown, decision: Decision, context: TaskContext)
   return Math.max(1, Math.floor(Math.min(context.window_tokens, sentTokens * 2) * 0.75));
 }
 
-/** Writes the first step while the tools are being looked up: nothing waits for the other. */
-async function openTask(run: TaskRun): Promise<AgentToolset> {
+/** Writes the first step while tools and files are being looked up: nothing waits for the other. */
+async function openTask(run: TaskRun): Promise<Pick<AgentState, "toolset" | "fileFacts">> {
   const firstIntents: StepIntent[] = run.transcript.steps.length === 0 ? [modelIntent(1, run)] : [];
-  const [toolset] = await Promise.all([
+  const [toolset, fileFacts] = await Promise.all([
     run.ports.gateway.listAgentTools(callerOf(run.context), run.control.signal),
+    factsOfFiles(run),
     run.transcript.begin(firstIntents),
   ]);
-  return toolset;
+  return { toolset, fileFacts };
+}
+
+/** Looks up the files that the task's user names, so that prompts are measured with them. */
+async function factsOfFiles(
+  { context: { task }, transcript, ports }: TaskRun,
+): Promise<AgentState["fileFacts"]> {
+  const paths = userFilePaths(task.input, transcript.steps);
+  if (paths.length === 0) return new Map();
+  const described = await ports.describeFiles(paths, task.created_by);
+  return new Map(described.map(({ path, ...facts }) => [path, facts]));
 }
 
 /** What takes long, or has an effect outside the database. */

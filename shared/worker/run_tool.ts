@@ -12,6 +12,7 @@ import type {
 } from "../tool_contracts/tool_call.ts";
 import { createDeltaStream } from "./delta_stream.ts";
 import { byteLength } from "../byte_length.ts";
+import { keepContent } from "./keep_content.ts";
 import { headOf, headText, MAX_INLINE_BYTES, referenceTo, textOf } from "./large_values.ts";
 import { storeArtifact } from "./store_artifact.ts";
 import type { StepRecord } from "./task_store.ts";
@@ -47,7 +48,12 @@ export async function runTool(call: ToolCall, run: TaskRun): Promise<StepRecord 
     return { ...call.intent, ...errorResult("TOOL_FAILED", message) };
   }
   run.transcript.hide(outcome.unrecordedValues ?? []);
-  return { ...call.intent, ...await shorten(call, answeredResult(call, outcome, run), run) };
+  const { text, files } = await keepContent(call, outcome, run);
+  const { state, output } = answeredResult(call, { ...outcome, text }, run);
+  const result = files.length === 0
+    ? { state, output }
+    : { state, output: { ...output, files: files.map((file) => ({ ...file })) } };
+  return { ...call.intent, ...await shorten(call, result, run) };
 }
 
 /** Waits out a short rate limit: nothing was called, so nothing is repeated. */
@@ -148,7 +154,7 @@ async function shorten(
   const path = artifactPath(run.context, `_step-${call.intent.seq}.txt`);
   try {
     const reference = referenceTo(path, whole);
-    await storeArtifact({ path, text: whole, contentType: "text/plain; charset=utf-8" }, run);
+    await storeArtifact({ path, body: whole, contentType: "text/plain; charset=utf-8" }, run);
     const short = {
       ...rest,
       text: headText(reference),

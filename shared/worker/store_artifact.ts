@@ -13,7 +13,11 @@ export async function storeArtifact(
 ): Promise<void> {
   if (task.stored_bytes_left !== null) {
     // Asked anew: other tasks of the owner store files, too.
-    await ports.store.assertMayStore(task.id, byteLength(artifact.text));
+    await ports.store.assertMayStore(task.id, sizeOf(artifact));
   }
   await ports.artifacts.put(artifact);
+}
+
+function sizeOf({ body }: Artifact): number {
+  return typeof body === "string" ? byteLength(body) : body.byteLength;
 }

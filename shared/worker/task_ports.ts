@@ -4,6 +4,7 @@ import type { ModelCallResult } from "../llm/call_model.ts";
 import type { Logger } from "../log/logger.ts";
 import type { Telemetry } from "../telemetry/telemetry.ts";
 import type { ToolGateway } from "../tool_contracts/tool_gateway.ts";
+import type { FilePorts } from "./attach_files.ts";
 import type { ArtifactStorage } from "./artifact_storage.ts";
 import type { Clock } from "../isolate/clock.ts";
 import type { TaskStore } from "./task_store.ts";
@@ -33,8 +34,9 @@ export type CallTaskModel = (call: TaskModelCall) => Promise<ModelCallResult>;
 export interface TaskPorts {
   readonly store: TaskStore;
   readonly callModel: CallTaskModel;
-  readonly gateway: Pick<ToolGateway, "listAgentTools" | "call">;
+  readonly gateway: Pick<ToolGateway, "listAgentTools" | "call" | "relay">;
   readonly artifacts: ArtifactStorage;
+  readonly describeFiles: FilePorts["describeFiles"];
   readonly clock: Clock;
   readonly telemetry: Pick<Telemetry, "openRun">;
   readonly log: Logger;
