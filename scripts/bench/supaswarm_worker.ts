@@ -1,40 +1,56 @@
-/** The queue's own path: claims tasks and finishes them as a worker does, without a model. */
+/** The queue's own path: the product's runner, whose tasks end without a model. */
 import { createSql, prepareStatements } from "../../shared/db/sql_client.ts";
-import { WakeSignal } from "../../shared/work/wake_signal.ts";
 import { isolateClock } from "../../shared/isolate/clock.ts";
+import { createLifetime } from "../../shared/isolate/lifetime.ts";
+import { WorkRunner } from "../../shared/work/work_runner.ts";
 import { createSqlTaskStore } from "../../shared/worker/sql_task_store.ts";
-import type { Lease } from "../../shared/worker/task_store.ts";
 import { createMomentReporter, readOrder, reportReady, untilDismissed } from "./worker_report.ts";
+
+const LEASE_SECONDS = 30;
+const LIFE_SECONDS = 3_600;
 
 const order = readOrder();
 const sql = createSql(order.url, { maxConnections: order.poolSize, applicationName: "supaswarm" });
 // As the worker does once it listens.
 prepareStatements(sql);
-const store = createSqlTaskStore(sql, { leaseSeconds: 30, clock: isolateClock });
-const signal = new WakeSignal(isolateClock);
+const store = createSqlTaskStore(sql, { leaseSeconds: LEASE_SECONDS, clock: isolateClock });
 const begin = createMomentReporter(order);
-let running = 0;
-let isDismissed = false;
-const dismissed = untilDismissed().then(() => {
-  isDismissed = true;
-  signal.send();
+const runner = new WorkRunner({
+  id: "bench",
+  kind: {
+    noun: "task",
+    claim: async (workerId, { limit, isAhead }) =>
+      (await store.claim(workerId, limit, { isAhead }))
+        .map(({ taskId, epoch }) => ({ id: taskId, epoch })),
+    renew: async (workerId, leases) =>
+      (await store.heartbeat(workerId, leases.map(({ id, epoch }) => ({ taskId: id, epoch }))))
+        .map(({ taskId, ...state }) => ({ id: taskId, ...state })),
+    run({ id, epoch }, { settle }) {
+      begin();
+      settle();
+      return store.finish({ taskId: id, epoch }, "done", null);
+    },
+    async letGo({ id, epoch }) {
+      await store.yield({ taskId: id, epoch }, { hasBegun: false });
+      return "yielded";
+    },
+    wakeSuccessor: () => Promise.resolve(),
+  },
+  settings: {
+    slots: order.concurrency,
+    leaseSeconds: LEASE_SECONDS,
+    heartbeatSeconds: 10,
+    idleSeconds: LIFE_SECONDS,
+  },
+  lifetime: createLifetime(LIFE_SECONDS),
+  clock: isolateClock,
+  log: () => {},
 });
-
-async function finish(lease: Lease): Promise<void> {
-  begin();
-  await store.finish(lease, "done", null);
-  running--;
-  signal.send();
-}
 
 await sql`select 1`;
 reportReady();
-while (!isDismissed) {
-  const room = order.concurrency - running;
-  const claimed = room === 0 ? [] : await store.claim("bench", room);
-  running += claimed.length;
-  for (const lease of claimed) void finish(lease);
-  await signal.wait(50);
-}
-await dismissed;
+const ended = runner.run();
+await untilDismissed();
+await runner.unload();
+await ended;
 await sql.end({ timeout: 1 });

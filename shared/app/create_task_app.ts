@@ -1,6 +1,5 @@
 import type { Config } from "../config/env.ts";
 import { createAgentDirectory } from "../db/agent_directory.ts";
-import { actorOf } from "../http/actor.ts";
 import { authenticate } from "../http/authenticate.ts";
 import { createHttpHandler } from "../http/http_handler.ts";
 import { parseBody } from "../http/parse_body.ts";
@@ -11,8 +10,10 @@ import { createTaskRequest } from "../tasks/create_task_request.ts";
 import { openIsolatePool } from "../isolate/isolate_pool.ts";
 import type { App } from "./app.ts";
 import { createProjectAnnouncer } from "./announce_project.ts";
+import type { Actor } from "../actor.ts";
+import type { Caller } from "../http/caller.ts";
 
-/** Composes `supaswarm-create-task`: who is it, what do they want, one use case, an answer. */
+/** Composes `supaswarm-create-task`: authenticates, validates, creates the task, responds. */
 export function createCreateTaskApp(config: Config, log: Logger): App {
   const sql = openIsolatePool(config.databaseUrl, "supaswarm-create-task");
   const agents = createAgentDirectory(sql);
@@ -42,4 +43,10 @@ export function createCreateTaskApp(config: Config, log: Logger): App {
     return Response.json(answer, { status: isNew ? 201 : 200 });
   });
   return { fetch, close: () => sql.end({ timeout: 1 }) };
+}
+
+/** In which capacity an authenticated caller acts. */
+function actorOf(caller: Caller): Actor {
+  if (caller.kind !== "user") return caller.kind;
+  return caller.clientId === null ? "user" : "client";
 }

@@ -9,7 +9,6 @@ import type { AnswerDeltas } from "./answer_deltas.ts";
 import { type AnswerBlock, toProviderData, toWireBlock } from "./anthropic_messages.ts";
 import { createCutError } from "./model_error.ts";
 import type { ModelEndpoint, ModelResponse, ModelUsage, ProviderToolCall } from "./model_port.ts";
-import { addUsage } from "./add_usage.ts";
 
 /** The container in which the provider runs programs; a continued turn reuses it. */
 const containerSchema = z.object({ id: z.string() }).nullish();
@@ -267,4 +266,11 @@ function toUsage(usage: Usage): ModelUsage {
       web_search_calls: usage.server_tool_use?.web_search_requests || undefined,
     }),
   };
+}
+
+/** The combined usage of the requests for one answer. */
+function addUsage(first: ModelUsage, second: ModelUsage): ModelUsage {
+  const names = new Set([...Object.keys(first), ...Object.keys(second)]) as Set<keyof ModelUsage>;
+  const sums = [...names].map((name) => [name, (first[name] ?? 0) + (second[name] ?? 0)] as const);
+  return { ...first, ...second, ...Object.fromEntries(sums) };
 }

@@ -9,12 +9,12 @@ import { gather } from "./gather.ts";
 import { createQueryRunner } from "../isolate/query_runner.ts";
 import type { TaskStore } from "./task_store.ts";
 
-/** How a store keeps its leases and its patience. */
+/** Lease and retry options of a store. */
 export interface SqlTaskStoreOptions {
   /** Seconds that each write to a task renews its lease by. */
   readonly leaseSeconds: number;
   readonly clock: Clock;
-  /** Hears of each query. */
+  /** Called for each query. */
   readonly onQuery?: () => void;
 }
 
@@ -58,7 +58,7 @@ const skillRow = z.object({
 /** Outputs of 64 KiB each make a message of 2 MiB. */
 const MAX_FINISHED_TOGETHER = 32;
 
-/** A task's end, as `private.finish_tasks()` takes it. */
+/** A task's end in the form for `private.finish_tasks()`. */
 interface Finish {
   readonly id: string;
   readonly held_epoch: string;
@@ -73,7 +73,8 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
   const finishTogether = gather(finishAll, MAX_FINISHED_TOGETHER);
 
   return {
-    async claim(workerId, limit, beginsFirstSteps = false, lone = "any") {
+    async claim(workerId, limit, options = {}) {
+      const { beginsFirstSteps = false, lone = "any", isAhead = false } = options;
       const rows = await once("claim tasks", claimedRow, () =>
         sql`
         select claim.task_id, claim.epoch, claim.context,
@@ -81,7 +82,7 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
           private.watched_seconds(claim.task_id)::float8 as watched_seconds
         from private.claim_tasks(
           ${workerId}, ${limit}::int, ${leaseSeconds}::int, ${beginsFirstSteps}::boolean,
-          ${lone}) as claim`);
+          ${lone}, ${isAhead}::boolean) as claim`);
       return rows.map(({ task_id, epoch, context, works_alone, watched_seconds }) => ({
         taskId: task_id,
         epoch,
@@ -114,7 +115,7 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
     },
 
     async beginAgain({ taskId, epoch }, seqs) {
-      await withRetries("begin steps again", anyRow, () =>
+      await withRetries("restart steps", anyRow, () =>
         sql`
         select private.begin_again(
           ${taskId}::uuid, ${epoch}::bigint, ${leaseSeconds}::int, ${json(seqs)})`);
@@ -167,7 +168,8 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
       if (together === "completed" || together === "cancelled" || together === "parked") {
         return together;
       }
-      // Its job is busy, its lease is gone, or the call failed: alone it waits, tries again and says so.
+      // Its job is busy, its lease is lost, or the call failed: a single call waits, retries and
+      // reports.
       const rows = await withRetries("finish the task", finishRow, () =>
         sql`
         select private.finish_task(
@@ -186,11 +188,12 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
       return first(rows).status;
     },
 
-    async yield({ taskId, epoch }, untriedSeqs = [], cutCall) {
-      await withRetries("hand back the task", anyRow, () =>
+    async yield({ taskId, epoch }, { untriedSeqs = [], cutCall = null, hasBegun = true } = {}) {
+      await withRetries("return the task", anyRow, () =>
         sql`
         select private.yield_task(
-          ${taskId}::uuid, ${epoch}::bigint, ${json(untriedSeqs)}, ${nullable(cutCall ?? null)})`);
+          ${taskId}::uuid, ${epoch}::bigint, ${json(untriedSeqs)}, ${nullable(cutCall)},
+          ${hasBegun}::boolean)`);
     },
 
     async loseCall({ taskId, epoch }, cutCall) {
@@ -258,7 +261,7 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
     return finishes.map(({ id, held_epoch }) => statusOf.get(id + held_epoch) ?? "busy");
   }
 
-  /** Rows of ours are plain JSON; postgres.js wants an index signature that interfaces lack. */
+  /** Our rows are plain JSON; postgres.js requires an index signature that interfaces lack. */
   function json(value: unknown) {
     return sql.json(toStorableJson(jsonValue.parse(value)));
   }
@@ -270,7 +273,7 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
 
 function first<T>(rows: readonly T[]): T {
   const [row] = rows;
-  // A `select function()` always answers with one row.
-  if (row === undefined) throw new TypeError("the database answered without a row");
+  // A `select function()` always returns one row.
+  if (row === undefined) throw new TypeError("the database returned no row");
   return row;
 }

@@ -9,7 +9,7 @@ interface ClaimedTaskWork extends ClaimedWork {
   readonly task: ClaimedTask;
 }
 
-/** Makes a worker of tasks. */
+/** Creates a worker for tasks. */
 export function createTaskWorker(
   { ports, ...options }:
     & Omit<WorkRunnerOptions<ClaimedTaskWork>, "kind" | "clock" | "log">
@@ -24,8 +24,13 @@ function createTaskKind(ports: TaskPorts): WorkKind<ClaimedTaskWork> {
   const { store } = ports;
   return {
     noun: "task",
-    async claim(workerId, limit, lone) {
-      const tasks = await store.claim(workerId, limit, true, lone);
+    async claim(workerId, { limit, lone, isAhead }) {
+      // A first model call is written as started only where it starts at once.
+      const tasks = await store.claim(workerId, limit, {
+        beginsFirstSteps: !isAhead,
+        lone,
+        isAhead,
+      });
       return tasks.map((task) => ({
         id: task.taskId,
         epoch: task.epoch,
@@ -41,6 +46,18 @@ function createTaskKind(ports: TaskPorts): WorkKind<ClaimedTaskWork> {
       return states.map(({ taskId, ...state }) => ({ id: taskId, ...state }));
     },
     run: ({ task }, control) => runTask(task, ports, control),
+    async letGo({ id: taskId, epoch }, { kind }) {
+      const lease = { taskId, epoch };
+      switch (kind) {
+        case "lost":
+          return "lost";
+        case "cancelled":
+          return await store.finish(lease, null, null);
+        case "yield":
+          await store.yield(lease, { hasBegun: false });
+          return "yielded";
+      }
+    },
     wakeSuccessor: () => store.wakeSuccessor(),
     stopWorker: (workerId) => store.stopWorker(workerId),
   };

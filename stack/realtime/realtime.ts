@@ -1,4 +1,4 @@
-import { createSql } from "../../shared/db/sql_client.ts";
+import { createSql, type Sql } from "../../shared/db/sql_client.ts";
 import type { Logger } from "../../shared/log/logger.ts";
 import type { StackDatabase } from "../database/database_port.ts";
 import { ChangeFeed } from "./change_feed.ts";
@@ -8,9 +8,9 @@ import { Connection } from "./connection.ts";
 import { type Keys, readHandshake } from "./handshake.ts";
 import { answerBroadcast } from "./http_broadcast.ts";
 import type { VerifyToken } from "./identity.ts";
-import { maintainTables } from "./maintenance.ts";
 import { MessageFeed } from "./message_feed.ts";
 import { TopicHub } from "./topic_hub.ts";
+import { pruneMessages } from "./stored_messages.ts";
 
 /** What a Realtime server needs. */
 export interface RealtimeOptions extends Keys {
@@ -119,4 +119,13 @@ async function startFeeds(
 function every(intervalMs: number, work: () => void): () => void {
   const timer = setInterval(work, intervalMs);
   return () => clearInterval(timer);
+}
+
+/**
+ * Deletes old messages and reclaims the space of what was delivered: the embedded server has no
+ * autovacuum, and these tables are written and emptied all the time.
+ */
+async function maintainTables(sql: Sql): Promise<void> {
+  await pruneMessages(sql);
+  await sql`vacuum realtime.messages, realtime.stack_changes, realtime.subscription`.simple();
 }

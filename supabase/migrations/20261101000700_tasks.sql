@@ -43,6 +43,7 @@ create table public.tasks (
   failing_since timestamptz,
   deliveries int not null default 0 check (deliveries >= 0),
   max_deliveries int not null default 8 check (max_deliveries > 0),
+  ahead_epoch bigint,
   works_alone boolean not null default false,
   rate_limit_waits int not null default 0,
   lease_expires_at timestamptz,
@@ -110,6 +111,7 @@ comment on column public.tasks.attempts is 'Errors of the step at hand, counted 
 comment on column public.tasks.max_attempts is 'Errors of one step after which the task is buried. Null: five, and while the model''s provider is down for as long as ten minutes have not passed.';
 comment on column public.tasks.failing_since is 'When the step at hand first failed; null when it has not.';
 comment on column public.tasks.deliveries is 'Claims since the last checkpoint: more than one means that workers died, or handed the task back before a step had ended.';
+comment on column public.tasks.ahead_epoch is 'The epoch of the one claim that was not counted in deliveries, because the task was to wait in its worker for a free slot; null: there was none.';
 comment on column public.tasks.works_alone is 'A model call of it was cut off with its worker: it is next run by a worker that does nothing else, until a step ends.';
 comment on column public.tasks.rate_limit_waits is 'How often a provider asked this task to wait; not failures.';
 comment on column public.tasks.message_id is 'The task''s message in the queue, set while pending: a claim takes the message, and the lease stands for it.';

@@ -184,7 +184,7 @@ end;
 $$;
 comment on function private.pick_tasks(int, boolean) is 'Locks up to p_limit tasks that wait, to be claimed.';
 
-create function private.take_tasks(p_task_ids uuid[], p_worker_id text, p_lease_seconds int)
+create function private.take_tasks(p_task_ids uuid[], p_worker_id text, p_lease_seconds int, p_is_ahead boolean)
 returns public.tasks[]
 language plpgsql
 set search_path = ''
@@ -198,12 +198,12 @@ begin
   ));
   return array(
     select started
-    from private.start_tasks(p_task_ids, p_worker_id, p_lease_seconds) as started
+    from private.start_tasks(p_task_ids, p_worker_id, p_lease_seconds, p_is_ahead) as started
     order by array_position(p_task_ids, started.id)
   );
 end;
 $$;
-comment on function private.take_tasks(uuid[], text, int) is
+comment on function private.take_tasks(uuid[], text, int, boolean) is
   'Gives locked tasks to a worker, takes their messages out of the queue and returns the tasks as they are now.';
 
 create function private.trace_claims(p_tasks public.tasks[], p_worker_id text, p_begins_first_steps boolean)
@@ -279,7 +279,7 @@ comment on function private.is_user_waiting() is
 
 create function private.claim_tasks(
   p_worker_id text, p_limit int, p_lease_seconds int, p_begins_first_steps boolean default false,
-  p_lone text default 'any'
+  p_lone text default 'any', p_is_ahead boolean default false
 )
 returns table (task_id uuid, epoch bigint, context json)
 language plpgsql
@@ -304,12 +304,12 @@ begin
     perform private.release_cut_calls(p_lease_seconds);
   end if;
   if p_lone <> 'skip' and exists (select from public.tasks where works_alone and status = 'pending') then
-    v_claimed := private.take_tasks(array(select private.pick_lone()), p_worker_id, p_lease_seconds);
+    v_claimed := private.take_tasks(array(select private.pick_lone()), p_worker_id, p_lease_seconds, p_is_ahead);
     v_is_alone := p_lone = 'first' and cardinality(v_claimed) > 0;
   end if;
   if not v_is_alone and v_has_expired then
     v_claimed := v_claimed || private.take_tasks(
-      array(select private.pick_expired(p_limit - cardinality(v_claimed))), p_worker_id, p_lease_seconds
+      array(select private.pick_expired(p_limit - cardinality(v_claimed))), p_worker_id, p_lease_seconds, p_is_ahead
     );
   end if;
   if not v_is_alone and cardinality(v_claimed) < p_limit
@@ -317,7 +317,7 @@ begin
   then
     v_claimed := v_claimed || private.take_tasks(
       array(select private.pick_tasks(p_limit - cardinality(v_claimed), v_has_key_limits)),
-      p_worker_id, p_lease_seconds
+      p_worker_id, p_lease_seconds, p_is_ahead
     );
   end if;
   if cardinality(v_claimed) < p_limit then
@@ -335,5 +335,5 @@ begin
   return query select * from private.task_contexts(v_claimed);
 end;
 $$;
-comment on function private.claim_tasks(text, int, int, boolean, text) is
-  'Claims up to p_limit tasks, those of dead workers first and then in turn among owners, an owner''s of high priority first, and within quotas and concurrency_limits, each with a lease of p_lease_seconds and a new epoch. p_lone says what becomes of tasks that work alone: skip leaves them, first claims one of them and then nothing else, any takes one before the others. Called by workers.';
+comment on function private.claim_tasks(text, int, int, boolean, text, boolean) is
+  'Claims up to p_limit tasks, those of dead workers first and then in turn among owners, an owner''s of high priority first, and within quotas and concurrency_limits, each with a lease of p_lease_seconds and a new epoch. p_lone says what becomes of tasks that work alone: skip leaves them, first claims one of them and then nothing else, any takes one before the others. p_is_ahead: more are asked for than there are free slots, so the tasks may wait in the worker; a first such claim of a task does not count as a delivery. Called by workers.';

@@ -1,11 +1,15 @@
 -- Holding on to a task: its fence, made as that of every kind of work, and the heartbeat.
 
+-- A claim ahead of a free slot is no delivery, once for each task: its worker may have died before it
+-- began the task. The next claim counts, so a task that kills its workers is buried one death later.
 select private.create_work_kind(
   'task', 'public.tasks', 'supaswarm-worker', 'supaswarm_tasks',
   $$message_id = null,
+            ahead_epoch = coalesce(work.ahead_epoch, case when p_is_ahead then work.epoch + 1 end),
             logs = work.logs || private.log_line(
               case when work.epoch = 0 then 'started' else 'resumed' end || ' by worker ' || p_worker_id
-            )$$
+            )$$,
+  $$case when p_is_ahead and work.ahead_epoch is null then 0 else 1 end$$
 );
 
 create function private.heartbeat(p_worker_id text, p_leases jsonb, p_lease_seconds int)

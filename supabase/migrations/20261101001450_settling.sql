@@ -281,7 +281,8 @@ comment on function private.hand_back_error(public.tasks, jsonb) is
   'Why a task that is handed back before any step has ended must not be tried again, or null.';
 
 create function private.yield_task(
-  p_task_id uuid, p_epoch bigint, p_untried jsonb default '[]', p_cut_call jsonb default null
+  p_task_id uuid, p_epoch bigint, p_untried jsonb default '[]', p_cut_call jsonb default null,
+  p_has_begun boolean default true
 )
 returns boolean
 language plpgsql
@@ -307,7 +308,13 @@ begin
     and state = 'started'
     and epoch = p_epoch
     and p_untried @> to_jsonb(seq);
-  if v_has_progressed then
+  if not p_has_begun then
+    -- As if it had not been claimed, so that it may wait in a worker again without being charged.
+    update public.tasks
+    set deliveries = greatest(deliveries - case when ahead_epoch = p_epoch then 0 else 1 end, 0),
+        ahead_epoch = nullif(ahead_epoch, p_epoch)
+    where id = p_task_id;
+  elsif v_has_progressed then
     update public.tasks set deliveries = greatest(deliveries - 1, 0) where id = p_task_id;
   else
     v_error := private.hand_back_error(v_task, p_cut_call);
@@ -320,5 +327,5 @@ begin
   return true;
 end;
 $$;
-comment on function private.yield_task(uuid, bigint, jsonb, jsonb) is
-  'Hands a task back with its checkpoint; false when it was to be cancelled and now is. It is no attempt, and no delivery when a step has ended since the claim; a task that comes back too often without one is buried. The tool steps p_untried [seq] were written and certainly never sent: they are as if they had not begun, so that nobody is asked about them. p_cut_call {seq, input_tokens, output_tokens, is_final} is the model call that was under way, is_final when it had a worker for itself. Raises LEASE_LOST. Called by workers.';
+comment on function private.yield_task(uuid, bigint, jsonb, jsonb, boolean) is
+  'Hands a task back with its checkpoint; false when it was to be cancelled and now is. It is no attempt, and no delivery when a step has ended since the claim; a task that comes back too often without one is buried. The tool steps p_untried [seq] were written and certainly never sent: they are as if they had not begun, so that nobody is asked about them. p_cut_call {seq, input_tokens, output_tokens, is_final} is the model call that was under way, is_final when it had a worker for itself. Without p_has_begun the task waited for a slot of its worker until now, and is as it was before the claim. Raises LEASE_LOST. Called by workers.';

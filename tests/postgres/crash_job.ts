@@ -77,9 +77,9 @@ function watched(
     steps.map(({ seq }): Moment => `intended ${seq}`);
   return {
     ...store,
-    async claim(workerId, limit, beginsFirstSteps, lone) {
-      const claimed = await store.claim(workerId, limit, beginsFirstSteps, lone);
-      if (beginsFirstSteps) {
+    async claim(workerId, limit, options) {
+      const claimed = await store.claim(workerId, limit, options);
+      if (options?.beginsFirstSteps) {
         const fresh = claimed.filter(({ epoch }) => epoch === "1");
         for (const { taskId } of fresh) tell(taskId, ["intended 1"]);
       }

@@ -46,8 +46,8 @@ export function hauntedStore(store: TaskStore, { meet, refused }: Haunting): Tas
 
   return {
     ...store,
-    async claim(workerId, limit, beginsFirstSteps, lone) {
-      const claimed = await store.claim(workerId, limit, beginsFirstSteps, lone);
+    async claim(workerId, limit, options) {
+      const claimed = await store.claim(workerId, limit, options);
       for (const { context, ...lease } of claimed) {
         const { task, steps } = claimedContext.parse(context);
         positions.set(lease.taskId, task.input.position);
@@ -89,7 +89,7 @@ export function hauntedStore(store: TaskStore, { meet, refused }: Haunting): Tas
     requestReview: (lease, review) => write(lease, store.requestReview(lease, review)),
     park: (lease) => write(lease, store.park(lease)),
     fail: (lease, error, policy) => write(lease, store.fail(lease, error, policy)),
-    yield: (lease, untriedSeqs, cutCall) => write(lease, store.yield(lease, untriedSeqs, cutCall)),
+    yield: (lease, options) => write(lease, store.yield(lease, options)),
     loseCall: (lease, cutCall) => write(lease, store.loseCall(lease, cutCall)),
   };
 }

@@ -1,8 +1,0 @@
-import type { Actor } from "../actor.ts";
-import type { Caller } from "./caller.ts";
-
-/** In which capacity an authenticated caller acts. */
-export function actorOf(caller: Caller): Actor {
-  if (caller.kind !== "user") return caller.kind;
-  return caller.clientId === null ? "user" : "client";
-}

@@ -1,0 +1,145 @@
+import assert from "node:assert/strict";
+import type { Clock } from "../isolate/clock.ts";
+import { createLifetime } from "../isolate/lifetime.ts";
+import type { ClaimedWork, ClaimRequest, WorkKind } from "./work_kind.ts";
+import { WorkRunner } from "./work_runner.ts";
+
+/** A clock that stands still until the test moves it. */
+class ManualClock implements Clock {
+  #nowMs = 0;
+  #sleepers: { readonly untilMs: number; readonly wake: () => void }[] = [];
+
+  nowMs(): number {
+    return this.#nowMs;
+  }
+
+  sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      if (signal?.aborted) return resolve();
+      const sleeper = { untilMs: this.#nowMs + durationMs, wake: resolve };
+      this.#sleepers.push(sleeper);
+      signal?.addEventListener("abort", () => {
+        this.#sleepers = this.#sleepers.filter((other) => other !== sleeper);
+        resolve();
+      }, { once: true });
+    });
+  }
+
+  async pass(durationMs: number): Promise<void> {
+    this.#nowMs += durationMs;
+    const due = this.#sleepers.filter(({ untilMs }) => untilMs <= this.#nowMs);
+    this.#sleepers = this.#sleepers.filter((sleeper) => !due.includes(sleeper));
+    for (const { wake } of due) wake();
+    await settle();
+  }
+}
+
+/** Lets everything run that waits for no clock. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setTimeout(resolve, 0));
+}
+
+/** A runner of work that takes no time, but for pieces named "slow", which end at `end()`. */
+function testRunner(slots: number, parts: Partial<WorkKind> = {}) {
+  const clock = new ManualClock();
+  const waiting: string[] = [];
+  const requests: ClaimRequest[] = [];
+  const ended: string[] = [];
+  const slow = Promise.withResolvers<void>();
+  const kind: WorkKind = {
+    noun: "piece",
+    claim: (_workerId, request) => {
+      requests.push(request);
+      const claimed = waiting.splice(0, request.limit);
+      return Promise.resolve(claimed.map((id): ClaimedWork => ({ id, epoch: "1" })));
+    },
+    renew: () => Promise.resolve([]),
+    run: async ({ id }, { signal }) => {
+      if (id === "slow") {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        signal.addEventListener("abort", () => resolve());
+        await Promise.race([slow.promise, promise]);
+      }
+      ended.push(`${id} done`);
+      return "done";
+    },
+    letGo: ({ id }, { kind }) => {
+      ended.push(`${id} ${kind}`);
+      return Promise.resolve("let go");
+    },
+    wakeSuccessor: () => Promise.resolve(),
+    ...parts,
+  };
+  const runner = new WorkRunner({
+    id: "runner",
+    kind,
+    settings: { slots, leaseSeconds: 30, heartbeatSeconds: 10, idleSeconds: 3_600 },
+    lifetime: createLifetime(36_000),
+    clock,
+    log: () => {},
+  });
+  const running = runner.run();
+  return {
+    clock,
+    requests,
+    ended,
+    slow,
+    async add(...ids: readonly string[]) {
+      waiting.push(...ids);
+      runner.wake();
+      await settle();
+    },
+    async stop() {
+      await runner.unload();
+      await running;
+    },
+  };
+}
+
+Deno.test("quick work is claimed ahead of free slots once a claim was filled", async () => {
+  const { add, requests, stop } = testRunner(2);
+  await settle();
+
+  await add("a", "b");
+  const [idle, filled, next] = requests;
+
+  assert.deepEqual([idle?.limit, idle?.isAhead], [2, false]);
+  assert.deepEqual([filled?.limit, filled?.isAhead], [2, false]);
+  assert.deepEqual([next?.limit, next?.isAhead], [34, true]);
+  await stop();
+});
+
+Deno.test("a kind that cannot let go of work is not claimed ahead", async () => {
+  const { add, requests, stop } = testRunner(2, { letGo: undefined as never });
+  await settle();
+
+  await add("a", "b");
+
+  assert.deepEqual([...new Set(requests.map(({ limit }) => limit))], [2]);
+  await stop();
+});
+
+Deno.test("work that waits for a slot for a second is handed back", async () => {
+  const { add, clock, ended, slow, stop } = testRunner(1);
+  await settle();
+  await add("quick", "slow", "second", "third");
+  assert.deepEqual(ended, ["quick done"]);
+
+  await clock.pass(999);
+  assert.deepEqual(ended, ["quick done"], "not before");
+  await clock.pass(1);
+
+  assert.deepEqual(ended, ["quick done", "second yield", "third yield"]);
+  slow.resolve();
+  await stop();
+});
+
+Deno.test("a worker that unloads hands back what waits without beginning it", async () => {
+  const { add, ended, stop } = testRunner(1);
+  await settle();
+  await add("quick", "slow", "second");
+
+  await stop();
+
+  assert.deepEqual(ended.toSorted(), ["quick done", "second yield", "slow done"]);
+});
