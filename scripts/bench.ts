@@ -1,6 +1,7 @@
 /** `deno task bench <name>`: measures the platform and judges the figures by their targets. */
 import type { BenchResult } from "./bench/bench_result.ts";
 import { benchCancel } from "./bench/cancel.ts";
+import { benchCatalog } from "./bench/catalog.ts";
 import { benchConsole } from "./bench/console.ts";
 import { benchEdge } from "./bench/edge.ts";
 import { benchEnqueue } from "./bench/enqueue.ts";
@@ -34,6 +35,7 @@ const BENCHES: Readonly<
   Record<string, (db: string, embedder: string | undefined) => Promise<BenchResult>>
 > = {
   cancel: benchCancel,
+  catalog: benchCatalog,
   console: benchConsole,
   edge: benchEdge,
   enqueue: benchEnqueue,
