@@ -1,4 +1,4 @@
--- What a worker is told of a task that it has claimed.
+-- The data that a worker gets about a claimed task.
 
 create function private.can_hand_off(p_agent_id uuid, p_target_agent_id uuid, p_user_id uuid)
 returns boolean
