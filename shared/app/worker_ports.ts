@@ -18,15 +18,18 @@ import type { TaskStore } from "../worker/task_store.ts";
 import { INTERNAL_SERVERS } from "./internal_servers.ts";
 import { serviceKeyOf } from "./service_key.ts";
 
-/** What the worker's ports are made from. */
+/** The dependencies of the worker's ports. */
 export interface WorkerPortsOptions {
   readonly config: Pick<Config, "apiKeys" | "allowLoopback" | "publicUrl" | "worker">;
-  /** For what models and tools ask the database; short statements, since checkpoints share it. */
+  /**
+   * The pool for queries of models and tools; statements must be short, because checkpoints share
+   * it.
+   */
   readonly sql: Sql;
   readonly store: TaskStore;
   /** @default none */
   readonly telemetry?: Telemetry;
-  /** Counts what models and tools cost. @default nobody counts */
+  /** Counts the cost of models and tools. @default none */
   readonly meter?: CpuMeter;
   readonly log: Logger;
 }

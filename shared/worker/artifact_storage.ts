@@ -4,26 +4,26 @@ import { parseJsonOrUndefined } from "../json/parse_json.ts";
 import { readText } from "../net/read_text.ts";
 import { z } from "../vendor/zod.js";
 
-/** An object to be stored. */
+/** An object to store. */
 export interface Artifact {
-  /** In its bucket; of a task's file `{master_task_id}/{task_id}/{filename}`. */
+  /** Path in its bucket; for a task's file `{master_task_id}/{task_id}/{filename}`. */
   readonly path: string;
   readonly body: string | Uint8Array<ArrayBuffer>;
   readonly contentType: string;
 }
 
-/** Keeps what is too large for a row. */
+/** Stores values that are too large for a row. */
 export interface ArtifactStorage {
   /**
-   * Stores an object; one of the same path is replaced, so a repeated step may store it again.
-   * Cannot be aborted, since what it stores may have cost much; it gives up after 15 seconds.
+   * Stores an object; replaces one with the same path, so a repeated step may store it again.
+   * Cannot be aborted, because the value may have been expensive; it times out after 15 seconds.
    *
    * @throws STORAGE_UNAVAILABLE
    */
   put(artifact: Artifact): Promise<void>;
 }
 
-/** Reads what is stored. */
+/** Reads stored objects. */
 export interface FileStorage {
   /**
    * Reads an object.
@@ -49,7 +49,7 @@ export interface LinkStorage {
   remove(path: string): Promise<void>;
 }
 
-/** Where the objects go, and with which key. */
+/** The Storage API's URL, key and bucket. */
 export interface ArtifactStorageOptions {
   /** Address of the Supabase project. */
   readonly url: string;
@@ -95,7 +95,7 @@ export function createArtifactStorage(
       });
       await response.body?.cancel();
       if (!response.ok) {
-        throw unavailable(`${bucket}/${path}`, `Storage answered ${response.status}`);
+        throw unavailable(`${bucket}/${path}`, `Storage responded with ${response.status}`);
       }
     },
 
@@ -108,11 +108,11 @@ export function createArtifactStorage(
         await response.body?.cancel();
         // Storage also answers 400 for an object that is not there.
         if (response.status === 404 || response.status === 400) throw notFound(path);
-        throw unavailable(object, `Storage answered ${response.status}`, undefined, "read");
+        throw unavailable(object, `Storage responded with ${response.status}`, undefined, "read");
       } catch (error) {
         signal.throwIfAborted();
         if (error instanceof SwarmError) throw error;
-        throw unavailable(object, "Storage does not answer", error, "read");
+        throw unavailable(object, "Storage does not respond", error, "read");
       }
     },
 
@@ -128,7 +128,12 @@ export function createArtifactStorage(
         parseJsonOrUndefined((await readText(response, MAX_ANSWER_BYTES)).text, ANSWER_LIMITS),
       );
       if (!response.ok || !signed.success) {
-        throw unavailable(object, `Storage answered ${response.status}`, undefined, "link to");
+        throw unavailable(
+          object,
+          `Storage responded with ${response.status}`,
+          undefined,
+          "link to",
+        );
       }
       return `/storage/v1${signed.data.signedURL}`;
     },
@@ -143,7 +148,7 @@ export function createArtifactStorage(
       await response.body?.cancel();
       // Storage answers 400 for an object that is not there.
       if (response.status >= 500) {
-        throw unavailable(object, `Storage answered ${response.status}`, undefined, "delete");
+        throw unavailable(object, `Storage responded with ${response.status}`, undefined, "delete");
       }
     },
   };
@@ -158,7 +163,7 @@ async function send(
   try {
     return await fetch(url, request);
   } catch (cause) {
-    throw unavailable(object, "Storage does not answer", cause, action);
+    throw unavailable(object, "Storage does not respond", cause, action);
   }
 }
 

@@ -10,10 +10,10 @@ export interface DescribedFile extends FileFacts {
   readonly path: string;
 }
 
-/** What files are read with. */
+/** The dependencies for reading files. */
 export interface FilePorts {
   /**
-   * Says which of the paths a task of that owner may read, as what.
+   * Checks which of the paths a task of that owner may read, and their media types.
    *
    * @throws FILE_NOT_FOUND, FILE_TYPE_UNSUPPORTED, FILES_TOO_LARGE, FILE_INVALID
    */
@@ -25,11 +25,11 @@ export interface FilePorts {
 }
 
 /**
- * Reads the files that messages name: text files become fenced text, images and PDFs go to the model
- * in their own form. Asked again with each call of a model, since no worker keeps a task's files.
- * What users name is looked up; what tools returned stands in the transcript, with its type.
+ * Reads the files in messages: text files become fenced text, images and PDFs are sent to the model
+ * unchanged. Read again for each model call, because no worker keeps a task's files. What users
+ * name is looked up; what tools returned stands in the transcript, with its type.
  *
- * @throws what `describeFiles()` throws, STORAGE_UNAVAILABLE
+ * @throws errors of `describeFiles()`, STORAGE_UNAVAILABLE
  */
 export async function attachFiles(
   messages: readonly ModelMessage[],

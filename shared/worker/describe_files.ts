@@ -9,7 +9,7 @@ const fileRow = z.object({
   size_bytes: z.number(),
 });
 
-/** Asks the database which files a task may read. */
+/** Queries which files a task may read. */
 export function createFileDescriber(sql: Sql): FilePorts["describeFiles"] {
   return async (paths, ownerId) => {
     try {

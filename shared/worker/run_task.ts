@@ -25,10 +25,10 @@ import { Transcript } from "./transcript.ts";
 import type { WorkControl } from "../work/work_kind.ts";
 
 /**
- * Runs a claimed task until it ends, parks, or has to be let go: asks the pure core what comes
- * next, does it, and writes down what came of it.
+ * Runs a claimed task until it ends, parks, or must be returned: asks the pure core for the next
+ * action, executes it, and records the result.
  *
- * Never throws: whatever goes wrong becomes the task's error, a retry, or a lease that runs out.
+ * Never throws: any failure becomes the task's error, a retry, or an expired lease.
  */
 export async function runTask(
   { context: rawContext, watchedSeconds = 0, taskId, epoch }: ClaimedTask,
@@ -82,10 +82,10 @@ async function advance(run: TaskRun): Promise<TaskEnd> {
 }
 
 /**
- * The window that a model has by its own words, which refused a prompt as too long: a part of what
- * was thought of it. The next decision leaves out more, or fails the task.
+ * A smaller window for a model that rejected a prompt as too long: a share of the assumed one. The
+ * next decision omits more, or fails the task.
  *
- * @throws whatever else went wrong.
+ * @throws any other error.
  */
 function smallerWindow(error: unknown, decision: Decision, context: TaskContext): number {
   const isPrompt = decision.kind === "call_model" || decision.kind === "summarize";
@@ -116,7 +116,7 @@ async function factsOfFiles(
   return new Map(described.map(({ path, ...facts }) => [path, facts]));
 }
 
-/** What takes long, or has an effect outside the database. */
+/** Decisions that take long or have an effect outside the database. */
 function isNewStep({ kind }: Decision): boolean {
   return kind === "check" || kind === "call_model" || kind === "summarize" ||
     kind === "run_calls" || kind === "spawn";

@@ -12,7 +12,7 @@ export async function storeArtifact(
   { context: { task }, ports }: TaskRun,
 ): Promise<void> {
   if (task.stored_bytes_left !== null) {
-    // Asked anew: other tasks of the owner store files, too.
+    // Checked again, because other tasks of the owner also store files.
     await ports.store.assertMayStore(task.id, sizeOf(artifact));
   }
   await ports.artifacts.put(artifact);

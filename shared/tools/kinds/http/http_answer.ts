@@ -11,14 +11,14 @@ import { readText } from "../../../net/read_text.ts";
 import { type Credential, refusedCredential } from "../../../tool_contracts/credential.ts";
 import type { ServerAnswer } from "../../../tool_contracts/tool_server.ts";
 
-/** Most of a response that is read; what is beyond is cut and said to be. */
+/** Maximum bytes read of a response; a note reports truncation. */
 const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
 /** Most of a response that is no text: in base64 it becomes as large as any answer may be. */
 const MAX_FILE_BYTES = 3.75 * 1024 * 1024;
 const TEXT_TYPES = /^(text\/|application\/([\w.+-]*\+)?(json|xml|javascript|x-ndjson|yaml))/;
 
 /**
- * Reads an HTTP API's response as a tool's answer.
+ * Converts an HTTP API's response to a tool's answer.
  *
  * @throws SwarmError `TOOL_AUTH_FAILED` (401, 403), `TOOL_RATE_LIMITED` (429) or `TOOL_UNAVAILABLE`
  * (503 with `Retry-After`); the last two with `retryAfterSeconds`.
@@ -43,8 +43,8 @@ export async function readHttpAnswer(
   const body = await readBody(response);
   if (response.ok) return { kind: "answered", isError: false, ...body };
   if (status === 502 || status === 504) {
-    // A proxy gave up on the server: the call may have reached it.
-    const message = `The tool server '${from.server}' gave no answer (HTTP ${status})`;
+    // A proxy's timeout: the call may have reached the server.
+    const message = `The tool server '${from.server}' did not respond (HTTP ${status})`;
     return { kind: "lost", cause: "connection", message };
   }
   const text = `HTTP ${status} from '${from.server}'${body.text === "" ? "" : `: ${body.text}`}`;
@@ -52,15 +52,15 @@ export async function readHttpAnswer(
   return { kind: "answered", ...body, text, isError: true, errorCode };
 }
 
-/** The error for a server that asks to be called less often. */
+/** Creates the error for a server that limits its calls. */
 export function rateLimited(server: string, headers: Headers): SwarmError {
   const problem = `The tool server '${server}' is rate limited`;
   return new SwarmError("TOOL_RATE_LIMITED", problem, askedWait(headers));
 }
 
-/** The error for a server that says when it will be there again. */
+/** Creates the error for a server that reports when it will be available again. */
 export function temporarilyUnavailable(server: string, headers: Headers): SwarmError {
-  const problem = `The tool server '${server}' is down for a while`;
+  const problem = `The tool server '${server}' is temporarily unavailable`;
   return new SwarmError("TOOL_UNAVAILABLE", problem, askedWait(headers));
 }
 
@@ -83,7 +83,7 @@ async function readBody(response: Response): Promise<ReadBody> {
   if (isCut) {
     return { text: `${text}\n(cut: only the first ${MAX_RESPONSE_BYTES} bytes are shown)` };
   }
-  // A server that mislabels its text, or sends more than is parsed, is still readable as text.
+  // A mislabeled or oversized response can still be read as text.
   const structured = type.includes("json") ? parseJsonOrUndefined(text, ANSWER_LIMITS) : undefined;
   return structured === undefined ? { text } : { text, structured };
 }
