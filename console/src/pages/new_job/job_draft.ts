@@ -60,7 +60,8 @@ export function fillInput(draft: JobDraft, input: Json): void {
     return;
   }
   draft.mode = "form";
-  draft.form = structuredClone(input);
+  // The form replaces what it changes, so that the earlier job keeps what it had.
+  draft.form = input;
 }
 
 /** Puts the labels that a job had into the draft, as far as they are texts. */
