@@ -13,6 +13,7 @@ import { retiredWords } from "./check/retired_words.ts";
 import { undocumented } from "./check/documented.ts";
 import { unmeasuredJson } from "./check/unmeasured_json.ts";
 import { unknownErrorCodes } from "./check/error_codes.ts";
+import { isCodeProof, untestedCodes } from "./check/untested_codes.ts";
 import { runCommand } from "./cli/run_command.ts";
 import { moduleGraph, type ProjectModule } from "./deploy/module_graph.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
@@ -113,7 +114,12 @@ async function errorCodeProblems(): Promise<string[]> {
   for await (const { name } of Deno.readDir(folder)) {
     problems.push(...unknownErrorCodes(name, await Deno.readTextFile(join(folder, name))));
   }
-  return problems;
+  const proofs = (await textFiles(["scripts", "shared", "stack", "supabase", "tests"]))
+    .filter(isCodeProof);
+  const texts = await Promise.all(
+    proofs.map((path) => Deno.readTextFile(join(PROJECT_ROOT, path))),
+  );
+  return [...problems, ...untestedCodes(texts)];
 }
 
 async function wordProblems(): Promise<string[]> {

@@ -65,7 +65,7 @@ Deno.test("what strict mode cannot enforce stands in the description and in the 
   });
 
   assert.deepEqual(property(definition, "url"), {
-    description: 'Where. Must fit: format "uri"; minLength 8. Default: "https://a.b".',
+    description: 'Where. Must match: format "uri"; minLength 8. Default: "https://a.b".',
     type: ["string", "null"],
   });
   assert.deepEqual(definition.losses.map(({ path, keyword }) => [path, keyword]), [

@@ -141,7 +141,7 @@ Deno.test("mcp-execute keeps to its contract", async (t) => {
       assert.match(String(told.hint), /do not call it again in the same way/);
       const { code, message, details } = refused(unreachable);
       assert.deepEqual([unreachable.status, code], [422, "EXCEEDED_RETRIES"]);
-      assert.match(message, /'dead' cannot be used now.*mcp_url/);
+      assert.match(message, /'dead' is not available now.*mcp_url/);
       assert.doesNotMatch(message, /EXCEEDED_RETRIES/);
       const { error_code, consecutive_failures } = jsonObject.parse(details);
       assert.deepEqual([error_code, consecutive_failures], ["TOOL_UNAVAILABLE", 3]);
@@ -209,7 +209,7 @@ Deno.test("mcp-execute keeps to its contract", async (t) => {
 
     assert.ok(!servers.some(({ slug }) => slug === "artifacts"));
     assert.deepEqual([alone.status, refused(alone).code], [404, "TOOL_NOT_FOUND"]);
-    assert.match(refused(alone).message, /in a task alone/);
+    assert.match(refused(alone).message, /only available to agents inside a task/);
     assert.doesNotMatch(JSON.stringify(last.result), /artifacts__/);
     assert.equal(direct.status, 404);
   });

@@ -32,15 +32,15 @@ const MISBEHAVIOURS: readonly Misbehaviour[] = [
     answer: () => new Promise((resolve) => setTimeout(() => resolve(new Response()), 2_000)),
     code: "TOOL_TIMEOUT",
     status: 504,
-    message: /'slow' gave no answer within 400 ms/,
-    original: /'slow' gave no answer within 400 ms/,
+    message: /'slow' did not respond within 400 ms/,
+    original: /'slow' did not respond within 400 ms/,
   },
   {
     slug: "broken",
     answer: () => new Response("<h1>Out of ink</h1>", { status: 500 }),
     code: "TOOL_UNAVAILABLE",
     status: 502,
-    message: /'broken' gave no answer that can be read \(HTTP 500\)/,
+    message: /'broken' returned an unreadable response \(HTTP 500\)/,
     original: /Out of ink/,
   },
   {
@@ -48,7 +48,7 @@ const MISBEHAVIOURS: readonly Misbehaviour[] = [
     answer: () => new Response("<h1>Welcome</h1>", { headers: { "content-type": "text/html" } }),
     code: "TOOL_UNAVAILABLE",
     status: 502,
-    message: /'page' gave no answer that can be read \(not the Model Context Protocol/,
+    message: /'page' returned an unreadable response \(not the Model Context Protocol/,
     original: /text\/html/,
   },
   {
@@ -56,7 +56,7 @@ const MISBEHAVIOURS: readonly Misbehaviour[] = [
     answer: () => new Response("{", { headers: { "content-type": "application/json" } }),
     code: "TOOL_UNAVAILABLE",
     status: 502,
-    message: /'garbage' gave no answer that can be read/,
+    message: /'garbage' returned an unreadable response/,
     original: /JSON/,
   },
   {

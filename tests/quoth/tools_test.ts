@@ -358,7 +358,7 @@ Deno.test("documents are searched and read through the endpoints of tools", asyn
 
       assert.equal(answer.mode, "lexical_only");
       assert.equal(answer.results[0]?.file, "guides/deploy.md");
-      assert.match(answer.notices.join(" "), /words alone.*EMBEDDER_NOT_FOUND/);
+      assert.match(answer.notices.join(" "), /words only.*EMBEDDER_NOT_FOUND/);
     },
   );
 

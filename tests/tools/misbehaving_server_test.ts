@@ -251,7 +251,7 @@ Deno.test("a server that misbehaves gets an answer of its own class", async (t) 
     try {
       await assert.rejects(gateway.listServerTools(slug, nobody(), {}, noAbort()), {
         code: "TOOL_UNAVAILABLE",
-        message: /cannot be kept/,
+        message: /cannot be stored/,
       });
     } finally {
       await fixture.sql`alter table public.mcp_tools_cache drop constraint refuses`;

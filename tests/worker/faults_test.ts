@@ -173,7 +173,7 @@ Deno.test("no fault loses a task or runs a finished step again", async (t) => {
       await swarm.until(taskId, "completed");
 
       const [, pay] = await swarm.steps(taskId);
-      assert.match(String(pay?.output.text), /again its outcome is unknown/);
+      assert.match(String(pay?.output.text), /its outcome is still unknown/);
       await worker.stop();
     });
 
@@ -369,6 +369,36 @@ Deno.test("no fault loses a task or runs a finished step again", async (t) => {
       assert.equal(task.attempts, 0);
       await worker.stop();
     });
+
+    await t.step(
+      "a failing task is logged with the code and the message of its error",
+      async () => {
+        const logged: unknown[] = [];
+        const worker = swarm.startWorker({
+          model: () => {
+            throw new SwarmError(
+              "MODEL_UNAVAILABLE",
+              "Cannot reach the model: it is being renewed",
+            );
+          },
+          log: (level, event, fields) => {
+            if (event === "task.failing") logged.push({ level, ...fields });
+          },
+        });
+        const taskId = await swarm.createTask();
+        await waitFor(() => logged.length > 0, { what: "the failure to be logged" });
+
+        assert.deepEqual(logged[0], {
+          level: "warn",
+          task_id: taskId,
+          code: "MODEL_UNAVAILABLE",
+          message: "Cannot reach the model: it is being renewed",
+          origin: undefined,
+        });
+        await worker.stop();
+        await swarm.sql`select public.cancel_task(${taskId}::uuid)`;
+      },
+    );
 
     await t.step("an error without a code fails the task without its text", async () => {
       const worker = swarm.startWorker({
