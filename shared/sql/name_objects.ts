@@ -2,7 +2,10 @@ import { isTarget } from "./name_rules.ts";
 import { listOf, nameParts, stringNode, textOf, type VisitedNode } from "./syntax_tree.ts";
 import type { NamedObjects, NamedRelation } from "./verdict.ts";
 
-/** What a statement's nodes name: relations once each, and the names of calls and columns. */
+/**
+ * The names in a statement's nodes: relations without duplicates, and the names of calls and
+ * columns.
+ */
 export function nameObjects(nodes: readonly VisitedNode[]): NamedObjects {
   return {
     relations: relationsOf(nodes),

@@ -260,7 +260,7 @@ Deno.test("a worker runs tasks to their end", async (t) => {
         `${prefix}/big.txt`,
         `${prefix}/report.md`,
       ]);
-      const stored = new Map(worker.artifacts.map(({ path, text }) => [path, text]));
+      const stored = new Map(worker.artifacts.map(({ path, body }) => [path, body]));
       assert.equal(stored.get(`${prefix}/big.txt`), large);
       await worker.stop();
     });
@@ -285,7 +285,7 @@ Deno.test("a worker runs tasks to their end", async (t) => {
         assert.match(result, /"bytes": 80000/);
         assert.match(result, /_output\.txt/);
         assert.ok(result.length < 20_000);
-        assert.equal(worker.artifacts[0]?.text, output);
+        assert.equal(worker.artifacts[0]?.body, output);
         await worker.stop();
       },
     );

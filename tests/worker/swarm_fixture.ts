@@ -1,3 +1,4 @@
+import { textBlock } from "../../shared/content_block.ts";
 import { definedOnly } from "../../shared/defined_only.ts";
 import type { ModelAnswer } from "../../shared/llm/model_port.ts";
 import type { Logger } from "../../shared/log/logger.ts";
@@ -45,7 +46,11 @@ export interface WorkerParts {
   readonly model?: ModelScript;
   readonly tools?: readonly AgentTool[];
   readonly callTool?: ToolScript;
-  /** Instead of `tools` and `callTool`. */
+  readonly relay?: ToolGateway["relay"];
+  /** @default keeps what is put in `artifacts` */
+  readonly artifacts?: TaskPorts["artifacts"];
+  readonly describeFiles?: TaskPorts["describeFiles"];
+  /** Instead of `tools`, `callTool` and `relay`. */
   readonly gateway?: ToolGateway;
   readonly telemetry?: Pick<Telemetry, "openRun">;
   readonly store?: (store: TaskStore) => TaskStore;
@@ -245,13 +250,16 @@ export class Swarm {
           return await parts.callTool(request, signal);
         },
         ...NO_CATALOGUE,
+        relay: parts.relay ?? unexpected,
       },
-      artifacts: {
+      artifacts: parts.artifacts ?? {
         put: (artifact) => {
           artifacts.push(artifact);
           return Promise.resolve();
         },
       },
+      describeFiles: parts.describeFiles ??
+        (() => Promise.reject(new TypeError("no file was expected"))),
       clock,
       telemetry: parts.telemetry ?? NO_TELEMETRY,
       log: parts.log ?? (() => {}),
@@ -284,13 +292,12 @@ export class Swarm {
 /** What a worker never asks of the gateway. */
 const NO_CATALOGUE: Pick<
   ToolGateway,
-  "listServers" | "listServerTools" | "findConnection" | "prepare" | "relay"
+  "listServers" | "listServerTools" | "findConnection" | "prepare"
 > = {
   listServers: unexpected,
   listServerTools: unexpected,
   findConnection: unexpected,
   prepare: unexpected,
-  relay: unexpected,
 };
 
 function unexpected(): Promise<never> {
@@ -302,9 +309,11 @@ export function answered(text: string, parts: Partial<JsonObject> = {}): ToolCal
   return {
     kind: "answered",
     text,
+    content: [textBlock(text)],
     isError: false,
     executionId: crypto.randomUUID(),
     feedbackToken: "feedback",
+    status: 200,
     ...parts,
   } as ToolCallOutcome;
 }

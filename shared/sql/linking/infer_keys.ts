@@ -2,18 +2,18 @@ import { wordsOf } from "./name_words.ts";
 import type { LinkableColumn, LinkableKey, LinkableTable } from "./linkable_table.ts";
 import { sharedPrefixes, withoutPrefix } from "./shared_prefix.ts";
 
-/** Names that many tables have for something of their own. */
+/** Generic names that many tables use for their own columns. */
 const OWN_NAMES: ReadonlySet<string> = new Set(["id", "uuid", "name", "created_at", "updated_at"]);
 
 /** Shorter ends of a name are alike by chance. */
 const SHORTEST_FOLDED_KEY = 5;
 
-/** A table with a key of one column, by which others can name its rows. */
+/** A table with a single-column key that other tables can reference. */
 interface KeyedTable {
   readonly index: number;
   readonly schema: string;
   readonly column: LinkableColumn;
-  /** How the end of a column reads that names its rows: `user id`, `cust id`. */
+  /** Suffix of a column that references it: `user id`, `cust id`. */
   readonly endings: readonly (readonly string[])[];
 }
 
@@ -89,8 +89,8 @@ function nearestTo(
 }
 
 /**
- * The primary key. Without one, in a table that is not all keys: the key that is called after the
- * table (`pid` of `publication`), else a first column that is called like a key.
+ * The primary key. Without one, in a table that does not consist of keys only: the key named after
+ * the table (`pid` of `publication`), otherwise a first column that is named like a key.
  */
 function keyColumnOf({ name, columns, primaryKey }: LinkableTable): LinkableColumn | null {
   if (primaryKey.length > 1) return null;

@@ -2,36 +2,36 @@ import { wordsOf } from "./name_words.ts";
 import type { LinkableTable } from "./linkable_table.ts";
 import { sharedPrefixes, withoutPrefix } from "./shared_prefix.ts";
 
-/** How much a word counts by where it stands. */
+/** Weight of a word by its position. */
 const NAME_WEIGHT = 4;
 const COMMENT_WEIGHT = 0.7;
 
-/** Added for a table all of whose name the question says, as a share of what its words are worth. */
+/** Bonus for a table whose full name is in the question, as a share of its words' weight. */
 const WHOLE_NAME_BONUS = 1;
 
-/** Of BM25: how soon repetition stops to count, and how much long tables lose. */
+/** BM25 parameters: saturation of repetitions, and penalty for long tables. */
 const SATURATION = 1.2;
 const LENGTH_SHARE = 0.6;
 
-/** What a word is worth that another one begins with (`cust` for `customers`), or that holds it. */
+/** Weight of a word that is a prefix of another (`cust` for `customers`), or contains it. */
 const BEGINNING_WEIGHT = 0.6;
 const PART_WEIGHT = 0.4;
 const SHORTEST_BEGINNING = 3;
 const SHORTEST_PART = 5;
 
-/** A table with how well it fits a question; 0: they share no word. */
+/** A table with its score for a question; 0 if they share no word. */
 export interface RankedTable {
   /** Index into the tables. */
   readonly index: number;
   readonly score: number;
 }
 
-/** Tables with their words counted, so that questions are ranked without reading them again. */
+/** Tables with counted words, so that ranking does not read them again. */
 export interface TableIndex {
   readonly tables: readonly LinkableTable[];
   /** The words of each table's name. */
   readonly names: readonly (readonly string[])[];
-  /** By word: the tables that have it, with its weight there. */
+  /** For each word, the tables with it and its weight there. */
   readonly postings: ReadonlyMap<string, ReadonlyMap<number, number>>;
   readonly lengths: readonly number[];
   readonly meanLength: number;
@@ -55,7 +55,7 @@ export function indexTables(tables: readonly LinkableTable[]): TableIndex {
   });
   const sum = lengths.reduce((total, length) => total + length, 0);
   const names = tables.map(({ schema, name }) =>
-    // Two letters are a prefix that tables of one kind share, such as `t`.
+    // Short prefixes that tables of one kind share, such as `t`.
     wordsOf(withoutPrefix(name, prefixes.get(schema) ?? "")).filter((word) => word.length > 2)
   );
   return { tables, names, postings, lengths, meanLength: sum / Math.max(1, tables.length) };
@@ -76,9 +76,9 @@ function textsOf(
 }
 
 /**
- * All tables, those first that share the most telling words with the question (BM25). What a table
- * scores is multiplied by the share of the question's words that its schema knows: of tables that
- * are alike, the one whose schema the whole question is about comes first.
+ * All tables, ranked by relevance to the question (BM25). What a table scores is multiplied by the
+ * share of the question's words that its schema knows: of tables that are alike, the one whose
+ * schema the whole question is about comes first.
  */
 export function rankTables(question: string, index: TableIndex): RankedTable[] {
   const { tables, names, lengths, meanLength } = index;
@@ -118,7 +118,7 @@ interface WordWeight {
   rarity: number;
 }
 
-/** Per table what a question's word is worth there: of its like words the best one counts. */
+/** The weight of a question's word per table: the best similar word counts. */
 function weightsOf(
   word: string,
   { postings, tables: { length: tableCount } }: TableIndex,
