@@ -4,7 +4,7 @@ import { shallowRef } from "vue";
 import type { Json } from "../../../shared/db/database.types.ts";
 import type { Schema } from "../queries/servers.ts";
 import { initialValue } from "./initial_value.ts";
-import { pointerTo } from "./read_schema.ts";
+import { pointerTo } from "../format/json_pointer.ts";
 import SchemaForm from "./SchemaForm.vue";
 
 /** For tests: a form, and the value that it has made. */

@@ -67,3 +67,11 @@ function initialItems(schema: Schema, items: Schema, place: Place): Json {
   }
   return values;
 }
+
+/** What a member or an item that somebody adds begins as: something that can be changed. */
+export function emptyValue(schema: Schema, root: Schema): Json {
+  const kind = fieldKind(schema, root);
+  if (kind.kind === "number") return 0;
+  if (kind.kind === "enum") return kind.values[0] ?? null;
+  return kind.kind === "text" ? "" : null;
+}

@@ -47,11 +47,6 @@ export function resolveSchema(schema: Schema, root: Schema, depth = 0): Schema {
   return resolveSchema(merged([...parts, siblings]), root, depth + 1);
 }
 
-/** A JSON pointer to a member of the value at a pointer. */
-export function pointerTo(path: string, name: string): string {
-  return `${path}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-}
-
 /** What the form shows for a schema. */
 export function fieldKind(given: Schema, root: Schema): FieldKind {
   const schema = resolveSchema(given, root);
@@ -181,4 +176,42 @@ export function textOf(schema: Schema, root: Schema, keyword: "title" | "descrip
 export function defaultOf(schema: Schema, root: Schema): Json | undefined {
   const resolved = resolveSchema(schema, root);
   return isObject(resolved) ? resolved.default as Json | undefined : undefined;
+}
+
+/** True when a field of this kind can show the value; any other value is written as JSON. */
+export function isShownBy({ kind }: FieldKind, value: Json): boolean {
+  switch (kind) {
+    case "text":
+      return typeof value === "string";
+    case "number":
+      return typeof value === "number";
+    case "boolean":
+      return typeof value === "boolean";
+    case "null":
+      return value === null;
+    case "array":
+      return Array.isArray(value);
+    case "object":
+      return isObject(value);
+    case "const":
+    case "enum":
+    case "variants":
+    case "json":
+      return true;
+  }
+}
+
+/** What an alternative is called: its title, its constant, the constant that tells it apart. */
+export function variantName(variant: Schema, index: number, root: Schema): string {
+  const title = textOf(variant, root, "title");
+  if (title !== "") return title;
+  const kind = fieldKind(variant, root);
+  if (kind.kind === "const") return JSON.stringify(kind.value);
+  if (kind.kind === "null") return "Nothing (null)";
+  if (kind.kind === "object") {
+    const tag = Object.values(kind.properties).map((one) => fieldKind(one, root))
+      .find((one) => one.kind === "const");
+    if (tag !== undefined) return String(tag.value);
+  }
+  return `${index + 1}: ${kind.kind}`;
 }
