@@ -1,5 +1,4 @@
-import { mount } from "@vue/test-utils";
-import type { VueWrapper } from "@vue/test-utils";
+import { mount, type VueWrapper } from "@vue/test-utils";
 import { describe, expect, test } from "vitest";
 import type { Json } from "../../../shared/db/database.types.ts";
 import type { Schema } from "../queries/servers.ts";
