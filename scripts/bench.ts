@@ -2,6 +2,7 @@
 import type { BenchResult } from "./bench/bench_result.ts";
 import { benchCancel } from "./bench/cancel.ts";
 import { benchConsole } from "./bench/console.ts";
+import { benchCost } from "./bench/cost.ts";
 import { benchEdge } from "./bench/edge.ts";
 import { benchEnqueue } from "./bench/enqueue.ts";
 import { benchFairness } from "./bench/fairness.ts";
@@ -34,6 +35,7 @@ const BENCHES: Readonly<
 > = {
   cancel: benchCancel,
   console: benchConsole,
+  cost: benchCost,
   edge: benchEdge,
   enqueue: benchEnqueue,
   fairness: benchFairness,
