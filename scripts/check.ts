@@ -1,4 +1,4 @@
-/** `deno task check`: everything that reading the code can tell. */
+/** `deno task check`: all static checks. */
 import { join } from "node:path";
 import { createTaskRequest } from "../shared/tasks/create_task_request.ts";
 import { executeRequest } from "../shared/execute/execute_request.ts";
@@ -13,6 +13,7 @@ import { retiredWords } from "./check/retired_words.ts";
 import { undocumented } from "./check/documented.ts";
 import { unmeasuredJson } from "./check/unmeasured_json.ts";
 import { unknownErrorCodes } from "./check/error_codes.ts";
+import { isCodeProof, untestedCodes } from "./check/untested_codes.ts";
 import { runCommand } from "./cli/run_command.ts";
 import { moduleGraph, type ProjectModule } from "./deploy/module_graph.ts";
 import { PROJECT_ROOT } from "./project_root.ts";
@@ -113,7 +114,12 @@ async function errorCodeProblems(): Promise<string[]> {
   for await (const { name } of Deno.readDir(folder)) {
     problems.push(...unknownErrorCodes(name, await Deno.readTextFile(join(folder, name))));
   }
-  return problems;
+  const proofs = (await textFiles(["scripts", "shared", "stack", "supabase", "tests"]))
+    .filter(isCodeProof);
+  const texts = await Promise.all(
+    proofs.map((path) => Deno.readTextFile(join(PROJECT_ROOT, path))),
+  );
+  return [...problems, ...untestedCodes(texts)];
 }
 
 async function wordProblems(): Promise<string[]> {
@@ -130,7 +136,9 @@ async function textFiles(folders: readonly string[]): Promise<string[]> {
     for await (const { name, isDirectory } of Deno.readDir(join(PROJECT_ROOT, folder))) {
       const path = `${folder}/${name}`;
       if (isDirectory) paths.push(...await textFiles([path]));
-      else if (/\.(md|sql|tsx?|css)$/.test(name) && !WRITTEN_BY_OTHERS.test(path)) paths.push(path);
+      else if (/\.(md|sql|tsx?|vue|html|css)$/.test(name) && !WRITTEN_BY_OTHERS.test(path)) {
+        paths.push(path);
+      }
     }
   }
   return paths;

@@ -8,12 +8,10 @@ import { type LocalPlatform, startPlatform } from "./platform/start_platform.ts"
 import { consolePort } from "./console/console_port.ts";
 import { serveConsole, type ServedConsole } from "./console/serve_console.ts";
 import { removeConnectionFile, writeConnectionFile } from "./platform/connection_file.ts";
+import { choosePorts } from "./platform/choose_ports.ts";
 import { writeLogLine } from "./platform/log_line.ts";
 import { resetDataFolder } from "../stack/reset_data_folder.ts";
 import { bold, dim, writeError, writeLine, writeProgress } from "./terminal.ts";
-
-/** Supabase's port for a local API. */
-const DEFAULT_PORT = 54321;
 
 await runCommand({
   name: "deno task start",
@@ -28,8 +26,7 @@ await runCommand({
     port: {
       type: "string",
       placeholder: "N",
-      help:
-        `Port of the API; the database takes the next one. 0: any free ones. Default ${DEFAULT_PORT}.`,
+      help: "Port of the API; the database takes the next one. 0: any free ones. Default 54321.",
     },
     ephemeral: { type: "boolean", help: "Keeps nothing after the end." },
     "no-console": { type: "boolean", help: "Serves no console." },
@@ -40,14 +37,14 @@ await runCommand({
   const end = endOfRun();
   const environment = await readEnvironment(PROJECT_ROOT);
   const dataDir = dataFolder(environment);
-  const port = readPort(values.port);
+  const ports = choosePorts(values.port);
   const files = await filesFolder(environment);
   if (values.reset && !values.ephemeral) await resetDataFolder(dataDir);
   writeProgress("Starting the stack …");
   const stack = await startPlatform({
     db: values.db ?? "pglite",
-    port,
-    databasePort: port === 0 ? 0 : port + 1,
+    port: ports.api,
+    databasePort: ports.database,
     ephemeral: values.ephemeral,
     dataDir,
     projectRoot: PROJECT_ROOT,
@@ -79,13 +76,6 @@ async function filesFolder(environment: Environment): Promise<string> {
   const entry = await Deno.stat(folder).catch(() => null);
   if (entry?.isDirectory) return folder;
   throw new CommandError(`Cannot serve SUPASWARM_FILES_DIR: ${folder} is not a folder`);
-}
-
-function readPort(text: string | undefined): number {
-  if (text === undefined) return DEFAULT_PORT;
-  const port = Number(text);
-  if (/^\d+$/.test(text) && port < 65_535) return port;
-  throw new CommandError(`Cannot use --port ${text}: give a number from 0 (any) to 65534`);
 }
 
 /** The console, unless its port is taken: the platform does not depend on it. */

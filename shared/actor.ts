@@ -1,10 +1,10 @@
-/** Who acts, as `private.calling_actor()` says it in SQL. */
+/** The actor of a call, as returned by `private.calling_actor()` in SQL. */
 export type Actor =
-  /** A person, in a session of their own. */
+  /** A person in their own session. */
   | "user"
   /** A person, through an OAuth client, which has only the scopes of its grant. */
   | "client"
   /** A task, on its owner's behalf. */
   | "agent"
-  /** The project itself, by a secret key. */
+  /** The project itself, with a secret key. */
   | "service";

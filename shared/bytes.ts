@@ -1,5 +1,5 @@
 /**
- * Bytes in memory of their own, as WebCrypto takes them. Named by what makes them: TypeScript's
- * newer libraries say `Uint8Array<ArrayBuffer>`, the edge runtime's know no such parameter.
+ * Bytes in their own memory, as WebCrypto requires. Defined by a constructor: TypeScript's newer
+ * libraries use `Uint8Array<ArrayBuffer>`, but the edge runtime's have no such parameter.
  */
 export type Bytes = ReturnType<TextEncoder["encode"]>;

@@ -1,6 +1,9 @@
 import { isJsonObject, type JsonValue } from "./json.ts";
 
-/** The value as JSON in the one form that equal values share: members sorted by name, no spaces. */
+/**
+ * The value as canonical JSON, which is the same for equal values: members sorted by name, no
+ * spaces.
+ */
 export function canonicalJson(value: JsonValue): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
   if (!isJsonObject(value)) return JSON.stringify(value);

@@ -1,13 +1,13 @@
 import type { JsonObject } from "./json.ts";
 
-/** A piece of what a tool, resource or prompt answers, in the form of the Model Context Protocol. */
+/** A content block of a tool, resource or prompt, in the form of the Model Context Protocol. */
 export type ContentBlock =
   | TextBlock
   | MediaBlock
   | EmbeddedResource
   | ResourceLink;
 
-/** What every kind of block may carry. */
+/** Properties that every kind of block may have. */
 interface BlockBase {
   readonly annotations?: JsonObject;
   readonly _meta?: JsonObject;
@@ -19,7 +19,7 @@ export interface TextBlock extends BlockBase {
   readonly text: string;
 }
 
-/** A picture or a sound. */
+/** An image or audio. */
 export interface MediaBlock extends BlockBase {
   readonly type: "image" | "audio";
   /** In base64. */
@@ -27,13 +27,13 @@ export interface MediaBlock extends BlockBase {
   readonly mimeType: string;
 }
 
-/** A resource put into the answer itself. */
+/** A resource embedded in the answer. */
 export interface EmbeddedResource extends BlockBase {
   readonly type: "resource";
   readonly resource: ResourceContents;
 }
 
-/** A resource that can be read by its address. */
+/** A resource that can be read by its URI. */
 export interface ResourceLink extends BlockBase {
   readonly type: "resource_link";
   readonly uri: string;

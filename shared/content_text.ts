@@ -1,6 +1,6 @@
 import type { ContentBlock } from "./content_block.ts";
 
-/** Blocks as text for a model, with a note in place of what is no text. */
+/** Blocks as text for a model, with a note in place of other content. */
 export function contentText(content: readonly ContentBlock[]): string {
   return content.map(textOf).join("\n");
 }

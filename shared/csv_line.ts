@@ -1,13 +1,13 @@
 import type { JsonValue } from "./json.ts";
 
-/** What a spreadsheet takes for the beginning of a formula, also behind blanks and in full width. */
+/** Characters that start a formula in a spreadsheet, also after spaces and as full-width forms. */
 const FORMULA = /^\s*[=+\-@＝＋－＠]|^[\t\r\n]/;
-/** A number, which a spreadsheet reads as what it is: exact ones come as text. */
+/** A number, which a spreadsheet reads correctly: exact numbers arrive as text. */
 const NUMBER = /^-?\d+(\.\d+)?$/;
 
 /**
  * One line of a CSV file by RFC 4180, with its line end. Texts are always quoted; one that a
- * spreadsheet would run as a formula gets an apostrophe in front. Null is an empty cell.
+ * spreadsheet would run as a formula gets a leading apostrophe. Null is an empty cell.
  */
 export function csvLine(values: readonly JsonValue[]): string {
   return `${values.map(toCell).join(",")}\r\n`;

@@ -1,4 +1,4 @@
-/** The members of `T`, of which those that may be undefined are optional instead. */
+/** `T` with optional members instead of members that may be undefined. */
 export type DefinedOnly<T> =
   & { readonly [Name in RequiredNames<T>]: T[Name] }
   & { readonly [Name in Exclude<keyof T, RequiredNames<T>>]?: Exclude<T[Name], undefined> };

@@ -1,9 +1,9 @@
-/** How long work goes on before other work of the isolate gets a turn. */
+/** How long work runs before other work of the isolate gets a turn. */
 const TURN_MS = 20;
 
 /**
- * Does work that comes in steps and gives the event loop a turn after every 20 ms of it, so that
- * a large input of one caller does not stop the others.
+ * Runs work in steps and yields to the event loop every 20 ms, so that a large input of one caller
+ * does not block the others.
  */
 export async function inTurns<T>(work: Generator<void, T>): Promise<T> {
   let startedAtMs = performance.now();
@@ -16,7 +16,7 @@ export async function inTurns<T>(work: Generator<void, T>): Promise<T> {
   }
 }
 
-/** Does all of the work at once, where it is known to be little. */
+/** Runs all of the work without yielding, for small inputs. */
 export function atOnce<T>(work: Generator<void, T>): T {
   while (true) {
     const step = work.next();

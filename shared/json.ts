@@ -17,7 +17,9 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The value if it is an object, else an empty one: for walking documents whose form is unsure. */
+/**
+ * The value if it is an object, otherwise an empty object: for documents with an unknown structure.
+ */
 export function asJsonObject(value: JsonValue | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
 }

@@ -1,10 +1,10 @@
 /**
- * Levels of nesting that are taken over from outside. Deeper values break what walks them: our own
- * recursion and the parser of Postgres.
+ * Maximum nesting of untrusted values. Deeper values break recursive code: our own and PostgreSQL's
+ * parser.
  */
 const MAX_JSON_DEPTH = 200;
 
-/** Whether a parsed JSON value has more levels of arrays and objects than are taken over. */
+/** Whether a parsed JSON value has more levels of arrays and objects than allowed. */
 export function isNestedTooDeep(value: unknown): boolean {
   return exceeds(value, MAX_JSON_DEPTH);
 }

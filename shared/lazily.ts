@@ -1,4 +1,4 @@
-/** Makes a function that calls `load` once, when its result is first needed. */
+/** Creates a function that calls `load` once, on first use. */
 export function lazily<T>(load: () => T): () => T {
   let loaded: { readonly value: T } | null = null;
   return () => (loaded ??= { value: load() }).value;

@@ -1,11 +1,11 @@
-/** A longer name is no typing error, and comparing two takes time by the square. */
+/** Longer names are not typos, and comparing two takes quadratic time. */
 const MAX_NAME_CHARACTERS = 128;
 
 /**
- * The known names that a mistaken one most likely meant, best first: equal but for case and
- * separators, containing one another, or a few typing errors apart.
+ * The known names most similar to a wrong one, best first: equal except for case and separators,
+ * containing one another, or a few typos apart.
  *
- * @param limit Most names returned. @default 3
+ * @param limit Maximum number of names. @default 3
  */
 export function nearestNames(name: string, known: Iterable<string>, limit = 3): string[] {
   if (name.length > MAX_NAME_CHARACTERS) return [];

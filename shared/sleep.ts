@@ -1,7 +1,7 @@
 /**
  * Resolves after `durationMs`.
  *
- * @throws the signal's reason when it aborts before.
+ * @throws the signal's reason if it aborts first.
  */
 export function sleep(durationMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

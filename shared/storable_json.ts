@@ -1,8 +1,8 @@
 import type { JsonValue } from "./json.ts";
 
 /**
- * The value as Postgres can hold it: `jsonb` and `text` refuse the character NUL and halves of
- * surrogate pairs, which tools and models do send. Each becomes U+FFFD.
+ * The value in a form that PostgreSQL can store: `jsonb` and `text` reject the NUL character and
+ * lone surrogates, which tools and models do send. Each becomes U+FFFD.
  */
 export function toStorableJson(value: JsonValue): JsonValue {
   if (typeof value === "string") return toStorableText(value);

@@ -6,7 +6,7 @@ export type Timed<T> =
 /**
  * Runs `work` with a signal that aborts after `timeoutMs` or with the caller's own signal.
  *
- * @throws the caller's reason when its signal aborted, otherwise what `work` throws.
+ * @throws the caller's reason if its signal aborted, otherwise errors of `work`.
  */
 export async function withDeadline<T>(
   timeoutMs: number,
@@ -21,7 +21,7 @@ export async function withDeadline<T>(
   const onAbort = () => aborted.reject(both.reason);
   both.addEventListener("abort", onAbort, { once: true });
   try {
-    // Work that ignores the signal must not hold the caller past the deadline.
+    // Work that ignores the signal must not block the caller past the deadline.
     return { kind: "done", value: await Promise.race([work(both), aborted.promise]) };
   } catch (error) {
     signal.throwIfAborted();

@@ -8,8 +8,10 @@ export interface McpEndpoint {
 export const TOOL = "work";
 
 const METHOD = "tools/call";
-const PROTOCOL = "2026-07-28";
-const ENVELOPE = {
+/** The version of the protocol that is spoken. */
+export const PROTOCOL = "2026-07-28";
+/** What every request has in `_meta`. */
+export const ENVELOPE = {
   "io.modelcontextprotocol/protocolVersion": PROTOCOL,
   "io.modelcontextprotocol/clientCapabilities": {},
   "io.modelcontextprotocol/clientInfo": { name: "bench", version: "1" },

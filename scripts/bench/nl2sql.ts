@@ -63,12 +63,12 @@ export async function benchNl2sql(db: string): Promise<BenchResult> {
     ...await validate(sql, questions, schemas),
   };
   // The first three and the caught share are what BM25 with declared keys reached on all of defog's
-  // databases; the large schema is this benchmark's own, and its bound holds what is reached.
+  // databases, the large one what it reached on 876 tables of many small ones with their keys.
   const targets = {
     k3_share: { min: 0.939 },
     k5_share: { min: 0.981 },
     k8_share: { min: 0.994 },
-    large_k20_share: { min: 0.9 },
+    large_k20_share: { min: 0.972 },
     mutated_caught_share: { min: 0.995 },
     gold_refused: { max: 0 },
   };

@@ -20,9 +20,9 @@ export const AGENT = "bench";
 /**
  * Opens one for benchmarks of the queue itself.
  *
- * The embedded Realtime server is told of each message by NOTIFY, and of each change of a published
- * table by a trigger; a hosted one reads the WAL. Those triggers are off here, since no hosted
- * project has them.
+ * The embedded Realtime server is notified of each message by NOTIFY, and of each change of a
+ * published table by a trigger; a hosted one reads the WAL. Those triggers are disabled here,
+ * because hosted projects do not have them.
  *
  * @param db `native` or a URL of an empty server.
  */

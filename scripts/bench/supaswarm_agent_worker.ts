@@ -38,8 +38,10 @@ const ports = {
   gateway: {
     listAgentTools: () => Promise.resolve({ tools: [], unavailable: [] }),
     call: () => Promise.reject(new TypeError("No tool was expected")),
+    relay: () => Promise.reject(new TypeError("No resource was expected")),
   },
   artifacts: { put: () => Promise.reject(new TypeError("No artifact was expected")) },
+  describeFiles: () => Promise.reject(new TypeError("No file was expected")),
   clock: isolateClock,
   telemetry: NO_TELEMETRY,
   log: (_level: string, event: string) => {

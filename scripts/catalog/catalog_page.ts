@@ -8,17 +8,23 @@ import { catalogueKeyOf } from "../../shared/tool_contracts/tool_versions.ts";
 
 const PROMPT_RULES: Readonly<Record<keyof typeof PROMPT_ISSUES, string>> = {
   VAGUE_WORD: "a word or phrase that leaves open what is meant, such as *something* or *etc*",
-  CONTRADICTION: "a later instruction excludes an earlier one: *brief* and *comprehensive*, " +
-    "*always* and *never* with the same words; what is negated contradicts nothing",
-  MISSING_OUTPUT_FORMAT: "the prompt asks for a text and names no form; without a place",
+  CONTRADICTION: "a later instruction excludes an earlier one: opposite words for the same text " +
+    "(*brief* and *comprehensive*), the same words required and forbidden, two languages, formats " +
+    "or lengths of one answer; not what is negated, holds under a condition (*if*, *unless*) or " +
+    "is about another part",
+  MISSING_OUTPUT_FORMAT: "the prompt requests a text and names no format; without a position",
   UNBOUNDED_LENGTH:
-    "the prompt asks for a text without a length (without a place), or for as much " +
-    "as possible",
-  BIASED_TERM: "a loaded term; the message has a neutral one",
-  INJECTION_PRONE_PLACEHOLDER: "a placeholder such as `{{text}}` with no quotes, tags or fence " +
-    "around it",
-  VERBOSE_PHRASE: "a phrase that a shorter one replaces, or that can be left out",
-  REPEATED_SENTENCE: "a sentence of at least 20 characters that was said before",
+    "the prompt requests a text of open length and names none (without a position), or asks for " +
+    "as much as possible",
+  BIASED_TERM:
+    "a biased term (the message has a neutral one), a general claim about a group, or a " +
+    "pronoun of one gender for everyone (*each user … his*)",
+  INJECTION_PRONE_PLACEHOLDER: "a placeholder in a usual form (`{{text}}`, `{text}`, `{0}`, " +
+    "`${text}`, `%s`, `%(text)s`, `$USER_INPUT`, `<%= text %>`, `[TEXT]`, `[[text]]`, " +
+    "`[insert text]`, `<TEXT>`, `<user_input>`) without quotes, tags, a fence or two lines of " +
+    "marks around it",
+  VERBOSE_PHRASE: "a phrase that can be shortened or omitted",
+  REPEATED_SENTENCE: "a sentence of at least 20 characters that occurs twice",
   LONG_SENTENCE: "a sentence of more than 40 words",
 };
 
@@ -34,8 +40,10 @@ export function catalogPage(): string {
     overview(catalogServer.tools),
     ...catalogServer.tools.map(toolSection),
     "## Rules of validate_prompt",
-    "Prompts are read as English. Words in code (between backticks) are not looked at. `start` and " +
-    "`end` count UTF-16 code units, as indices of JavaScript strings do; `end` is exclusive.",
+    "Prompts are read as English. Code (between backticks), quotes and data (between tags such as " +
+    "`<text>` or `<document>`) are not searched for words. `start` and `end` count UTF-16 code units, " +
+    "as indices of JavaScript strings do; `end` is exclusive. A report has at most 200 issues, by " +
+    "their position.",
     markdownTable(
       ["code", "found", "suggestion"],
       Object.entries(PROMPT_RULES).map(([code, found]) => [

@@ -1,8 +1,8 @@
 /** A variable that commands or the embedded stack read, beside those of the functions. */
 export interface StackVariable {
-  /** What it sets; names the unit of a number. */
+  /** Its purpose, including the unit of a number. */
   readonly purpose: string;
-  /** The text used when the variable is unset; null when it may stay unset. */
+  /** The default text; null if the variable may stay unset. */
   readonly defaultText: string | null;
 }
 

@@ -8,11 +8,19 @@ const PLACED = new Set(["at", "level", "source", "function", "event"]);
 
 /** Writes a log line to stderr: text on a terminal, one line of JSON in a pipe. */
 export function writeLogLine(line: LogLine): void {
-  writeError(Deno.stderr.isTerminal() ? toText(line) : JSON.stringify(line));
+  writeError(formatLogLine(line, { isTerminal: Deno.stderr.isTerminal() }));
+}
+
+/** A log line for whoever reads it: text for a person at a terminal, JSON for a program. */
+export function formatLogLine(
+  line: LogLine,
+  { isTerminal }: { readonly isTerminal: boolean },
+): string {
+  return isTerminal ? toText(line) : JSON.stringify(line);
 }
 
 /** A log line as a person reads it: time, level, where, event, then its other fields. */
-export function toText(line: LogLine): string {
+function toText(line: LogLine): string {
   const { at, level, source, function: name, event } = line;
   const time = typeof at === "string" ? at.slice(11, 23) : "";
   const fields = Object.entries(line)

@@ -1,3 +1,4 @@
+import type { FileFacts } from "../file_tokens.ts";
 import type { AgentToolset } from "../tool_contracts/agent_tool.ts";
 import type { Step, TaskContext } from "./task_context.ts";
 
@@ -9,6 +10,8 @@ export interface AgentState {
   readonly steps: readonly Step[];
   /** Tools the agent may use in addition to the system tools. */
   readonly toolset: AgentToolset;
+  /** What is known of the files that the user names, by path. */
+  readonly fileFacts: ReadonlyMap<string, FileFacts>;
   /**
    * Started steps that have certainly not run, because this delivery wrote the intent itself. Any
    * other started step was left behind by a worker that may have run it.

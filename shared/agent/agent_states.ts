@@ -1,6 +1,7 @@
 import type { AgentState } from "./agent_state.ts";
 import type { CallStep, ModelStep, Review, Step, TaskContext } from "./task_context.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
+import type { FileFacts } from "../file_tokens.ts";
 import type { ModelToolCall } from "../llm/model_port.ts";
 import type { AgentTool } from "../tool_contracts/agent_tool.ts";
 
@@ -14,6 +15,7 @@ export interface StateParts {
   readonly outputSchema?: JsonObject;
   readonly mustComplete?: boolean;
   readonly windowTokens?: number;
+  readonly fileFacts?: Readonly<Record<string, FileFacts>>;
   readonly guardrails?: TaskContext["guardrails"];
   readonly untried?: readonly number[];
   readonly spawned?: readonly number[];
@@ -66,6 +68,7 @@ export function stateOf(parts: StateParts = {}): AgentState {
     },
     steps,
     toolset: { tools, unavailable: [] },
+    fileFacts: new Map(Object.entries(parts.fileFacts ?? {})),
     untried: new Set(parts.untried ?? []),
     spawned: new Set(parts.spawned ?? []),
   };

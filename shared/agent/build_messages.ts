@@ -1,9 +1,12 @@
+import { definedOnly } from "../defined_only.ts";
 import type { JsonValue } from "../json.ts";
 import { jsonObject } from "../json_schema.ts";
-import type { ModelAnswer, ModelMessage } from "../llm/model_port.ts";
+import type { FileFacts } from "../file_tokens.ts";
+import type { ModelAnswer, ModelFile, ModelMessage } from "../llm/model_port.ts";
 import { z } from "../vendor/zod.js";
 import { type CompletionTerms, judgePlainAnswer } from "./completion.ts";
 import { checkedMessage } from "./guardrails.ts";
+import { type ResultFile, shownFiles } from "./result_files.ts";
 import { isErrorResult, resultText } from "./result_text.ts";
 import { summaryMessage } from "./summary_prompt.ts";
 import type { LeftOut, Step } from "./task_context.ts";
@@ -17,34 +20,43 @@ const TAIL_CHARS = 400;
 /** For a prompt that contains the whole transcript. */
 export const NOTHING_LEFT_OUT: LeftOut = { results_through: 0, summary_seq: null };
 
+/** How a conversation is rebuilt. */
+export interface MessageOptions {
+  /** What of the transcript is shortened or summed up. @default nothing */
+  readonly leftOut?: LeftOut;
+  /** Names a result's step in its text, for a reader that has to refer to it. @default the text */
+  readonly label?: (text: string, seq: number) => string;
+  /** What is known of the files that the user names, by path. @default nothing */
+  readonly fileFacts?: ReadonlyMap<string, FileFacts>;
+}
+
 /**
  * Rebuilds the conversation from the transcript: the task, then each turn's answer, the results of
  * its calls in call order, and the messages by which its user continued the task. Unfinished turns
  * are omitted. User messages are never changed.
- *
- * @param leftOut The parts of the transcript that are shortened or summarized.
- * @param label Prefixes each result with its step number, for a reader that refers to it.
  */
 export function buildMessages(
   input: JsonValue,
   steps: readonly Step[],
   terms: CompletionTerms,
-  leftOut: LeftOut = NOTHING_LEFT_OUT,
-  label = (text: string, _seq: number): string => text,
+  options: MessageOptions = {},
 ): readonly ModelMessage[] {
+  const { leftOut = NOTHING_LEFT_OUT, label = (text) => text, fileFacts = new Map() } = options;
   const summary = summaryOf(steps, leftOut);
   const lastSeq = lastMessageSeq(steps);
   const turns = new Map(readTurns(steps).map((turn) => [turn.modelSeq, turn]));
-  const reading = { terms, lastSeq, resultsThrough: leftOut.results_through, label };
+  const resultsThrough = leftOut.results_through;
+  const shown = shownFiles(steps, Math.max(resultsThrough, summary.through));
+  const reading = { terms, lastSeq, resultsThrough, label, shown };
   const messagesOf = (step: Step): readonly ModelMessage[] => {
     if (step.kind === "user") {
-      return [userMessage(checkedMessage(steps, step.seq, step.input))];
+      return [userMessage(checkedMessage(steps, step.seq, step.input), fileFacts)];
     }
     const turn = turns.get(step.seq);
     return turn === undefined || step.seq <= summary.through ? [] : turnMessages(turn, reading);
   };
   return [
-    userMessage(checkedMessage(steps, 0, input)),
+    userMessage(checkedMessage(steps, 0, input), fileFacts),
     ...steps.filter(({ seq }) => seq <= summary.through).flatMap(messagesOf),
     ...summary.messages,
     ...steps.filter(({ seq }) => seq > summary.through).flatMap(messagesOf),
@@ -70,6 +82,8 @@ interface TurnReading {
   readonly lastSeq: number;
   readonly resultsThrough: number;
   readonly label: (text: string, seq: number) => string;
+  /** By step, the files that the model is shown. */
+  readonly shown: ReadonlyMap<number, readonly ResultFile[]>;
 }
 
 function turnMessages(turn: Turn, reading: TurnReading): readonly ModelMessage[] {
@@ -90,11 +104,26 @@ function returnedAnswer(text: string, terms: CompletionTerms): readonly ModelMes
 const NEVER_MADE = "The call was not made: the task ended first.";
 
 /** A user's message and its files. The file content is read before the model call. */
-function userMessage(input: JsonValue): ModelMessage {
+function userMessage(
+  input: JsonValue,
+  fileFacts: ReadonlyMap<string, FileFacts>,
+): ModelMessage {
   const text = inputText(input);
   const paths = filePathsOf(input);
   if (paths.length === 0) return { role: "user", text };
-  return { role: "user", text, files: paths.map((path) => ({ path, content: null })) };
+  const files = paths.map((path) => (
+    { path, ...definedOnly({ facts: fileFacts.get(path) }), content: null }
+  ));
+  return { role: "user", text, files };
+}
+
+/** The paths of all files that a task's user has named, in its input or in later messages. */
+export function userFilePaths(input: JsonValue, steps: readonly Step[]): readonly string[] {
+  const messages = steps.flatMap((step) =>
+    step.kind === "user" ? [checkedMessage(steps, step.seq, step.input)] : []
+  );
+  const paths = [checkedMessage(steps, 0, input), ...messages].flatMap(filePathsOf);
+  return [...new Set(paths)];
 }
 
 /** The database rejects any other form of `files` in user input. */
@@ -124,9 +153,10 @@ function assistantMessage(
 
 function toolMessages(
   { seq, call, step }: TurnCall,
-  { lastSeq, resultsThrough, label }: TurnReading,
+  { lastSeq, resultsThrough, label, shown }: TurnReading,
 ): readonly ModelMessage[] {
   const { call_id, name } = call;
+  const files = (shown.get(seq) ?? []).map(toModelFile);
   if (step === null || step.state === "started") {
     return seq < lastSeq ? [{ role: "tool", call_id, name, text: NEVER_MADE, is_error: true }] : [];
   }
@@ -141,7 +171,12 @@ function toolMessages(
       seq,
     ),
     is_error: isErrorResult(step),
+    ...(files.length === 0 ? {} : { files }),
   }];
+}
+
+function toModelFile({ path, media_type: mediaType, bytes }: ResultFile): ModelFile {
+  return { path, facts: { mediaType, bytes }, content: null };
 }
 
 /** An old result without its middle part, which `recall_result` can read again. */

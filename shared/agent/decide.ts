@@ -1,6 +1,7 @@
+import { definedOnly } from "../defined_only.ts";
 import type { ErrorBody } from "../errors/swarm_error.ts";
 import { isJsonObject, type JsonValue } from "../json.ts";
-import type { AnswerForm, ModelMessage, ModelTool } from "../llm/model_port.ts";
+import type { AnswerForm, ModelApi, ModelMessage, ModelTool } from "../llm/model_port.ts";
 import type { AgentState } from "./agent_state.ts";
 import { buildMessages, inputText } from "./build_messages.ts";
 import {
@@ -49,6 +50,8 @@ export interface Prompt {
   readonly tools: readonly ModelTool[];
   /** The same for all prompts of the task, because each prompt extends the previous one. */
   readonly cacheKey: string;
+  /** The API of the first provider; absent if there is no provider. */
+  readonly api?: ModelApi;
   /** The argument that holds the final answer, if a tool call carries it. */
   readonly streamedArgument: { readonly tool: string; readonly argument: string };
   /** The schema that an answer without a tool call must match. */
@@ -330,19 +333,20 @@ function summaryOf({ context, steps }: AgentState, span: SummarySpan): MeasuredP
   const { leftOut, through, maxWords } = span;
   const spanned = steps.filter((step) => step.seq <= through || isSummary(step));
   const label = (text: string, seq: number) => `[step ${seq}] ${text}`;
-  const [, ...messages] = buildMessages("", spanned, completionTerms(context), leftOut, label);
+  const terms = completionTerms(context);
+  const [, ...messages] = buildMessages("", spanned, terms, { leftOut, label });
   const task = inputText(checkedMessage(steps, 0, context.task.input));
   return summaryPrompt({ task, messages, maxWords });
 }
 
 function promptWithout(state: AgentState, agent: Agent, leftOut: LeftOut): Prompt {
-  const { context, toolset, steps } = state;
+  const { context, toolset, steps, fileFacts } = state;
   const terms = completionTerms(context);
   const canRecall = leftOut.results_through > 0 || leftOut.summary_seq !== null;
   const ownTools = toolset.tools.filter(({ modelName }) => !isSystemTool(modelName));
   return {
     system: systemPrompt(agent, context, toolset.unavailable, terms),
-    messages: buildMessages(context.task.input, steps, terms, leftOut),
+    messages: buildMessages(context.task.input, steps, terms, { leftOut, fileFacts }),
     tools: [
       ...systemModelTools(terms.outputSchema, canRecall),
       ...ownTools.map(({ modelName, description, inputSchema }) => (
@@ -351,6 +355,7 @@ function promptWithout(state: AgentState, agent: Agent, leftOut: LeftOut): Promp
     ],
     streamedArgument: FINAL_ANSWER,
     cacheKey: context.task.id,
+    ...definedOnly({ api: context.provider?.api }),
     ...(terms.outputSchema === null || terms.mustComplete ? {} : {
       output: { schema: terms.outputSchema, isBesideTools: ownTools.length > 0 },
     }),

@@ -1,4 +1,5 @@
-import type { ModelMessage, ModelTool } from "../llm/model_port.ts";
+import { estimatedFileTokens } from "../file_tokens.ts";
+import { filesOf, type ModelApi, type ModelMessage, type ModelTool } from "../llm/model_port.ts";
 
 /** English has about four bytes per token, JSON and other scripts about three. */
 const BYTES_PER_TOKEN = 3.5;
@@ -10,16 +11,20 @@ export interface MeasuredPrompt {
   readonly system: string;
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ModelTool[];
+  /** Providers count files differently. @default anthropic, which counts the most */
+  readonly api?: ModelApi;
 }
 
 /** Estimates how many tokens a prompt has; errs on the high side. */
-export function estimateTokens({ system, messages, tools }: MeasuredPrompt): number {
+export function estimateTokens(
+  { system, messages, tools, api = "anthropic" }: MeasuredPrompt,
+): number {
   const toolBytes = tools.reduce((sum, tool) => sum + utf8Length(JSON.stringify(tool)), 0);
-  const messageTokens = messages.reduce((sum, message) => sum + messageTokensOf(message), 0);
+  const messageTokens = messages.reduce((sum, message) => sum + messageTokensOf(message, api), 0);
   return Math.ceil((utf8Length(system) + toolBytes) / BYTES_PER_TOKEN) + messageTokens;
 }
 
-function messageTokensOf(message: ModelMessage): number {
+function messageTokensOf(message: ModelMessage, api: ModelApi): number {
   // The provider's data repeats the text and the calls.
   const bytes = message.role === "assistant"
     ? message.provider_data === undefined
@@ -27,7 +32,9 @@ function messageTokensOf(message: ModelMessage): number {
         (message.tool_calls.length === 0 ? 0 : utf8Length(JSON.stringify(message.tool_calls)))
       : utf8Length(JSON.stringify(message.provider_data))
     : utf8Length(message.text);
-  return Math.ceil(bytes / BYTES_PER_TOKEN) + TOKENS_PER_MESSAGE;
+  const fileTokens = filesOf(message).flatMap(({ facts }) => facts ?? [])
+    .reduce((sum, facts) => sum + estimatedFileTokens(facts, api), 0);
+  return Math.ceil(bytes / BYTES_PER_TOKEN) + fileTokens + TOKENS_PER_MESSAGE;
 }
 
 /** The UTF-8 length of a text in bytes, without encoding it. */

@@ -5,6 +5,7 @@ import { fitOutput } from "./fit_output.ts";
 import { malformedArgumentsResult, unfitArgumentsResult } from "./malformed_call.ts";
 import { nearestNames } from "../nearest_names.ts";
 import type { CallIntent, PlannedCall } from "./planned_call.ts";
+import { resultFilesOf } from "./result_files.ts";
 import { plainResultText } from "./result_text.ts";
 import { errorResult, type StepResult, textResult } from "./step_result.ts";
 import {
@@ -106,7 +107,9 @@ function recall(
   const more = end < text.length
     ? `\n[${text.length - end} more characters from offset ${end}]`
     : "";
-  return textResult(`${text.slice(offset, end)}${more}`, { step: seq });
+  const files = offset === 0 ? resultFilesOf(step.output).map((file) => ({ ...file })) : [];
+  const extra = files.length === 0 ? { step: seq } : { step: seq, files };
+  return textResult(`${text.slice(offset, end)}${more}`, extra);
 }
 
 function unknownSkillResult(skillId: string, { context }: AgentState): StepResult | null {

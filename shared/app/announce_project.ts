@@ -2,8 +2,8 @@ import type { Sql } from "../db/sql_client.ts";
 import { toSwarmError } from "../db/to_swarm_error.ts";
 
 /**
- * Makes the function that tells the database, once an isolate, where its edge functions are: the
- * database wakes the worker there.
+ * Creates the function that stores the URL of the edge functions in the database, once per isolate:
+ * the database wakes the worker there.
  */
 export function createProjectAnnouncer(sql: Sql, url: string): () => Promise<void> {
   let announced: Promise<void> | null = null;

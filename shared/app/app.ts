@@ -4,10 +4,10 @@ import type { Logger } from "../log/logger.ts";
 import { createTelemetry, type Telemetry } from "../telemetry/telemetry.ts";
 import { traceRequests } from "../telemetry/trace_requests.ts";
 
-/** What an edge function serves. */
+/** An edge function's app. */
 export interface App {
   fetch(request: Request): Promise<Response>;
-  /** Its isolate is about to end: hands running work on. */
+  /** Called before the isolate ends: hands running work on. */
   unload?(): Promise<void> | void;
   /** Closes the connections to the database. */
   close(): Promise<void>;
@@ -17,7 +17,7 @@ export interface App {
 export type CreateApp = (config: Config, log: Logger, telemetry: Telemetry) => App;
 
 /**
- * Composes an edge function's app with a span for each request, which go where the settings say.
+ * Composes an edge function's app with a span for each request, exported as configured.
  *
  * @param name The function's name, which is its route.
  */
@@ -48,7 +48,7 @@ export function createTracedApp(
   };
 }
 
-/** Sends the spans of what was handed on with the others. */
+/** Includes the spans of handed-on work. */
 async function unloadTraced(app: App, telemetry: Telemetry): Promise<void> {
   try {
     await app.unload?.();

@@ -13,7 +13,7 @@ import { createProjectAnnouncer } from "./announce_project.ts";
 import type { Actor } from "../actor.ts";
 import type { Caller } from "../http/caller.ts";
 
-/** Composes `supaswarm-create-task`: who is it, what do they want, one use case, an answer. */
+/** Composes `supaswarm-create-task`: authenticates, validates, creates the task, responds. */
 export function createCreateTaskApp(config: Config, log: Logger): App {
   const sql = openIsolatePool(config.databaseUrl, "supaswarm-create-task");
   const agents = createAgentDirectory(sql);

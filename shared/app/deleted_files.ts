@@ -10,9 +10,9 @@ const TIMEOUT_MS = 15_000;
 const pathsRow = z.tuple([z.object({ paths: z.array(z.string()) })]);
 
 /**
- * Makes the function that removes the files of deleted jobs, once an isolate.
+ * Creates the function that removes the files of deleted jobs, once per isolate.
  *
- * @throws STORAGE_UNAVAILABLE, DATABASE_UNAVAILABLE; the next call tries again.
+ * @throws STORAGE_UNAVAILABLE, DATABASE_UNAVAILABLE; the next call retries.
  */
 export function createFileRemover(
   sql: Sql,
@@ -29,7 +29,7 @@ export function createFileRemover(
   };
 }
 
-/** The list of `private.deleted_files`, and the Storage API that removes what it names. */
+/** The list in `private.deleted_files`, and the Storage API that removes the files. */
 function createDeletedFiles(sql: Sql, storage: ArtifactStorageOptions): DeletedFiles {
   return {
     async list(limit) {
@@ -52,10 +52,10 @@ function createDeletedFiles(sql: Sql, storage: ArtifactStorageOptions): DeletedF
         body: JSON.stringify({ prefixes: paths }),
         signal: AbortSignal.timeout(TIMEOUT_MS),
       }).catch((cause) => {
-        throw unavailable("Storage does not answer", cause);
+        throw unavailable("Storage does not respond", cause);
       });
       await response.body?.cancel();
-      if (!response.ok) throw unavailable(`Storage answered ${response.status}`);
+      if (!response.ok) throw unavailable(`Storage responded with ${response.status}`);
     },
 
     async forget(paths) {
@@ -71,6 +71,6 @@ function createDeletedFiles(sql: Sql, storage: ArtifactStorageOptions): DeletedF
 function unavailable(problem: string, cause?: unknown): SwarmError {
   return new SwarmError("STORAGE_UNAVAILABLE", `Cannot remove files: ${problem}`, {
     cause,
-    hint: "They stay listed in private.deleted_files; the next worker tries again.",
+    hint: "They stay in private.deleted_files; the next worker retries.",
   });
 }

@@ -20,13 +20,13 @@ import { serviceKeyOf } from "./service_key.ts";
 const BUCKET = "supaswarm-exports";
 
 const exportRequest = z.strictObject({
-  /** Writes the files of this and all later days again. */
+  /** Writes the files from this day on again. */
   from: z.iso.date().optional(),
 });
 
 /**
- * Composes `supaswarm-export`. The database's wake is answered 202 at once and gets what is due
- * written; the holder of a secret key waits for the files, today's among them.
+ * Composes `supaswarm-export`. The database's wake-up gets 202 immediately and starts the due
+ * export; the holder of a secret key waits for the files, including today's.
  */
 export function createExportApp(config: Config, log: Logger): App {
   const sql = openIsolatePool(config.databaseUrl, "supaswarm-export");
@@ -38,7 +38,7 @@ export function createExportApp(config: Config, log: Logger): App {
   const ports: ExportPorts = {
     store: createExportStore(sql),
     writeFile: ({ path, text }) =>
-      storage.put({ path, text, contentType: "text/csv; charset=utf-8" }),
+      storage.put({ path, body: text, contentType: "text/csv; charset=utf-8" }),
   };
   const { leaseSeconds } = config.worker;
   const guard = createWakeGuard(
@@ -66,7 +66,7 @@ export function createExportApp(config: Config, log: Logger): App {
     return await runExport(await ports.store.listDays(wanted), ports);
   }
 
-  /** What fails stays due, and the next wake tries it again. */
+  /** Failed exports stay due, and the next wake-up retries them. */
   async function exportDue(): Promise<void> {
     try {
       const files = await write({});

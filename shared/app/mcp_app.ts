@@ -24,12 +24,12 @@ import { createServerRegistrar } from "./register_internal_servers.ts";
 import { runInBackground } from "../isolate/run_in_background.ts";
 import { serviceKeyOf } from "./service_key.ts";
 
-/** Name of the edge function, under which its addresses begin. */
+/** Name of the edge function, which is the first part of its paths. */
 const FUNCTION_NAME = "mcp";
 
 /**
- * Composes `mcp`: which server, may this page call, who is it, may they do this, and the protocol.
- * A 401 tells where the OAuth metadata of the resource stands, which is served here too.
+ * Composes `mcp`: selects the server, checks origin, caller and scopes, and answers by the
+ * protocol. A 401 links to the OAuth metadata of the resource, which is served here too.
  */
 export function createMcpApp(config: Config, log: Logger): App {
   const { apiKeys, allowLoopback, allowedOrigins } = config;
@@ -74,7 +74,7 @@ export function createMcpApp(config: Config, log: Logger): App {
       tracestate: tracestateOf(request),
       keepAlive: runInBackground,
     });
-    // Not before: it would take the processor from a first request.
+    // Not earlier: it would slow down the first request.
     runInBackground(checkSession());
     return response;
   }

@@ -61,7 +61,7 @@ export function createMcpExecuteApp(config: Config, log: Logger): App {
       : await describeServer(server, refresh, options);
   }
 
-  /** Reads a request to call a tool; the call itself can be answered whole or as it comes. */
+  /** Reads a request to call a tool; the answer can be complete or streamed. */
   async function toExecution(request: Request, who: Caller): Promise<Execution> {
     const body = await parseBody(request, executeRequest);
     assertMayActFor(body, who);
@@ -82,7 +82,7 @@ export function createMcpExecuteApp(config: Config, log: Logger): App {
         signal,
         ...definedOnly({ onText }),
       });
-      // A caller that goes away ends the call; the instance stays until that is written down.
+      // A disconnected caller ends the call; the instance stays until that is recorded.
       runInBackground(call.catch(() => {}));
       const result = await call;
       runInBackground(checkSession());
@@ -90,7 +90,7 @@ export function createMcpExecuteApp(config: Config, log: Logger): App {
     };
   }
 
-  /** Pieces of the text, then what the plain answer would hold. */
+  /** Streams parts of the text, followed by the content of the plain answer. */
   function streamed(execute: Execution, { requestId }: HttpContext): Response {
     return eventStreamResponse(async (send, signal) => {
       try {
@@ -110,7 +110,7 @@ export function createMcpExecuteApp(config: Config, log: Logger): App {
   }
 }
 
-/** A call that was read and not yet made. */
+/** A call that was read but not yet made. */
 type Execution = (
   signal: AbortSignal,
   onText?: (text: StreamedText) => void,

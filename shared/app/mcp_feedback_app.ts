@@ -11,7 +11,7 @@ import type { Logger } from "../log/logger.ts";
 import { openIsolatePool } from "../isolate/isolate_pool.ts";
 import type { App } from "./app.ts";
 
-/** Composes `mcp-feedback`: a grade for a call of the caller's own, answered as it now stands. */
+/** Composes `mcp-feedback`: grades one of the caller's own calls and returns the current grade. */
 export function createMcpFeedbackApp(config: Config, log: Logger): App {
   const sql = openIsolatePool(config.databaseUrl, "mcp-feedback");
   const fetch = createHttpHandler({ methods: ["POST"], log }, async (request) => {

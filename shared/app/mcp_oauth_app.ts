@@ -34,9 +34,9 @@ const confirmRequest = z.strictObject({ confirmation: z.string().min(1).max(10_0
 const endRequest = beginRequest.pick({ server: true });
 
 /**
- * Composes `mcp-oauth`: POST begins, the browser comes back to the issuer's `/callback/<id>`, POST
- * `/confirm` by the same user connects, DELETE disconnects. `/client-metadata/<id>` tells an
- * authorization server who we are.
+ * Composes `mcp-oauth`: POST starts, the browser returns to the issuer's `/callback/<id>`, POST
+ * `/confirm` by the same user connects, DELETE disconnects. `/client-metadata/<id>` serves the
+ * client metadata for an authorization server.
  */
 export function createMcpOAuthApp(config: Config, log: Logger): App {
   const { apiKeys, publicUrl, allowLoopback, allowedOrigins } = config;
@@ -118,15 +118,22 @@ export function createMcpOAuthApp(config: Config, log: Logger): App {
       );
       return caller.userId;
     }
-    throw new SwarmError("CALLER_REQUIRED", "Only a signed-in user can connect an account");
+    throw new SwarmError(
+      "CALLER_REQUIRED",
+      "Cannot connect the account: this requires a signed-in user",
+    );
   }
 
   function assertMayReturnTo(returnTo: string): void {
     const { origin } = new URL(returnTo);
     const policy = { projectUrl: publicUrl, allowedOrigins };
     if (isOriginAllowed(origin, policy) && !returnTo.includes("#")) return;
-    throw new SwarmError("BODY_INVALID", "Cannot send the browser back to return_to", {
-      hint: "Name a page without a fragment whose origin is in SUPASWARM_ALLOWED_ORIGINS.",
-    });
+    throw new SwarmError(
+      "BODY_INVALID",
+      "Cannot redirect the browser to return_to: its origin is not allowed",
+      {
+        hint: "Use a page without a fragment whose origin is in SUPASWARM_ALLOWED_ORIGINS.",
+      },
+    );
   }
 }

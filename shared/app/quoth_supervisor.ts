@@ -15,11 +15,11 @@ import { createLifetime } from "../isolate/lifetime.ts";
 import { runInBackground } from "../isolate/run_in_background.ts";
 import { createSupervisor, type Supervisor } from "../work/supervisor.ts";
 
-/** After this much CPU time another project has its turn. */
+/** After this much CPU time another project gets its turn. */
 const TURN_CPU_MS = 1_000;
 /** Longer than any single request of a sync. */
 const LEASE_SECONDS = 60;
-/** Wakes are debounced: of several within 150 ms only the first is sent. */
+/** Wake-ups are debounced: of several within 150 ms only the first is sent. */
 const IDLE_SECONDS = 0.35;
 
 /** Wires the workers of syncs to GitHub, the embedders and the isolate's pool. */

@@ -19,17 +19,18 @@ import { createQuothSupervisor } from "./quoth_supervisor.ts";
 import { runInBackground } from "../isolate/run_in_background.ts";
 import { createWakeGuard, WAKE_TOKEN_HEADER } from "./wake_guard.ts";
 
-/** Name of the edge function, under which its addresses begin. */
+/** Name of the edge function, which is the first part of its paths. */
 const FUNCTION_NAME = "quoth-sync";
-/** As `projects.slug` may be, or an id. */
+/** The format of `projects.slug`, or an id. */
 const PROJECT = /^[A-Za-z0-9_-]{1,100}$/;
 
-/** Two of the largest pushes at once; an isolate may have 256 MB for all that it does. */
+/** Two of the largest pushes in parallel; an isolate has 256 MB in total. */
 const MAX_UNSIGNED_BYTES = 2 * WEBHOOK_LIMITS.bytes;
 
 /**
- * Composes `quoth-sync`: GitHub's webhook, files sent with a secret key, and the wake of the
- * database. Each is answered as soon as its work is queued; the work goes on in the background.
+ * Composes `quoth-sync`: GitHub's webhook, files sent with a secret key, and the database's
+ * wake-up. Each gets a response as soon as its work is queued; the work continues in the
+ * background.
  */
 export function createQuothSyncApp(config: Config, log: Logger): App {
   const sql = openIsolatePool(config.databaseUrl, FUNCTION_NAME);
@@ -44,7 +45,7 @@ export function createQuothSyncApp(config: Config, log: Logger): App {
 
   const unsignedBodies = new BodyBudget(MAX_UNSIGNED_BYTES);
 
-  /** Null for a wake, which asks for nothing else. */
+  /** Null for a wake-up, which requests nothing else. */
   const handle = async (request: Request): Promise<Response | null> => {
     const event = request.headers.get("x-github-event");
     if (event !== null) {
@@ -93,7 +94,7 @@ function webhookOf(request: Request, event: string, counted: CountedBody): Webho
   };
 }
 
-/** The project in `/quoth-sync/<project>`; one that cannot exist is looked for and not found. */
+/** The project in `/quoth-sync/<project>`; an impossible one is looked up and not found. */
 function projectOf({ pathname }: URL): string | null {
   const segments = pathname.split("/").filter((segment) => segment !== "");
   const named = segments.slice(segments.indexOf(FUNCTION_NAME) + 1);

@@ -3,9 +3,8 @@ import { toSwarmError } from "../db/to_swarm_error.ts";
 import type { InternalServers } from "../tool_contracts/internal_server.ts";
 
 /**
- * Makes the function that gives each folder of `shared/servers` its row in `tools`, once an
- * isolate. Rows that are there stay as an operator left them, and only servers without one are
- * loaded for it.
+ * Creates the function that adds a row in `tools` for each folder of `shared/servers`, once per
+ * isolate. Existing rows stay unchanged, and only servers without a row are loaded.
  */
 export function createServerRegistrar(
   sql: Sql,

@@ -6,10 +6,10 @@ import { type App, type CreateApp, createTracedApp } from "./app.ts";
 import { surviveStrayErrors } from "../isolate/survive_stray_errors.ts";
 
 /**
- * Serves an edge function with a span for each request. One that cannot start says why, in its log and to each request, where a
- * crash at boot would leave callers with an answer that names no cause.
+ * Serves an edge function with a span for each request. If it cannot start, it reports the reason
+ * in its log and in each response; after a crash at boot, callers would not see the cause.
  *
- * @param name The function's name, under which it logs and is traced.
+ * @param name The function's name, for logs and traces.
  */
 export function serveApp(name: string, create: CreateApp): void {
   const log = createLogger(name);
@@ -19,7 +19,7 @@ export function serveApp(name: string, create: CreateApp): void {
   Deno.serve((request) => app.fetch(request));
 }
 
-/** The app, or what answers each request with the error that kept it from starting. */
+/** The app, or a handler that responds to each request with the startup error. */
 export function startApp(create: () => App, log: Logger): Pick<App, "fetch" | "unload"> {
   try {
     return create();
@@ -32,7 +32,7 @@ export function startApp(create: () => App, log: Logger): Pick<App, "fetch" | "u
   }
 }
 
-/** An unforeseen error's own text may quote a setting that is secret. */
+/** The message of an unexpected error may quote a secret setting. */
 function toBootError(cause: unknown): SwarmError {
   if (cause instanceof SwarmError) return cause;
   const name = cause instanceof Error ? cause.name : typeof cause;

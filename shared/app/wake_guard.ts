@@ -3,15 +3,15 @@ import { SwarmError } from "../errors/swarm_error.ts";
 import { authenticate } from "../http/authenticate.ts";
 import type { TaskStore } from "../worker/task_store.ts";
 
-/** Carries the wake token of the database. */
+/** Header with the wake token of the database. */
 export const WAKE_TOKEN_HEADER = "x-supaswarm-wake-token";
 
-/** Who asks a function to look for its work: the database, or a holder of a secret key. */
+/** The sender of a wake-up: the database, or a holder of a secret key. */
 export type Waker = "database" | "service";
 
 /**
- * Lets a wake in with a secret key, or with the wake token that the database sends. A token that
- * was right once is remembered by this isolate, so that a wake costs no query.
+ * Accepts a wake-up with a secret key or with the wake token that the database sends. The isolate
+ * remembers a verified token, so that a wake-up costs no query.
  *
  * @throws UNAUTHORIZED, DATABASE_UNAVAILABLE
  */
@@ -27,7 +27,7 @@ export function createWakeGuard(
       await authenticate(request, keys, ["service"]);
       return "service";
     }
-    // By digest, so that the time a comparison takes tells nothing of the token.
+    // By digest, so that the duration of a comparison reveals nothing about the token.
     const digest = await digestOf(token);
     if (digest === knownDigest) return "database";
     if (!await store.isWakeToken(token)) throw refused();
@@ -43,6 +43,6 @@ async function digestOf(token: string): Promise<string> {
 
 function refused(): SwarmError {
   return new SwarmError("UNAUTHORIZED", "Cannot wake the function: the wake token is wrong", {
-    hint: "Send a secret key in `apikey`; the wake token is the database's own.",
+    hint: "Send a secret key in `apikey`; only the database uses the wake token.",
   });
 }

@@ -15,14 +15,14 @@ import type { App } from "./app.ts";
 import { createWakeGuard } from "./wake_guard.ts";
 
 const FUNCTION_NAME = "supaswarm-webhooks";
-/** Longer than a receiver is waited for, with room for what is written then. */
+/** Longer than the timeout of a receiver, plus time to record the result. */
 const LEASE_SECONDS = 60;
-/** Wakes are debounced: of several within 150 ms only the first is sent. */
+/** Wake-ups are debounced: of several within 150 ms only the first is sent. */
 const IDLE_SECONDS = 0.35;
 
 /**
- * Composes `supaswarm-webhooks`: a wake is answered at once with 202; the messages that are due are
- * sent in the background, by one worker an isolate.
+ * Composes `supaswarm-webhooks`: a wake-up gets 202 immediately; due messages are sent in the
+ * background, by one worker per isolate.
  */
 export function createWebhooksApp(config: Config, log: Logger): App {
   const meter = config.cpu === null ? undefined : createCpuMeter();

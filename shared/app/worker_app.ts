@@ -22,8 +22,8 @@ import { createWakeGuard } from "./wake_guard.ts";
 import { createWorkerPorts } from "./worker_ports.ts";
 
 /**
- * Composes `supaswarm-worker`: a wake is answered at once with 202 and the worker's id; the work
- * goes on in the background, by one worker an isolate.
+ * Composes `supaswarm-worker`: a wake-up gets 202 and the worker's id immediately; the work
+ * continues in the background, with one worker per isolate.
  */
 export function createWorkerApp(
   config: Config,

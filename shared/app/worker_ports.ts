@@ -18,15 +18,18 @@ import type { TaskStore } from "../worker/task_store.ts";
 import { INTERNAL_SERVERS } from "./internal_servers.ts";
 import { serviceKeyOf } from "./service_key.ts";
 
-/** What the worker's ports are made from. */
+/** The dependencies of the worker's ports. */
 export interface WorkerPortsOptions {
   readonly config: Pick<Config, "apiKeys" | "allowLoopback" | "publicUrl" | "worker">;
-  /** For what models and tools ask the database; short statements, since checkpoints share it. */
+  /**
+   * The pool for queries of models and tools; statements must be short, because checkpoints share
+   * it.
+   */
   readonly sql: Sql;
   readonly store: TaskStore;
   /** @default none */
   readonly telemetry?: Telemetry;
-  /** Counts what models and tools cost. @default nobody counts */
+  /** Counts the cost of models and tools. @default none */
   readonly meter?: CpuMeter;
   readonly log: Logger;
 }
@@ -48,10 +51,11 @@ export function createWorkerPorts(
     createAdapter: (endpoint) => createModelAdapter(endpoint, { fetch: guardedFetch, onLook }),
   });
   const artifacts = createArtifactStorage({ url: supabaseUrl, secretKey });
+  const describeFiles = createFileDescriber(sql);
   const ports: TaskPorts = {
     store,
     callModel: createTaskModel(callModel, worker.modelTimeoutSeconds, {
-      describeFiles: createFileDescriber(sql),
+      describeFiles,
       storage: artifacts,
     }),
     gateway: createToolGateway({
@@ -66,6 +70,7 @@ export function createWorkerPorts(
       log,
     }),
     artifacts,
+    describeFiles,
     clock: isolateClock,
     telemetry,
     log,

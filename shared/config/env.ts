@@ -9,16 +9,16 @@ type Values = { readonly [Name in keyof Variables]: ValueOf<Variables[Name]> | u
 
 const LEGACY_SECRET_KEY = "SUPABASE_SERVICE_ROLE_KEY";
 
-/** How requests to this project are authenticated. */
+/** The keys that authenticate requests to this project. */
 export interface ApiKeys {
   readonly url: string;
   readonly publishableKeys: Readonly<Record<string, string>>;
   readonly secretKeys: Readonly<Record<string, string>>;
-  /** A key set, or the address that serves it. */
+  /** A key set, or the URL that serves it. */
   readonly jwks: z.infer<typeof keySet> | URL;
 }
 
-/** How a worker paces itself. */
+/** Timing and limits of a worker. */
 export interface WorkerSettings {
   readonly slots: number;
   readonly leaseSeconds: number;
@@ -28,29 +28,29 @@ export interface WorkerSettings {
   readonly modelTimeoutSeconds: number;
 }
 
-/** Everything that the environment decides. */
+/** The whole configuration from the environment. */
 export interface Config {
   readonly databaseUrl: string;
   readonly apiKeys: ApiKeys;
-  /** Where browsers reach the project. */
+  /** The project's URL as browsers reach it. */
   readonly publicUrl: string;
   readonly allowLoopback: boolean;
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly githubApiUrl: string;
-  /** Beside the project's own and loopback. */
+  /** In addition to the project's own origin and loopback. */
   readonly allowedOrigins: readonly string[];
   readonly worker: WorkerSettings;
-  /** CPU that an isolate may use over its life; null: it is not limited. */
+  /** CPU that an isolate may use over its lifetime; null if not limited. */
   readonly cpu: { readonly softMs: number; readonly hardMs: number } | null;
-  /** Absent: no traces are exported. */
+  /** Absent if no traces are exported. */
   readonly telemetry?: TelemetrySettings;
 }
 
 /**
- * Reads and checks the whole environment; the only reader of it.
+ * Reads and validates the whole environment; the only code that reads it.
  *
- * @param read Answers a variable's text. @default Deno.env.get
- * @throws CONFIG_INVALID naming the variable, what is wrong and the wanted form.
+ * @param read Returns a variable's text. @default Deno.env.get
+ * @throws CONFIG_INVALID with the variable, the problem and the required format.
  */
 export function readConfig(
   read: (name: string) => string | undefined = (name) => Deno.env.get(name),
@@ -78,8 +78,8 @@ export function readConfig(
 }
 
 /**
- * A project that never switched to the newer API keys has the legacy ones alone. Those are tokens
- * signed with a secret that functions do not get, so callers could not be told apart by them.
+ * A project that never switched to the newer API keys has only legacy ones. Those are tokens signed
+ * with a secret that functions do not get, so they cannot authenticate callers.
  */
 function readSecretKeys(
   { SUPABASE_SECRET_KEYS: keys }: Values,
@@ -143,7 +143,7 @@ function readCpuSettings(values: Values): Config["cpu"] {
 
 function readValues(read: (name: string) => string | undefined): Values {
   const entries = Object.entries(ENV_VARIABLES).map(([name, definition]) => {
-    // An empty variable counts as unset, as `.env` files leave them.
+    // An empty variable counts as unset, as in copied `.env` files.
     const text = read(name) || definition.defaultText;
     if (text === null) return [name, undefined];
     const parsed = definition.schema.safeParse(text);
@@ -151,7 +151,7 @@ function readValues(read: (name: string) => string | undefined): Values {
     const problem = definition.isSecret ? "is malformed" : `is ${JSON.stringify(text)}`;
     throw invalid(name, problem, definition.wanted);
   });
-  // Each value was parsed by the schema that stands under its own name.
+  // Each value was parsed by the schema of its own variable.
   return Object.fromEntries(entries) as Values;
 }
 

@@ -1,14 +1,14 @@
 import { z } from "../vendor/zod.js";
 
-/** One environment variable: what it is for, which form it takes, how it is parsed. */
+/** One environment variable: its purpose, format and parser. */
 export interface EnvVariable<T> {
-  /** What it sets; names the unit of a number. */
+  /** Its purpose, including the unit of a number. */
   readonly purpose: string;
-  /** The form an operator has to give, as it stands in the error. */
+  /** The required format, for the error message. */
   readonly wanted: string;
-  /** The text used when the variable is unset; null when it may stay unset. */
+  /** The default text; null if the variable may stay unset. */
   readonly defaultText: string | null;
-  /** A secret's value is never repeated in an error. */
+  /** A secret's value never appears in an error. */
   readonly isSecret: boolean;
   readonly schema: z.ZodType<T, string>;
 }
@@ -17,7 +17,10 @@ const keyDictionary = z.record(z.string().min(1), z.string().min(1));
 /** A set of public keys. */
 export const keySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
 
-/** Every variable that the functions read. The docs and `.env.example` are checked against it. */
+/**
+ * Every variable that the functions read. The docs and `.env.example` are checked against this
+ * list.
+ */
 export const ENV_VARIABLES = {
   SUPABASE_URL: variable({
     purpose: "Address of the Supabase project.",
@@ -43,12 +46,12 @@ export const ENV_VARIABLES = {
     schema: jsonText(keyDictionary),
   }),
   SUPABASE_JWKS: variable({
-    purpose: "Public keys that user tokens are verified with; unset: fetched from the project.",
+    purpose: "Public keys that verify user tokens. Default: fetched from the project.",
     wanted: 'a JSON key set such as {"keys": […]}',
     schema: jsonText(z.preprocess((set) => Array.isArray(set) ? { keys: set } : set, keySet)),
   }),
   SUPASWARM_PUBLIC_URL: variable({
-    purpose: "Address of the project as browsers reach it; unset: SUPABASE_URL.",
+    purpose: "Address of the project as browsers reach it. Default: SUPABASE_URL.",
     wanted: "an http or https address",
     schema: z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, "")),
   }),
@@ -59,30 +62,30 @@ export const ENV_VARIABLES = {
     schema: z.enum(["true", "false"]).transform((text) => text === "true"),
   }),
   SUPASWARM_GITHUB_API_URL: variable({
-    purpose: "Address of GitHub's REST API; that of an enterprise server ends with /api/v3.",
+    purpose: "Address of GitHub's REST API; for an enterprise server it ends with /api/v3.",
     wanted: "an http or https address",
     defaultText: "https://api.github.com",
     schema: z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, "")),
   }),
   SUPASWARM_ALLOWED_ORIGINS: variable({
     purpose:
-      "Web origins whose pages may call the MCP endpoint, beside the project's own and loopback.",
+      "Web origins whose pages may call the MCP endpoint, in addition to the project's own and loopback.",
     wanted: "origins such as https://app.example.com, separated by commas",
     defaultText: "",
     schema: z.string().transform(listItems).pipe(z.array(z.string().refine(isOrigin))),
   }),
   SUPASWARM_WORKER_SLOTS: variable({
-    purpose: "Tasks that one worker runs at the same time.",
+    purpose: "Tasks that one worker runs in parallel.",
     defaultText: "8",
     ...wholeNumber("a whole number", 1, 100),
   }),
   SUPASWARM_LEASE_SECONDS: variable({
-    purpose: "Seconds that a claimed task stays with its worker without a sign of life.",
+    purpose: "Seconds that a claimed task stays with its worker without a heartbeat.",
     defaultText: "30",
     ...wholeNumber("a whole number of seconds", 5, 600),
   }),
   SUPASWARM_HEARTBEAT_SECONDS: variable({
-    purpose: "Seconds between two signs of life; at most half the lease.",
+    purpose: "Seconds between two heartbeats; at most half the lease.",
     defaultText: "10",
     ...wholeNumber("a whole number of seconds", 1, 300),
   }),
@@ -99,7 +102,7 @@ export const ENV_VARIABLES = {
   }),
   SUPASWARM_CPU_HARD_MS: variable({
     purpose:
-      "Milliseconds of CPU at which the platform ends a function instance; 0: CPU is not limited.",
+      "Milliseconds of CPU at which the platform ends a function instance; 0 means no limit.",
     defaultText: "2000",
     ...wholeNumber("a whole number of milliseconds", 0, 3_600_000),
   }),
@@ -114,12 +117,12 @@ export const ENV_VARIABLES = {
     ...wholeNumber("a whole number of seconds", 1, 3_600),
   }),
   OTEL_EXPORTER_OTLP_ENDPOINT: variable({
-    purpose: "Base address of an OTLP/HTTP collector; unset: no traces are exported.",
+    purpose: "Base address of an OTLP/HTTP collector. Without it no traces are exported.",
     wanted: "an http or https address",
     schema: z.url({ protocol: /^https?$/ }),
   }),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: variable({
-    purpose: "Whole address that takes traces, instead of the base address with /v1/traces.",
+    purpose: "Full address for traces, instead of the base address with /v1/traces.",
     wanted: "an http or https address",
     schema: z.url({ protocol: /^https?$/ }),
   }),
@@ -130,7 +133,8 @@ export const ENV_VARIABLES = {
     schema: keyValueList(z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/), z.string().regex(/^[ -~]*$/)),
   }),
   OTEL_SERVICE_NAME: variable({
-    purpose: "Name of the service in traces; unset: service.name of the attributes, or supaswarm.",
+    purpose:
+      "Name of the service in traces. Default: service.name of the attributes, or supaswarm.",
     wanted: "a text of at most 255 characters",
     schema: z.string().max(255),
   }),

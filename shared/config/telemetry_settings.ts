@@ -1,13 +1,13 @@
-/** Where traces go, and in whose name. */
+/** The destination and service name of traces. */
 export interface TelemetrySettings {
-  /** Takes `POST` of OTLP/HTTP as JSON. */
+  /** Accepts OTLP/HTTP `POST` requests as JSON. */
   readonly tracesEndpoint: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly serviceName: string;
   readonly resourceAttributes: Readonly<Record<string, string>>;
 }
 
-/** OpenTelemetry's own variables, as far as the functions read them. */
+/** OpenTelemetry's own variables that the functions read. */
 export interface OtelValues {
   readonly OTEL_EXPORTER_OTLP_ENDPOINT: string | undefined;
   readonly OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: string | undefined;
@@ -18,7 +18,7 @@ export interface OtelValues {
 
 const DEFAULT_SERVICE_NAME = "supaswarm";
 
-/** The settings by OpenTelemetry's rules, or null where no endpoint is set. */
+/** The settings according to OpenTelemetry's rules, or null if no endpoint is set. */
 export function toTelemetrySettings(values: OtelValues): TelemetrySettings | null {
   const tracesEndpoint = values.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ??
     signalEndpoint(values.OTEL_EXPORTER_OTLP_ENDPOINT);
@@ -33,7 +33,7 @@ export function toTelemetrySettings(values: OtelValues): TelemetrySettings | nul
   };
 }
 
-/** The general endpoint is a base: each signal has its own path below it. */
+/** The general endpoint is a base URL: each signal has its own path below it. */
 function signalEndpoint(base: string | undefined): string | undefined {
   if (base === undefined) return undefined;
   const url = new URL(base);

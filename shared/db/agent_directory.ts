@@ -12,7 +12,7 @@ const agentSchema = z.object({
   client_id: z.string().nullable(),
 });
 
-/** The agents' tokens and tasks as the database knows them. */
+/** The agents' tokens and tasks in the database. */
 export function createAgentDirectory(sql: Sql): AgentDirectory {
   return {
     async agentOfToken(token) {
@@ -37,7 +37,7 @@ export function createAgentDirectory(sql: Sql): AgentDirectory {
   };
 }
 
-/** What of a token is stored: in hexadecimal, as the database compares it. */
+/** The stored hash of a token, in hexadecimal, as the database compares it. */
 export function hashOf(token: string): string {
   return createHash("sha256").update(token).digest("hex");
 }

@@ -5,48 +5,52 @@ import { UserTurns } from "./user_turns.ts";
 
 /** Seconds after which an unused connection is closed. */
 const IDLE_SECONDS = 5;
-/** Codes of a password that is wrong or a role that is gone: the login was renewed meanwhile. */
+/** Codes of a wrong password or missing role: the login was renewed in the meantime. */
 const LOGIN_REFUSED: ReadonlySet<unknown> = new Set(["28P01", "28000"]);
 
 const loginSchema = z.object({ name: z.string(), password: z.string() });
 
-/** How {@linkcode CallerSessions.use} runs. */
+/** Options of {@linkcode CallerSessions.use}. */
 export interface CallerUse {
-  /** Whose statements run. Where there are several connections a user has one of them at a time. */
+  /** The user whose statements run. With several connections, a user has one of them at a time. */
   readonly userId: string;
   /** Aborting it ends the wait for a connection. */
   readonly signal: AbortSignal;
   /**
-   * Close the connection afterwards. What a statement leaves in a session (settings, temporary
-   * tables, locks) outlives its commit, and would meet the next caller.
+   * Close the connection afterwards. Session state of a statement (settings, temporary tables,
+   * locks) persists after its commit and would affect the next caller.
    */
   readonly closes: boolean;
 }
 
 /**
- * Connections of the login that is a member of `authenticated` alone. Users take turns, so that
- * nobody waits for more than one call of each other user.
+ * Connections of the login that is only a member of `authenticated`. Users take turns, so that a
+ * user waits for at most one call of each other user.
  */
 export interface CallerSessions {
   use<T>(work: (sql: Sql) => Promise<T>, use: CallerUse): Promise<T>;
 }
 
-/** Which connections run statements of callers. */
+/** The connections that run statements of callers. */
 export interface CallerConnections {
   readonly count: number;
-  /** One more, borrowed while somebody's statement runs and somebody else waits. @default none */
+  /**
+   * An additional one, borrowed while one caller's statement runs and another waits. @default none
+   */
   readonly lent?: LentConnection;
 }
 
 const allowed = new WeakMap<Sql, CallerConnections>();
 const sessions = new WeakMap<Sql, CallerSessions>();
 
-/** Says which connections may run statements of callers beside a pool. @default one */
+/** Sets the connections that run statements of callers next to a pool. @default one */
 export function setCallerConnections(sql: Sql, connections: CallerConnections): void {
   allowed.set(sql, connections);
 }
 
-/** The callers' sessions beside a pool of the functions' own login; they are closed with the pool. */
+/**
+ * The callers' sessions next to a pool of the functions' own login; they are closed with the pool.
+ */
 export function callerSessionsOf(sql: Sql): CallerSessions {
   const known = sessions.get(sql);
   if (known !== undefined) return known;
@@ -57,7 +61,7 @@ export function callerSessionsOf(sql: Sql): CallerSessions {
 
 function openLazily(main: Sql, { count, lent }: CallerConnections): CallerSessions {
   const own = Array.from({ length: count }, () => new LazyConnection(main));
-  // Turns are given from the end: the borrowed one comes last.
+  // Turns are assigned from the end, so the borrowed one is used last.
   const connections = lent === undefined ? own : [new BorrowedConnection(main, lent), ...own];
   const turns = new UserTurns(connections);
   closeWith(main, async () => {
@@ -76,7 +80,7 @@ function openLazily(main: Sql, { count, lent }: CallerConnections): CallerSessio
   };
 }
 
-/** A connection that is opened when it is used, and again when its login was renewed. */
+/** A connection that is opened on first use, and again after its login was renewed. */
 class LazyConnection {
   readonly #main: Sql;
   #opened: Sql | null = null;
@@ -102,7 +106,7 @@ class LazyConnection {
   }
 }
 
-/** A connection that is open only while somebody uses it, in place of somebody else's. */
+/** A borrowed connection that is open only while it is used. */
 class BorrowedConnection {
   readonly #connection: LazyConnection;
   readonly #lent: LentConnection;

@@ -2,13 +2,13 @@ import type { Caller } from "../http/caller.ts";
 import type { Sql } from "./sql_client.ts";
 import { toSwarmError } from "./to_swarm_error.ts";
 
-/** Scope of an OAuth client that gives tasks, answers reviews and reads what came of them. */
+/** Scope of an OAuth client that creates tasks, answers reviews and reads results. */
 export const SWARM_RUN = "swarm:run";
 /** Scope of an OAuth client that stores a user's own credentials and connects accounts. */
 export const CREDENTIALS_WRITE = "credentials:write";
 
 /**
- * Lets everybody pass but an OAuth client, or an agent that sends its token, without the scope.
+ * Rejects an OAuth client, or an agent that sends its token, without the scope.
  *
  * @throws INSUFFICIENT_SCOPE
  */

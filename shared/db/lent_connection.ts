@@ -1,16 +1,16 @@
 /**
- * The right to one connection to the database, which its holder gives up while somebody else needs
- * it more. The holder closes its connection before the other one opens its own.
+ * The right to one database connection, which its holder gives up temporarily on request. The
+ * holder closes its connection before the borrower opens its own.
  */
 export class LentConnection {
   #borrowing: PromiseWithResolvers<void> | null = null;
   #holding: { readonly asked: AbortController; readonly released: Promise<void> } | null = null;
 
   /**
-   * Waits until nobody borrows the right, and takes it. The caller closes its connection and calls
+   * Waits until the right is not borrowed, and takes it. The caller closes its connection and calls
    * `release` when `asked` aborts.
    *
-   * @throws the signal's reason when it aborts before.
+   * @throws the signal's reason if it aborts first.
    */
   async hold(signal: AbortSignal): Promise<{ readonly asked: AbortSignal; release(): void }> {
     while (this.#borrowing !== null) {
@@ -33,7 +33,10 @@ export class LentConnection {
     };
   }
 
-  /** Asks the holder for the right and waits until it is free. One borrows at a time. */
+  /**
+   * Requests the right from the holder and waits until it is free. Only one caller borrows at a
+   * time.
+   */
   async borrow(): Promise<void> {
     this.#borrowing = Promise.withResolvers();
     this.#holding?.asked.abort();

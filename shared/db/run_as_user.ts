@@ -5,30 +5,42 @@ import { sleep } from "../sleep.ts";
 import { callerSessionsOf } from "./caller_session.ts";
 import type { Sql } from "./sql_client.ts";
 
-/** As whom a transaction runs, and how long. */
+/** The user and timeout of a transaction. */
 export interface UserTransaction {
   readonly userId: string;
-  /** All that the user's verified token says. @default what Auth would say of the account */
+  /** The claims of the user's verified token. @default the claims that Auth would issue */
   readonly tokenClaims?: JsonObject;
-  /** The product's own, such as `supaswarm_actor`, which no token can bring. @default none */
+  /**
+   * The product's own claims, such as `supaswarm_actor`, which a token cannot contain. @default
+   * none
+   */
   readonly claims?: JsonObject;
   readonly isReadOnly: boolean;
   readonly statementTimeoutMs: number;
-  /** Aborting it cancels the statement that runs. */
+  /** Further settings of the transaction, by name; those of the caller's rights stay. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Aborting it cancels the running statement. */
   readonly signal: AbortSignal;
 }
 
 /**
  * Runs a transaction with a signed-in user's role and claims, so that row level security holds. It
- * has a login of its own, which is a member of `authenticated` alone: no statement gets further.
- * A transaction that only reads is rolled back, so that it leaves nothing in the session.
+ * uses a separate login that is only a member of `authenticated`, which limits every statement. A
+ * read-only transaction is rolled back, so that it leaves no session state.
  *
- * @throws what the database or `work` throws; the signal's reason when it aborted.
+ * @throws errors of the database or `work`; the signal's reason if it aborted.
  */
 export async function runAsUser<T>(
   sql: Sql,
-  { userId, tokenClaims, claims: ownClaims = {}, isReadOnly, statementTimeoutMs, signal }:
-    UserTransaction,
+  {
+    userId,
+    tokenClaims,
+    claims: ownClaims = {},
+    settings: ownSettings = {},
+    isReadOnly,
+    statementTimeoutMs,
+    signal,
+  }: UserTransaction,
   work: (sql: TransactionSql) => Promise<T>,
 ): Promise<T> {
   signal.throwIfAborted();
@@ -36,6 +48,7 @@ export async function runAsUser<T>(
   const claims = { ...verified, ...ownClaims, sub: userId, role: "authenticated" };
   const settings = {
     ...NO_SETTINGS,
+    ...ownSettings,
     statement_timeout: String(Math.ceil(statementTimeoutMs)),
     "request.jwt.claims": JSON.stringify(claims),
     role: "authenticated",
@@ -71,10 +84,12 @@ export async function runAsUser<T>(
   }
 }
 
-/** Names the locks that mark a transaction as an agent's; `private.is_agent_call()` looks for one. */
+/**
+ * Class of the locks that mark a transaction as an agent's; `private.is_agent_call()` checks it.
+ */
 const AGENT_LOCK_CLASS = 1_398_227_271;
 
-/** What an earlier statement of the session may have set. */
+/** Settings that an earlier statement of the session may have changed. */
 const NO_SETTINGS = {
   search_path: "public, extensions",
   "request.headers": "",
@@ -115,10 +130,10 @@ async function beginReadOnly<T>(
     if (error instanceof ReadToEnd) return error.result as T;
     throw error;
   }
-  throw new Error("A transaction that is rolled back has been committed");
+  throw new Error("Cannot end the transaction: it was committed instead of rolled back");
 }
 
-/** Rolls a transaction back that has done its work. */
+/** Rolls back a read-only transaction after its work. */
 class ReadToEnd extends Error {
   constructor(readonly result: unknown) {
     super("Read to the end");
@@ -130,12 +145,12 @@ interface Session {
   readonly started_at: string;
 }
 
-/** Between two messages of a statement the database takes no notice of a cancellation. */
+/** The database ignores a cancellation between two messages of a statement. */
 const CANCEL_INTERVAL_MS = 100;
 
 /**
- * Cancels what a session runs until its transaction has ended. It is known by its transaction, too:
- * a pooler may have given the session to somebody else meanwhile.
+ * Cancels a session's statements until its transaction has ended. The transaction is checked too,
+ * because a pooler may have reassigned the session.
  */
 async function cancelSession(
   sql: Sql,
@@ -144,7 +159,7 @@ async function cancelSession(
 ): Promise<void> {
   try {
     while (!ended.aborted) {
-      // As text, since the driver would make a date without microseconds of it.
+      // As text, because the driver's date has no microseconds.
       await sql`
         select pg_cancel_backend(activity.pid)
         from pg_stat_activity activity
@@ -152,6 +167,6 @@ async function cancelSession(
       await sleep(CANCEL_INTERVAL_MS, ended);
     }
   } catch {
-    // The transaction has ended; or the statement timeout will end it.
+    // The transaction has ended, or its statement timeout will end it.
   }
 }

@@ -2,16 +2,16 @@ import { callerSessionsOf } from "./caller_session.ts";
 import { onNotification, prepareStatements, type Sql } from "./sql_client.ts";
 
 const CHANNEL = "supaswarm_session_check";
-/** A notification that takes longer than this is as good as none. */
+/** A notification that takes longer counts as not delivered. */
 const TEST_TIMEOUT_MS = 3_000;
 
 /**
- * Makes a function that finds out, once, whether each connection of a pool has a session of its own,
- * and from then on prepares the pool's statements. There a notification reaches who listens for it;
- * a transaction pooler takes a LISTEN and never delivers, and so does the embedded database. Never
- * throws.
+ * Creates a function that checks, once, whether each connection of a pool has its own session, and
+ * then enables prepared statements for the pool. With its own session, a listener gets
+ * notifications; a transaction pooler accepts a LISTEN but never delivers, and so does the embedded
+ * database. Never throws.
  *
- * One connection listens and another notifies, since a pooler may give both to one.
+ * One connection listens and another notifies, because a pooler may use one session for both.
  */
 export function createSessionCheck(sql: Sql): () => Promise<void> {
   let tested: Promise<void> | null = null;
@@ -21,12 +21,12 @@ export function createSessionCheck(sql: Sql): () => Promise<void> {
     try {
       if (await canHear(sql)) prepareStatements(sql);
     } catch {
-      // Two round trips a statement are no failure.
+      // Two round trips per statement are not a failure.
     }
   }
 }
 
-/** A pool of one connection is never held up: a connection of the callers listens in its place. */
+/** A pool with one connection is never blocked: a connection of the callers listens instead. */
 async function canHear(sql: Sql): Promise<boolean> {
   if (sql.options.max > 1) return await canHearFrom(sql, sql);
   const signal = AbortSignal.timeout(TEST_TIMEOUT_MS);

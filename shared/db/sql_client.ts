@@ -5,9 +5,9 @@ import { createSocketOpener, tlsModeOf } from "./tls_socket.ts";
 /** A connection pool of postgres.js. */
 export type Sql = postgres.Sql;
 
-/** How a pool is opened. */
+/** Options of a pool. */
 export interface SqlOptions {
-  /** Most connections at once. */
+  /** Maximum number of connections. */
   readonly maxConnections: number;
   /** Seconds after which an unused connection is closed. */
   readonly idleSeconds?: number;
@@ -18,8 +18,9 @@ export interface SqlOptions {
 /**
  * Opens a lazy pool: the first query connects.
  *
- * Statements are not prepared by name, since a transaction pooler and the embedded database (one
- * session for all) give a connection no state of its own; see {@linkcode prepareStatements}.
+ * Statements are not prepared by name, because connections through a transaction pooler or to the
+ * embedded database (one shared session) have no state of their own; see {@linkcode
+ * prepareStatements}.
  */
 export function createSql(url: string, options: SqlOptions): Sql {
   const handlers = new Set<NotificationHandler>();
@@ -38,8 +39,8 @@ type NotificationHandler = (channel: string, payload: string) => void;
 const notificationHandlers = new WeakMap<Sql, Set<NotificationHandler>>();
 
 /**
- * Calls `handle` for each notification that reaches a connection of the pool. Which connection
- * listens is the caller's to arrange. Returns what ends it.
+ * Calls `handle` for each notification that reaches a connection of the pool. The caller decides
+ * which connection listens. Returns a function that unsubscribes.
  */
 export function onNotification(sql: Sql, handle: NotificationHandler): () => void {
   const handlers = notificationHandlers.get(sql);
@@ -48,9 +49,9 @@ export function onNotification(sql: Sql, handle: NotificationHandler): () => voi
 }
 
 /**
- * TLS wherever the server offers it, unless the URL's `sslmode` says otherwise: a project may refuse
- * connections without it, and a local server may not have it. As with libpq's `prefer`, the
- * certificate is not verified; `sslmode=verify-full` in the URL asks for that.
+ * Uses TLS if the server offers it, unless the URL's `sslmode` is set: a project may require TLS,
+ * and a local server may not support it. As with libpq's `prefer`, the certificate is not verified;
+ * `sslmode=verify-full` in the URL enables that.
  */
 function tlsOf(url: string) {
   const mode = tlsModeOf(url);
@@ -104,10 +105,10 @@ export interface Login {
   readonly password: string;
 }
 
-/** As {@linkcode createSql}, to the database of another pool with another login. */
+/** Like {@linkcode createSql}, but to the database of another pool with another login. */
 export function createSqlAs(sql: Sql, { name, password }: Login, options: SqlOptions): Sql {
   const { host, port, path, database, user } = sql.options;
-  // A pooler tells projects apart by what stands behind the role.
+  // A pooler identifies projects by the suffix of the role.
   const project = /\.[a-z0-9]+$/.exec(user)?.[0] ?? "";
   const handlers = new Set<NotificationHandler>();
   const opened = postgres({
@@ -135,15 +136,15 @@ export function closeWith(sql: Sql, close: () => Promise<void>): void {
 }
 
 /**
- * From now on statements of this pool are prepared by name: one round trip each instead of two,
- * and no planning. Only for a server that is known to give each connection a session of its own.
+ * Enables named prepared statements for this pool: one round trip instead of two, and no planning.
+ * Only for a server that gives each connection its own session.
  */
 export function prepareStatements(sql: Sql): void {
-  // The driver reads it at each query, and has no other way to change it.
+  // The driver reads it for each query and has no other way to change it.
   (sql.options as { prepare: boolean }).prepare = true;
 }
 
-/** The driver's own delay grows to 20 s, long after a restarted database serves again. */
+/** The driver's own delay grows to 20 s, long after a restarted database is available again. */
 function reconnectDelaySeconds(attempt: number): number {
   return Math.min(0.05 * 2 ** attempt, 1);
 }

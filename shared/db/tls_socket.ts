@@ -3,8 +3,8 @@ import { Duplex } from "node:stream";
 import { connect as connectTls } from "node:tls";
 
 /**
- * How a connection is secured, as `sslmode` has it: `prefer` uses TLS where the server offers it,
- * `require` insists on it, `verify` also checks the server's certificate.
+ * The TLS mode, as in `sslmode`: `prefer` uses TLS if the server offers it, `require` requires it,
+ * `verify` also verifies the server's certificate.
  */
 export type TlsMode = "off" | "prefer" | "require" | "verify";
 
@@ -16,13 +16,13 @@ interface Target {
 }
 
 const DEFAULT_PORT = 5432;
-/** Longest time until a connection stands, TLS included. */
+/** Connection timeout, including TLS. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
 const SSL_REQUEST = new Uint8Array([0, 0, 0, 8, 4, 210, 22, 47]);
 const SSL_ACCEPTED = "S".charCodeAt(0);
 
-/** The mode that a connection string asks for. */
+/** The mode of a connection string. */
 export function tlsModeOf(url: string): TlsMode {
   const query = new URL(url).searchParams;
   switch (query.get("sslmode") ?? query.get("ssl") ?? "prefer") {
@@ -41,11 +41,11 @@ export function tlsModeOf(url: string): TlsMode {
 }
 
 /**
- * Makes the function by which postgres.js gets its sockets. Its own upgrade to TLS waits a turn of
- * the event loop between the server's answer and the handshake; in the edge runtime's Deno the
- * socket is being read again by then, and the handshake never begins.
+ * Creates the function that opens sockets for postgres.js. The driver's own TLS upgrade waits one
+ * turn of the event loop between the server's answer and the handshake; in the edge runtime's Deno
+ * the socket is being read again by then, and the handshake never starts.
  *
- * The function never throws: the driver expects a socket that fails by itself.
+ * The function never throws: the driver expects a socket that emits an error.
  */
 export function createSocketOpener(mode: TlsMode): (target: Target) => Promise<Duplex> {
   const probe = canSkipVerification() ? null : createProbe();
@@ -64,7 +64,7 @@ async function openFirst(
   probe: Probe | null,
 ): Promise<Socket> {
   if (path) return await open(() => connectTcp(path), "off", "");
-  let failure: unknown = new TypeError("Cannot connect: the connection string names no host");
+  let failure: unknown = new TypeError("Cannot connect: the connection string has no host");
   for (const [index, host] of hosts.entries()) {
     try {
       const port = ports[index] ?? DEFAULT_PORT;
@@ -82,7 +82,7 @@ async function openHost(host: string, port: number, mode: TlsMode): Promise<Sock
   try {
     return await open(dial, mode, host);
   } catch (error) {
-    // As libpq does: who merely prefers TLS goes on without it.
+    // Like libpq: `prefer` falls back to a connection without TLS.
     if (mode === "prefer" && error instanceof TlsFailure) return await open(dial, "off", host);
     throw error;
   }
@@ -90,24 +90,24 @@ async function openHost(host: string, port: number, mode: TlsMode): Promise<Sock
 
 /**
  * Whether `rejectUnauthorized: false` has an effect. Before Deno 2.4, as in the edge runtime, every
- * certificate is verified, and one that is not trusted ends in an error that nobody can catch.
+ * certificate is verified, and an untrusted one causes an uncatchable error.
  */
 function canSkipVerification(): boolean {
   const [, major = "0", minor = "0"] = /(\d+)\.(\d+)\.\d+\D*$/.exec(Deno.version.deno) ?? [];
   return Number(major) > 2 || Number(major) === 2 && Number(minor) >= 4;
 }
 
-/** The mode in which a server can be reached. @throws Error when it is less than what is wanted. */
+/** The mode in which a server can be reached. @throws Error if it is weaker than required. */
 type Probe = (host: string, port: number, wanted: TlsMode) => Promise<TlsMode>;
 
-/** Tries a handshake with each server once, on a connection of its own that is never logged in. */
+/** Tries a handshake with each server once, on a separate connection without login. */
 function createProbe(): Probe {
   const refusals = new Map<string, Promise<Error | null>>();
   return async (host, port, wanted) => {
     const key = `${host}:${port}`;
     const tried = refusals.get(key) ?? tryHandshake(host, port);
     refusals.set(key, tried);
-    // A server that is down now may be up at the next connection.
+    // A server that is down now may be available at the next connection.
     tried.catch(() => refusals.delete(key));
     const refusal = await tried;
     if (refusal === null) return wanted;
@@ -120,7 +120,7 @@ function createProbe(): Probe {
   };
 }
 
-/** Null when a handshake succeeds. @throws when the server cannot be reached at all. */
+/** Null if a handshake succeeds. @throws if the server is unreachable. */
 async function tryHandshake(hostname: string, port: number): Promise<Error | null> {
   const connection = await Deno.connect({ hostname, port });
   let secured: Deno.TlsConn | null = null;
@@ -143,11 +143,11 @@ function close(connection: Deno.Conn): void {
   try {
     connection.close();
   } catch {
-    // A handshake that failed has closed it.
+    // A failed handshake has closed it.
   }
 }
 
-/** The server offers TLS, and it does not come about. */
+/** The server offers TLS, but the handshake fails. */
 class TlsFailure extends Error {
   override readonly name = "TlsFailure";
 }
@@ -190,14 +190,14 @@ function open(dial: () => Socket, mode: TlsMode, host: string): Promise<Socket> 
   return promise;
 }
 
-/** With the code by which the driver's own timeout is known. */
+/** Has the code of the driver's own timeout. */
 function timedOut(host: string): Error {
   return Object.assign(new Error(`Cannot connect to ${host} in ${CONNECT_TIMEOUT_MS} ms`), {
     code: "CONNECT_TIMEOUT",
   });
 }
 
-/** Takes what is written, and fails as soon as whoever gets it can listen. */
+/** A socket that accepts writes and then emits an error, once listeners can be attached. */
 function failingSocket(error: Error): Duplex {
   return new Duplex({
     read() {},
@@ -207,9 +207,9 @@ function failingSocket(error: Error): Duplex {
 }
 
 /**
- * Holds back what comes from a socket, its end included, until the driver has written to it. The
- * driver sends its first message a turn of the event loop after it got the socket, and does not
- * survive one that closes in between. A server says nothing before that message.
+ * Holds back a socket's data and end until the driver has written to it. The driver sends its first
+ * message one turn of the event loop after it gets the socket, and fails if the socket closes in
+ * between. A server sends nothing before that message.
  */
 function readAfterWrite(socket: Socket): Socket {
   const write = socket.write.bind(socket) as (...args: unknown[]) => boolean;

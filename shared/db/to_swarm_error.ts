@@ -3,20 +3,20 @@ import { isErrorCode } from "../errors/codes.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 
 /**
- * SQLSTATE classes and client codes that mean: the server cannot be reached, is going away, or gave
- * this transaction up for another's sake. The same call can succeed at once.
+ * SQLSTATE classes and client codes for an unreachable or stopping server, or a transaction aborted
+ * in favor of another. The same call can succeed immediately.
  */
 const UNAVAILABLE =
   /^(08|40001|40P01|57P0[1-5]|53300|CONNECT|ECONN|EPIPE|ENOTFOUND|ETIMEDOUT|EHOSTUNREACH)/;
 
 /**
- * Turns whatever a query threw into a {@linkcode SwarmError}.
+ * Converts an exception of a query to a {@linkcode SwarmError}.
  *
- * The database raises `PT` + HTTP status with the stable code as detail; those pass on with their
- * message and hint. A lost connection is `DATABASE_UNAVAILABLE`. Anything else is `INTERNAL`, which
- * names the SQLSTATE but never the statement or its values.
+ * The database raises `PT` + HTTP status with the stable code as detail; these keep their message
+ * and hint. A lost connection is `DATABASE_UNAVAILABLE`. Anything else is `INTERNAL`, which names
+ * the SQLSTATE but never the statement or its values.
  *
- * @param action What was tried, as in "claim tasks".
+ * @param action The attempted action, such as "claim tasks".
  */
 export function toSwarmError(error: unknown, action: string): SwarmError {
   if (error instanceof SwarmError) return error;
@@ -31,7 +31,7 @@ export function toSwarmError(error: unknown, action: string): SwarmError {
   if (UNAVAILABLE.test(code)) {
     return new SwarmError(
       "DATABASE_UNAVAILABLE",
-      `Cannot ${action}: the database does not answer`,
+      `Cannot ${action}: the database does not respond`,
       {
         cause: error,
         hint: "Try again in a few seconds.",
@@ -39,13 +39,13 @@ export function toSwarmError(error: unknown, action: string): SwarmError {
       },
     );
   }
-  return new SwarmError("INTERNAL", `Cannot ${action}: the database refused it`, {
+  return new SwarmError("INTERNAL", `Cannot ${action}: the database rejected it`, {
     cause: error,
     details: { sqlstate: code || "unknown" },
   });
 }
 
-/** A refusal for now says in its hint for how long; Postgres has no field of its own for that. */
+/** A temporary refusal has the wait time in its hint, because PostgreSQL has no field for it. */
 function retryAfter(code: string, hint = ""): { retryAfterSeconds?: number } {
   const seconds = code === "PT429" ? /^Try again in (\d{1,9}) seconds/.exec(hint)?.[1] : undefined;
   return seconds === undefined ? {} : { retryAfterSeconds: Number(seconds) };

@@ -4,15 +4,15 @@ interface Waiting<T> {
 }
 
 /**
- * Shares resources among users. The user who was served longest ago is next, and where there are
- * several resources a user holds one at a time, so that slow work of one leaves some for others.
+ * Shares resources among users. The user who was served longest ago is next, and a user holds only
+ * one of several resources at a time, so that slow work of one user does not block others.
  */
 export class UserTurns<T> {
   readonly #free: T[];
   readonly #isShared: boolean;
   readonly #waiting: Waiting<T>[] = [];
   readonly #holding = new Set<string>();
-  /** Users in the order in which they were last served, the latest last. */
+  /** Users in the order in which they were last served, the most recent last. */
   readonly #served = new Set<string>();
 
   constructor(resources: readonly T[]) {
@@ -20,7 +20,7 @@ export class UserTurns<T> {
     this.#isShared = resources.length > 1;
   }
 
-  /** Waits for the user's turn. @throws the signal's reason when it aborts first. */
+  /** Waits for the user's turn. @throws the signal's reason if it aborts first. */
   async take(userId: string, signal: AbortSignal): Promise<T> {
     signal.throwIfAborted();
     const turn = Promise.withResolvers<T>();
@@ -41,7 +41,7 @@ export class UserTurns<T> {
     }
   }
 
-  /** Lets the next one take what the user had. */
+  /** Passes the resource to the next user. */
   giveBack(userId: string, resource: T): void {
     this.#holding.delete(userId);
     this.#free.push(resource);
@@ -60,7 +60,7 @@ export class UserTurns<T> {
       this.#served.add(next.userId);
       next.resolve(resource);
     }
-    // Nobody waits: who was served when no longer matters.
+    // No user waits, so the order no longer matters.
     if (this.#waiting.length === 0 && this.#holding.size === 0) this.#served.clear();
   }
 

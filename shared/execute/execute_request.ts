@@ -5,31 +5,31 @@ import { jsonObject } from "../json_schema.ts";
 
 /** Body of `POST /functions/v1/mcp-execute`. */
 export const executeRequest = z.strictObject({
-  /** Of `agent_mcp_connections`; names the server as well. */
+  /** An id in `agent_mcp_connections`, which also identifies the server. */
   connection_id: z.guid().optional(),
   /** `tools.slug`. */
   server: z.string().min(1).max(63).optional(),
-  /** As its server calls it, or with its version: `enhance_prompt@1`. */
+  /** The server's name for it, or with its version: `enhance_prompt@1`. */
   tool_name: z.string().min(1).max(300),
   parameters: jsonObject.default({}),
   /** Groups calls that belong together; any UUID. */
   session_id: z.guid().optional(),
   /** Only with a secret key. */
   agent_id: z.guid().optional(),
-  /** Only with a secret key: the user whose rights hold. */
+  /** Only with a secret key: the user whose rights apply. */
   on_behalf_of: z.guid().optional(),
   /** Only with a secret key: the call acts as the task's owner. */
   task_id: z.guid().optional(),
 }).refine(
   ({ connection_id, server }) => connection_id !== undefined || server !== undefined,
-  { message: "either it or connection_id is needed", path: ["server"] },
+  { message: "send it or connection_id", path: ["server"] },
 );
 
 /** A checked request to call a tool. */
 export type ExecuteRequest = z.infer<typeof executeRequest>;
 
 /**
- * Refuses what a user could use to pass for somebody else.
+ * Refuses arguments with which a user could act as somebody else.
  *
  * @throws FORBIDDEN
  */
@@ -40,9 +40,9 @@ export function assertMayActFor(request: ExecuteRequest, caller: Caller): void {
   if (given.length === 0) return;
   throw new SwarmError(
     "FORBIDDEN",
-    `Cannot call the tool with ${given.join(" and ")}: that takes a secret key`,
+    `Cannot call the tool with ${given.join(" and ")}: this requires a secret key`,
     {
-      hint: `Leave out ${given.join(" and ")}, or call from a server with a secret key.`,
+      hint: `Omit ${given.join(" and ")}, or call from a server with a secret key.`,
     },
   );
 }

@@ -20,21 +20,21 @@ import {
 import type { ExecuteRequest } from "./execute_request.ts";
 import { nameNearestServers } from "../mcp/name_nearest_servers.ts";
 
-/** What one call through the plain JSON endpoint works with. */
+/** The dependencies of one call through the plain JSON endpoint. */
 export interface ExecuteOptions {
   readonly gateway: ToolGateway;
   readonly caller: ToolCaller;
   readonly traceparent: string | null;
   readonly tracestate: string | null;
   readonly signal: AbortSignal;
-  /** Receives the text of the answer as it comes. @default nobody reads it before its end */
+  /** Receives the answer's text as it streams in. @default no streaming */
   readonly onText?: (text: StreamedText) => void;
 }
 
 /**
- * Calls a tool and gives its result, also where the tool itself failed or refused its arguments.
+ * Calls a tool and returns its result, even if the tool itself failed or rejected its arguments.
  *
- * @throws SwarmError what the gateway refused; `details` hold the call's ids.
+ * @throws SwarmError if the gateway refused the call; `details` contain the call's ids.
  */
 export async function executeTool(
   request: ExecuteRequest,
@@ -55,9 +55,13 @@ export async function executeTool(
   }, signal);
   if (outcome.kind === "unknown") throw lost(outcome);
   if (outcome.kind === "input_required") {
-    throw new SwarmError("TOOL_FAILED", "The tool asks for input that this endpoint cannot give", {
-      details: trailOf(outcome),
-    });
+    throw new SwarmError(
+      "TOOL_FAILED",
+      "The tool requests input that this endpoint cannot provide",
+      {
+        details: trailOf(outcome),
+      },
+    );
   }
   if (outcome.status !== 200) {
     throw await nameNearestServers(refused(outcome), { server, gateway, caller, signal });
@@ -74,13 +78,13 @@ async function serverOf(
   if (connection_id === undefined) return server ?? "";
   const found = await gateway.findConnection(connection_id, caller);
   if (found === null) {
-    throw new SwarmError("TOOL_NOT_FOUND", `There is no connection ${connection_id} of yours`, {
-      hint: "Name the server instead; its connection is made with the first call.",
+    throw new SwarmError("TOOL_NOT_FOUND", `Connection ${connection_id} not found`, {
+      hint: "Send server instead; its connection is created with the first call.",
     });
   }
   if (server === undefined || server === found) return found;
-  throw new SwarmError("BODY_INVALID", `The connection ${connection_id} leads to '${found}'`, {
-    hint: "Send connection_id or server, not two that differ.",
+  throw new SwarmError("BODY_INVALID", `Connection ${connection_id} belongs to '${found}'`, {
+    hint: "Send only connection_id or only server.",
   });
 }
 

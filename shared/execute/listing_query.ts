@@ -25,8 +25,8 @@ export function parseListingQuery(
   if (parsed.success && !isRepeated) {
     return { server: parsed.data.server ?? null, refresh: parsed.data.refresh === "true" };
   }
-  const problems = parsed.success ? ["a parameter is given twice"] : describeIssues(parsed.error);
+  const problems = parsed.success ? ["a parameter is repeated"] : describeIssues(parsed.error);
   throw new SwarmError("QUERY_INVALID", `Cannot read the query: ${problems.join("; ")}`, {
-    hint: "Send ?server=<slug>, and refresh=true to ask the server for its tools now.",
+    hint: "Send ?server=<slug>, and refresh=true to list the server's tools now.",
   });
 }

@@ -3,9 +3,9 @@ import type { ToolModelOptions } from "../tool_contracts/tool_records.ts";
 
 /**
  * The models that a tool lets its caller choose from: `{providers, default_provider, models,
- * default_model, models_by_provider}`, of the tool's row of `mcp_tool_models`. Of a tool without a
- * row, such as those of other people's servers, what its arguments `llm_provider` and `llm_model`
- * say, each null where they do not; null for a tool that offers no choice.
+ * default_model, models_by_provider}`, from the tool's row in `mcp_tool_models`. For a tool without
+ * a row, such as an external one, derived from its arguments `llm_provider` and `llm_model`, with
+ * null for missing values; null for a tool without a choice.
  */
 export function modelOptionsOf(
   inputSchema: JsonObject,

@@ -16,7 +16,7 @@ import { modelOptionsOf } from "./model_options.ts";
 import { nameNearestServers } from "../mcp/name_nearest_servers.ts";
 import { discoveryMeta, serverInfoOf, shownName } from "../mcp/server_identity.ts";
 
-/** For whom a listing is. */
+/** The caller and options of a listing. */
 export interface ListingOptions {
   readonly gateway: ToolGateway;
   readonly caller: ToolCaller;
@@ -35,7 +35,7 @@ export async function listServers(options: ListingOptions): Promise<JsonObject> 
   return { servers: listed };
 }
 
-/** One server: its tools as cached, what worked before, and how its connection fares. */
+/** One server: its cached tools, known-good parameters, and the health of its connection. */
 export async function describeServer(
   slug: string,
   refresh: boolean,
@@ -59,7 +59,7 @@ export async function describeServer(
   };
 }
 
-/** A server whose tools cannot be listed is still named, with the reason. */
+/** A server whose tools cannot be listed is still included, with the reason. */
 async function describeBriefly(
   server: ServerSummary,
   { gateway, caller, signal }: ListingOptions,

@@ -1,4 +1,4 @@
-/** What is exported, each into files of its own. */
+/** The kinds of exported data, each with its own files. */
 export type ExportKind = "feedback" | "failures";
 
 const CALL_COLUMNS = [
@@ -21,7 +21,7 @@ const CALL_COLUMNS = [
   "arguments",
 ] as const;
 
-/** The columns of each kind of file, of `private.reviewed_calls`; new ones come last. */
+/** The columns of each kind of file, from `private.reviewed_calls`; new ones are appended. */
 export const EXPORT_COLUMNS: Readonly<Record<ExportKind, readonly string[]>> = {
   feedback: [
     ...["feedback_id", "graded_at", "grade_changed_at", "rating", "rating_score", "comment"],

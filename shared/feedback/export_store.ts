@@ -5,36 +5,36 @@ import type { JsonObject } from "../json.ts";
 import { jsonObject } from "../json_schema.ts";
 import type { ExportKind } from "./export_columns.ts";
 
-/** One file that is to be written. */
+/** One file to write. */
 export interface ExportDay {
   readonly kind: ExportKind;
   /** UTC, `YYYY-MM-DD`. */
   readonly day: string;
 }
 
-/** A line of a file and where it stands. */
+/** A line of a file and its position. */
 export interface ExportRow {
-  /** The row's time to the microsecond, and its id: together its place among the day's rows. */
+  /** The row's time in microseconds and its id, which define its order among the day's rows. */
   readonly at: string;
   readonly id: string;
   readonly entry: JsonObject;
 }
 
-/** Which days to look for. */
+/** The days to export. */
 export interface DaysWanted {
-  /** From this day on, exported before or not; without it what is due. */
+  /** From this day on, even if already exported; absent for due days only. */
   readonly from?: string;
-  /** Today too, as far as it has come. @default false */
+  /** Includes today so far. @default false */
   readonly withToday?: boolean;
 }
 
-/** What the export reads, and where it notes how far it has come. */
+/** The export's data source and progress. */
 export interface ExportStore {
   /** At most 62 days, oldest first. */
   listDays(wanted: DaysWanted): Promise<readonly ExportDay[]>;
   /** The next rows after one; a page shorter than `limit` is the last. */
   readPage(day: ExportDay, after: ExportRow | null, limit: number): Promise<readonly ExportRow[]>;
-  /** Notes that the day's file is written. Days that are not over stay due. */
+  /** Records that the day's file is written. Days that are not over stay due. */
   markExported(day: ExportDay): Promise<void>;
 }
 
@@ -44,7 +44,9 @@ const daysSchema = z.array(z.object({
 }));
 const pageSchema = z.array(z.object({ at: z.string(), id: z.string(), entry: jsonObject }));
 
-/** The store over SQL. Every method throws `DATABASE_UNAVAILABLE` when the database is away. */
+/**
+ * The store over SQL. Every method throws `DATABASE_UNAVAILABLE` if the database is unavailable.
+ */
 export function createExportStore(sql: Sql): ExportStore {
   return {
     listDays: ({ from = null, withToday = false }) =>
@@ -62,7 +64,7 @@ export function createExportStore(sql: Sql): ExportStore {
               ${after?.id ?? null}::uuid, ${limit}::int)`,
         ])),
     markExported: ({ kind, day }) =>
-      attempt("note what was exported", async () => {
+      attempt("record the export", async () => {
         await sql`select private.mark_exported(${kind}::text, ${day}::text::date)`;
       }),
   };

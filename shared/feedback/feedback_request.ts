@@ -2,7 +2,7 @@ import { z } from "../vendor/zod.js";
 
 /** Body of `POST /functions/v1/mcp-feedback`. */
 export const feedbackRequest = z.strictObject({
-  /** `_meta.feedback_token` of the answer that is graded. */
+  /** `_meta.feedback_token` of the graded answer. */
   feedback_token: z.guid(),
   rating: z.enum(["up", "down"]).optional(),
   rating_score: z.int().min(1).max(5).optional(),
@@ -13,13 +13,13 @@ export const feedbackRequest = z.strictObject({
 }).refine(
   ({ rating, rating_score, comment }) =>
     rating !== undefined || rating_score !== undefined || comment !== undefined,
-  "give a rating, a rating_score or a comment",
+  "send a rating, a rating_score or a comment",
 );
 
 /** A checked grade. */
 export type FeedbackRequest = z.infer<typeof feedbackRequest>;
 
-/** In characters as the database counts them, which are no UTF-16 units. */
+/** In characters as the database counts them, which are not UTF-16 units. */
 function isShortComment(comment: string): boolean {
   return comment.length <= 2_000 || [...comment].length <= 2_000;
 }

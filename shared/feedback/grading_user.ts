@@ -4,19 +4,19 @@ import type { Caller } from "../http/authenticate.ts";
 import type { FeedbackRequest } from "./feedback_request.ts";
 
 /**
- * As whom a request grades, which must be whom the call acted as; null: the service.
+ * The grading user, which must be the user that the call acted as; null is the service.
  *
- * @throws FORBIDDEN for a user who would pass for somebody else.
+ * @throws FORBIDDEN for a user who tries to act as somebody else.
  */
 export function gradingUser(request: FeedbackRequest, caller: Caller): string | null {
   if (caller.kind === "service") return request.on_behalf_of ?? null;
   if (caller.kind === "agent") {
-    throw agentNotAllowed("grade the tool call", "Grades are people's judgement of agents.");
+    throw agentNotAllowed("grade the tool call", "Only people and the service can grade calls.");
   }
   if (request.on_behalf_of === undefined) return caller.userId;
   throw new SwarmError(
     "FORBIDDEN",
-    "Cannot grade the tool call with on_behalf_of: that takes a secret key",
-    { hint: "Leave out on_behalf_of, or call from a server with a secret key." },
+    "Cannot grade the tool call with on_behalf_of: this requires a secret key",
+    { hint: "Omit on_behalf_of, or call from a server with a secret key." },
   );
 }

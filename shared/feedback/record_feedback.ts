@@ -12,13 +12,14 @@ const gradeSchema = z.object({
   changeable_until: z.string(),
 });
 
-/** A grade as it stands now; null is what nobody said. */
+/** A current grade; null for missing values. */
 export type Grade = z.infer<typeof gradeSchema>;
 
 /**
- * Grades a tool call, or changes its grade: what the request leaves out stays as it was.
+ * Grades a tool call, or changes its grade: omitted values stay unchanged.
  *
- * @param userId Who grades, which must be whom the call acted as; null: the service.
+ * @param userId The grading user, which must be the user that the call acted as; null is the
+ * service.
  * @throws FEEDBACK_TOKEN_NOT_FOUND, FEEDBACK_CLOSED, DATABASE_UNAVAILABLE
  */
 export async function recordFeedback(

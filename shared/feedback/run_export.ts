@@ -13,7 +13,7 @@ export interface ExportFile {
 /** A file that was written. */
 export type WrittenFile = Omit<ExportFile, "text">;
 
-/** Where the export reads and writes. */
+/** The dependencies of the export. */
 export interface ExportPorts {
   readonly store: ExportStore;
   /** Writes a file, replacing one of the same path. */
@@ -21,12 +21,12 @@ export interface ExportPorts {
 }
 
 const PAGE_ROWS = 1_000;
-/** A part is kept in memory whole and stays far below the limits of Storage. */
+/** A part is held in memory and stays far below the limits of Storage. */
 const MAX_PART_CHARACTERS = 8 * 1024 * 1024;
 
 /**
- * Writes the days one after the other. A day is noted as exported once all of it is written, so a
- * run that ends in the middle is made up for by the next; writing a day again gives the same file.
+ * Writes the days one after the other. A day is recorded as exported only when it is complete, so
+ * the next run repeats an interrupted one; writing a day again produces the same file.
  *
  * @throws STORAGE_UNAVAILABLE, DATABASE_UNAVAILABLE
  */
@@ -45,7 +45,7 @@ export async function runExport(
   return written;
 }
 
-/** At least one file, with the header alone where the day has no rows. */
+/** At least one file, with only the header if the day has no rows. */
 async function* filesOf(day: ExportDay, store: ExportStore): AsyncGenerator<ExportFile> {
   const columns = EXPORT_COLUMNS[day.kind];
   const header = csvLine(columns);

@@ -2,23 +2,23 @@ import { SwarmError } from "../errors/swarm_error.ts";
 import type { AgentCaller, Caller } from "./caller.ts";
 import { ACTOR_HEADER, TASK_HEADER, TOOL_TOKEN_HEADER } from "./actor_headers.ts";
 
-/** Answers on whose behalf an agent calls. */
+/** Identifies the agent behind a request. */
 export interface AgentDirectory {
-  /** @throws SwarmError `UNAUTHORIZED` when the token is unknown or no longer valid. */
+  /** @throws SwarmError `UNAUTHORIZED` if the token is unknown or no longer valid. */
   agentOfToken(token: string): Promise<AgentCaller>;
   /**
-   * @param userId Who has to own the task; null: whoever does.
+   * @param userId The required owner of the task; null accepts any.
    * @throws SwarmError `TASK_NOT_FOUND`
    */
   agentOfTask(taskId: string, userId: string | null): Promise<AgentCaller>;
 }
 
-/** The tool call's token that a request carries, or null. */
+/** The tool call's token in a request, or null. */
 export function toolTokenOf({ headers }: Request): string | null {
   return headers.get(TOOL_TOKEN_HEADER);
 }
 
-/** Whether a request says that an agent's tool sends it; its credential does not matter then. */
+/** Whether a request is marked as sent by an agent's tool, regardless of its credential. */
 export function isSentByAgent({ headers }: Request): boolean {
   return headers.get(ACTOR_HEADER) === "agent" || headers.has(TOOL_TOKEN_HEADER);
 }
@@ -26,8 +26,8 @@ export function isSentByAgent({ headers }: Request): boolean {
 /**
  * The agent behind a request whose credential is a person's or the project's.
  *
- * @throws SwarmError `AGENT_NOT_ALLOWED` for a secret key without a task, which would have every
- * right; `TASK_NOT_FOUND`.
+ * @throws SwarmError `AGENT_NOT_ALLOWED` for a secret key without a task, which would have all
+ * permissions; `TASK_NOT_FOUND`.
  */
 export async function agentBehind(
   request: Request,
@@ -46,11 +46,11 @@ export async function agentBehind(
   return { ...holder, kind: "agent", agentId: null, taskId: null };
 }
 
-/** The error for what only a person or the service may do. */
+/** Creates the error for an action reserved for people and the service. */
 export function agentNotAllowed(attempt: string, hint: string): SwarmError {
   return new SwarmError(
     "AGENT_NOT_ALLOWED",
-    `Cannot ${attempt}: an agent may not do that on its owner's behalf`,
+    `Cannot ${attempt}: an agent may not do this on its owner's behalf`,
     { hint },
   );
 }

@@ -17,27 +17,27 @@ import type { Caller, CallerKind, UserCaller } from "./caller.ts";
 import { isForThisEndpoint } from "./token_audience.ts";
 import { VerifiedTokens } from "./verified_tokens.ts";
 
-/** Imported when first needed: who comes with a secret key alone never needs it. */
+/** Imported on first use: callers with only a secret key never need it. */
 const loadServer = lazily(() => import("../vendor/supabase_server.js"));
 
 type VerifyAuth = Awaited<ReturnType<typeof loadServer>>["verifyAuth"];
 
 export type { AgentCaller, Caller, CallerKind } from "./caller.ts";
 
-/** What was verified with one project's keys. */
+/** Tokens verified with one project's keys. */
 const verifiedTokens = new WeakMap<ApiKeys, VerifiedTokens<UserCaller>>();
 
 /**
- * Finds out who sent the request: a user by the JWT in `Authorization`, the service by a secret
- * key in `apikey`, an agent by the token of a tool call or by the header that all requests of its
- * tools carry, whatever else they carry. A publishable key alone is nobody.
+ * Authenticates a request: a user by the JWT in `Authorization`, the service by a secret key in
+ * `apikey`, an agent by the token of a tool call or by the header of its tools' requests,
+ * regardless of other credentials. A publishable key alone does not identify a caller.
  *
- * @param agents Needed where `accepted` names `agent`.
- * @throws UNAUTHORIZED when no accepted credential came, or a wrong one, or the token of a user
- * who cannot own anything here.
- * @throws FORBIDDEN when the token is genuine but not a signed-in user's.
- * @throws AGENT_NOT_ALLOWED when an agent sent it and `accepted` does not name `agent`.
- * @throws CONFIG_INVALID when the project's keys could not have let anybody in.
+ * @param agents Required if `accepted` includes `agent`.
+ * @throws UNAUTHORIZED without an accepted credential, with a wrong one, or with the token of a
+ * user that this project does not have.
+ * @throws FORBIDDEN if the token is genuine but not a signed-in user's.
+ * @throws AGENT_NOT_ALLOWED if an agent sent it and `accepted` does not include `agent`.
+ * @throws CONFIG_INVALID if the project's keys cannot authenticate any caller.
  */
 export async function authenticate(
   request: Request,
@@ -47,14 +47,14 @@ export async function authenticate(
 ): Promise<Caller> {
   if (!isSentByAgent(request)) return await authenticateHolder(request, keys, accepted);
   if (agents === undefined || !accepted.includes("agent")) {
-    throw agentNotAllowed("call this endpoint", "A person or the service has to call it.");
+    throw agentNotAllowed("call this endpoint", "Only a person or the service may call it.");
   }
   const token = toolTokenOf(request);
   if (token !== null) return await agents.agentOfToken(token);
   return await agentBehind(request, await authenticateHolder(request, keys, accepted), agents);
 }
 
-/** Whose credential a request carries. */
+/** The holder of a request's credential. */
 async function authenticateHolder(
   request: Request,
   keys: ApiKeys,
@@ -80,7 +80,7 @@ function forThisEndpoint(caller: UserCaller, request: Request, keys: ApiKeys): U
   throw new SwarmError(
     "UNAUTHORIZED",
     "Cannot authenticate the request: the token was issued for another resource",
-    { hint: "Ask for a token whose resource is the address of this endpoint." },
+    { hint: "Request a token whose resource is the URL of this endpoint." },
   );
 }
 
@@ -123,11 +123,13 @@ async function verify(
   };
 }
 
-/** The commonest way for a program to call, and the cheapest to judge: no token has to be verified. */
+/**
+ * The most common credential of a program, and the cheapest to check: no token must be verified.
+ */
 function bringsSecretKeyAlone({ headers }: Request, { secretKeys }: ApiKeys): boolean {
   const apiKey = headers.get("apikey") ?? "";
   if (apiKey === "" || headers.has("authorization")) return false;
-  // Digests have one length, so that comparing them tells nothing of the keys.
+  // Digests have one length, so that comparing them reveals nothing about the keys.
   const given = digestOf(apiKey);
   return Object.values(secretKeys).some((key) => timingSafeEqual(given, digestOf(key)));
 }
@@ -153,18 +155,18 @@ function environmentOf(keys: ApiKeys): Environment {
   };
 }
 
-/** Owners are rows of `auth.users`; a token of another issuer names its users as it likes. */
+/** Owners are rows of `auth.users`; a token of another issuer may have any user id. */
 function foreignUser(): SwarmError {
   return new SwarmError(
     "UNAUTHORIZED",
-    "Cannot authenticate the request: the token's user id is no UUID",
+    "Cannot authenticate the request: the token's user id is not a UUID",
     { hint: "Sign in with this project's Auth and send the session's access token." },
   );
 }
 
 /**
- * Whether the token is signed with a secret that it shares with its verifier, as user tokens of
- * projects without signing keys are. Functions do not get that secret.
+ * Whether the token is signed with a shared secret, as in projects without signing keys. Functions
+ * do not get that secret.
  */
 function isSignedWithSecret({ headers }: Request): boolean {
   const [, header] = /^Bearer ([\w-]+)\./i.exec(headers.get("authorization") ?? "") ?? [];
@@ -196,9 +198,9 @@ function legacyToken(error: AuthFailure): SwarmError {
 
 type AuthFailure = NonNullable<Awaited<ReturnType<VerifyAuth>>["error"]>;
 
-/** Where the library's own words speak of its settings. */
+/** Replacements for library messages about its own settings. */
 const REASONS: Readonly<Record<string, string>> = {
-  MISSING_CREDENTIALS: "it carries no credential",
+  MISSING_CREDENTIALS: "it has no credential",
   INVALID_API_KEY: "the API key is invalid",
 };
 

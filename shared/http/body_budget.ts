@@ -1,13 +1,15 @@
 import { SwarmError } from "../errors/swarm_error.ts";
 
-/** A body of so many bytes is always read: ordinary requests go on while large ones are refused. */
+/**
+ * A body up to this size is always read, so that small requests work while large ones are refused.
+ */
 const FREE_BYTES = 262_144;
-/** A body that is read has gone again by then. */
+/** By then the current bodies have been processed. */
 const RETRY_AFTER_SECONDS = 10;
 
 /**
- * Limits what one isolate holds of bodies whose sender it does not know yet, all requests together.
- * Without it, anybody who sends many at once takes the memory of everybody.
+ * Limits the memory of one isolate for bodies of unauthenticated senders, across all requests.
+ * Without it, one sender of many requests could exhaust the memory.
  */
 export class BodyBudget {
   readonly #maxBytes: number;
@@ -39,14 +41,14 @@ export class BodyBudget {
 
 /** A body that is being read. */
 export interface CountedBody extends Disposable {
-  /** Counts more of it. @throws ENDPOINT_BUSY when the budget has no room for them. */
+  /** Counts more bytes. @throws ENDPOINT_BUSY if they exceed the budget. */
   add(bytes: number): void;
 }
 
 function busy(): SwarmError {
   return new SwarmError(
     "ENDPOINT_BUSY",
-    "Cannot read the body: too many large requests have come at once",
+    "Cannot read the body: there are too many large requests",
     {
       hint: `Send the request again in ${RETRY_AFTER_SECONDS} seconds.`,
       retryAfterSeconds: RETRY_AFTER_SECONDS,

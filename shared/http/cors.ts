@@ -1,6 +1,6 @@
 /**
- * Headers of every answer. Any origin may call: callers are known by their token or key,
- * never by a cookie, so a foreign page gains nothing.
+ * Headers of every response. Any origin may call: callers are authenticated by token or key, never
+ * by cookie, so a foreign page gains nothing.
  */
 export const CORS_HEADERS: ReadonlyMap<string, string> = new Map([
   ["access-control-allow-origin", "*"],
@@ -27,10 +27,10 @@ const REQUEST_HEADERS = [
   "mcp-session-id",
   "last-event-id",
 ];
-/** Headers that mirror a tool's arguments; their names are the tool's. */
+/** Headers that mirror a tool's arguments; the tool defines their names. */
 const ARGUMENT_HEADER = /^mcp-param-[\w-]{1,64}$/i;
 
-/** Answers a browser's preflight. */
+/** Responds to a browser's preflight request. */
 export function preflightResponse(request: Request, methods: readonly string[]): Response {
   const asked = request.headers.get("access-control-request-headers") ?? "";
   const argumentHeaders = asked.split(",").map((name) => name.trim())

@@ -1,16 +1,16 @@
 import { SwarmError } from "../errors/swarm_error.ts";
 import type { Logger } from "../log/logger.ts";
 
-/** Where a refusal is logged, and under which request. */
+/** The logger and request id of a refusal. */
 export interface ErrorResponseOptions {
   readonly log: Logger;
   readonly requestId: string;
 }
 
 /**
- * Answers with the error envelope `{"error": {code, message, hint?, details?}}` and the status of
- * the code. An error without a code becomes `INTERNAL`; its own text goes nowhere, since it could
- * hold anything.
+ * Responds with the error envelope `{"error": {code, message, hint?, details?}}` and the status of
+ * the code. An error without a code becomes `INTERNAL`; its own message is not returned, because it
+ * could contain anything.
  */
 export function errorResponse(error: unknown, options: ErrorResponseOptions): Response {
   const known = knownError(error, options);
@@ -20,7 +20,7 @@ export function errorResponse(error: unknown, options: ErrorResponseOptions): Re
   });
 }
 
-/** What the caller is told of whatever was thrown; it is logged. */
+/** Converts an exception to the error that the caller sees, and logs it. */
 export function knownError(error: unknown, options: ErrorResponseOptions): SwarmError {
   const known = error instanceof SwarmError ? error : new SwarmError(
     "INTERNAL",

@@ -1,7 +1,7 @@
-/** Sends one event; what nobody reads any more is dropped. */
+/** Sends one event; dropped if the client has disconnected. */
 export type SendEvent = (event: string, data: object) => void;
 
-/** How often an idle stream carries a comment, by which it is noticed that the client has gone. */
+/** Interval of comments in an idle stream, which detect a disconnected client. */
 const SIGN_OF_LIFE_MS = 2_000;
 
 /** Whether a request asks for server-sent events. */
@@ -11,9 +11,9 @@ export function wantsEventStream({ headers }: Request): boolean {
 }
 
 /**
- * Answers with server-sent events, which `work` sends.
+ * Responds with server-sent events, which `work` sends.
  *
- * @param work Sees its signal aborted when the client goes away. Must not throw.
+ * @param work Its signal aborts when the client disconnects. Must not throw.
  */
 export function eventStreamResponse(
   work: (send: SendEvent, signal: AbortSignal) => Promise<void>,
@@ -36,7 +36,7 @@ export function eventStreamResponse(
     },
     cancel() {
       clearInterval(timer);
-      gone.abort(new DOMException("The client went away", "AbortError"));
+      gone.abort(new DOMException("The client disconnected", "AbortError"));
     },
   });
   return new Response(body, {

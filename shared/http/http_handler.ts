@@ -3,24 +3,24 @@ import type { Logger } from "../log/logger.ts";
 import { CORS_HEADERS, preflightResponse } from "./cors.ts";
 import { errorResponse } from "./error_response.ts";
 
-/** What every handler is told about its request. */
+/** The context of a request. */
 export interface HttpContext {
-  /** Stands in the answer's `x-request-id` and in the log. */
+  /** Appears in the response's `x-request-id` and in the log. */
   readonly requestId: string;
 }
 
-/** Which requests a handler takes, and where it logs. */
+/** The accepted methods and the logger of a handler. */
 export interface HttpOptions {
   readonly methods: readonly string[];
   readonly log: Logger;
 }
 
-/** Answers one request; throws a `SwarmError` to refuse it. */
+/** Responds to one request; throws a `SwarmError` to refuse it. */
 export type HttpHandler = (request: Request, context: HttpContext) => Promise<Response>;
 
 /**
- * Wraps a handler with what every endpoint of the product does: preflight, method check, request id,
- * CORS headers, and the error envelope for whatever it throws.
+ * Wraps a handler with the common behavior of all endpoints: preflight, method check, request id,
+ * CORS headers, and the error envelope for exceptions.
  */
 export function createHttpHandler(
   options: HttpOptions,
@@ -48,10 +48,14 @@ export function createHttpHandler(
 
 function checkMethod(request: Request, methods: readonly string[]): void {
   if (methods.includes(request.method)) return;
-  throw new SwarmError("METHOD_NOT_ALLOWED", `Cannot answer ${request.method} here`, {
-    hint: `Use ${methods.join(" or ")}.`,
-    details: { allowed: [...methods] },
-  });
+  throw new SwarmError(
+    "METHOD_NOT_ALLOWED",
+    `Cannot answer the request: this endpoint does not support ${request.method}`,
+    {
+      hint: `Use ${methods.join(" or ")}.`,
+      details: { allowed: [...methods] },
+    },
+  );
 }
 
 function requestIdOf(request: Request): string {

@@ -11,9 +11,9 @@ import { readBody } from "./read_body.ts";
  * Reads a request's JSON body and checks it against `schema`. Characters that Postgres cannot hold
  * become U+FFFD.
  *
- * @param limits What the body may have. @default REQUEST_LIMITS
- * @throws BODY_INVALID when the body goes beyond the limits (`details.limit`), is not JSON, or does
- * not fit; `details.issues` lists the places that are wrong.
+ * @param limits Limits of the body. @default REQUEST_LIMITS
+ * @throws BODY_INVALID if the body exceeds the limits (`details.limit`), is not JSON, or does not
+ * match; `details.issues` lists the problems.
  */
 export async function parseBody<T>(
   request: Request,
@@ -47,7 +47,7 @@ function parseBytes(bytes: Uint8Array, limits: JsonLimits): JsonValue {
   }
 }
 
-/** The error for what a caller sent and nobody may send: larger, deeper or wider than is read. */
+/** Creates the error for a body that exceeds the limits. */
 export function bodyTooLarge(what: string, excess: JsonExcess): SwarmError {
   return new SwarmError("BODY_INVALID", `Cannot read ${what}: ${describeExcess(excess)}`, {
     hint: "Send less or flatter data, or put it in Storage and pass its path.",

@@ -3,22 +3,22 @@ import { SwarmError } from "../errors/swarm_error.ts";
 import { withDeadline } from "../with_deadline.ts";
 import type { CountedBody } from "./body_budget.ts";
 
-/** A connection that only drips would hold what has come of its body for as long as it likes. */
+/** A slow connection would otherwise hold the received part of its body in memory indefinitely. */
 const TIMEOUT_MS = 30_000;
 
-/** How {@linkcode readBody} reads. */
+/** Options of {@linkcode readBody}. */
 export interface ReadBodyOptions {
-  /** Counts the bytes as they come. @default nobody does */
+  /** Counts the bytes as they arrive. @default none */
   readonly counted?: CountedBody;
   /** @default 30,000 */
   readonly timeoutMs?: number;
 }
 
 /**
- * Reads a request's body and gives up as soon as it is larger than `maxBytes`, whatever its
- * headers say, or when it has not ended in time.
+ * Reads a request's body and stops as soon as it is larger than `maxBytes`, regardless of its
+ * headers, or if it does not end in time.
  *
- * @throws BODY_INVALID, and what `counted` throws.
+ * @throws BODY_INVALID, and errors of `counted`.
  */
 export async function readBody(
   request: Request,
@@ -44,7 +44,7 @@ export async function readBody(
     const timed = await withDeadline(timeoutMs, request.signal, readAll);
     if (timed.kind === "timeout") throw tooSlow(timeoutMs);
   } catch (error) {
-    // Whoever sends more is not waited for.
+    // The rest of a body that is too large is not awaited.
     reader.cancel().catch(() => {});
     throw error;
   }

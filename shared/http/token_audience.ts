@@ -1,22 +1,22 @@
 import type { JsonValue } from "../json.ts";
 
-/** The audience of every token that Supabase Auth issues by itself. */
+/** The default audience of tokens from Supabase Auth. */
 const ANY_ENDPOINT = "authenticated";
-/** Where the platform serves edge functions; its gateway may take this off the path. */
+/** Path prefix of edge functions, which the platform's gateway may remove. */
 const FUNCTIONS_PREFIX = "/functions/v1";
 
-/** A token as far as its audience goes, and where it is used. */
+/** A token's audience and where the token is used. */
 export interface TokenUse {
-  /** `aud`; null where the token names none. */
+  /** `aud`; null if the token has none. */
   readonly audience: JsonValue;
   readonly requestUrl: string;
   readonly projectUrl: string;
 }
 
 /**
- * Whether a token was issued for this endpoint (RFC 8707): for the project as a whole, as Auth does,
- * or for an address of this project that the request's own is at or below. A token for another
- * resource may be in that resource's hands.
+ * Whether a token was issued for this endpoint (RFC 8707): for the project as a whole, as Auth
+ * does, or for a URL of this project at or above the request's URL. A token for another resource
+ * may have been leaked by that resource.
  */
 export function isForThisEndpoint({ audience, requestUrl, projectUrl }: TokenUse): boolean {
   if (audience === null) return true;

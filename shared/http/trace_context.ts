@@ -1,10 +1,10 @@
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 /** `key=value`, or `tenant@system=value`; the value without comma, equals sign or end space. */
 const TRACESTATE_MEMBER = /^[a-z0-9][a-z0-9_\-*/@]{0,255}=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{1,256}$/;
-/** What the standard asks everybody to carry; the database holds no more. */
+/** The length that the standard requires; the database stores no more. */
 const MAX_TRACESTATE_LENGTH = 512;
 
-/** Where a call stands in its trace, in the form of the W3C headers. */
+/** The trace context of a call, in the form of the W3C headers. */
 export interface TraceHeaders {
   readonly traceparent: string | null;
   /** Never without a traceparent. */
@@ -12,8 +12,8 @@ export interface TraceHeaders {
 }
 
 /**
- * The request's `traceparent` (W3C Trace Context), or null when it has none or a malformed one,
- * which the standard says to ignore.
+ * The request's `traceparent` (W3C Trace Context), or null if it is missing or malformed; the
+ * standard says to ignore those.
  */
 export function traceparentOf(request: Request): string | null {
   const value = request.headers.get("traceparent")?.trim() ?? "";
@@ -21,8 +21,8 @@ export function traceparentOf(request: Request): string | null {
 }
 
 /**
- * The request's `tracestate`, or null when it has none, a malformed one, or no `traceparent`. Of a
- * list that is too long, the members at its end (the oldest) are left out.
+ * The request's `tracestate`, or null if it is missing, malformed, or without a `traceparent`. A
+ * list that is too long loses its last (oldest) members.
  */
 export function tracestateOf(request: Request): string | null {
   if (traceparentOf(request) === null) return null;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** Half of what the set of keys itself is remembered for; a key that is withdrawn counts so long. */
+/** Half of the cache time of the key set; a revoked key stays valid for this long. */
 const LONGEST_MS = 300_000;
 const MAX_TOKENS = 1_000;
 
@@ -10,14 +10,14 @@ interface Entry<Caller> {
 }
 
 /**
- * Whose tokens were verified lately. Verifying a signature costs more than all else that is done to
- * find out who calls, and a client sends the same token with each request.
+ * Cache of recently verified tokens. Verifying a signature is the most expensive part of
+ * authentication, and a client sends the same token with each request.
  */
 export class VerifiedTokens<Caller> {
-  /** By the digest of the header: tokens themselves are kept nowhere. */
+  /** By the digest of the header: tokens themselves are not stored. */
   readonly #entries = new Map<string, Entry<Caller>>();
 
-  /** Null when the header was not verified lately, or its token has ended. */
+  /** Null if the header was not verified recently, or its token has expired. */
   find(authorization: string, nowMs: number): Caller | null {
     const entry = this.#entries.get(digestOf(authorization));
     return entry === undefined || entry.endsAtMs <= nowMs ? null : entry.caller;

@@ -1,8 +1,8 @@
-/** The time as a worker sees it; tests bring their own. */
+/** A worker's clock; tests use their own. */
 export interface Clock {
-  /** Milliseconds since the isolate began. Never goes back. */
+  /** Milliseconds since the isolate started. Monotonic. */
   nowMs(): number;
-  /** Resolves after `durationMs`, or at once when `signal` aborts. */
+  /** Resolves after `durationMs`, or immediately when `signal` aborts. */
   sleep(durationMs: number, signal?: AbortSignal): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 import process from "node:process";
 
-/** What the isolate's work costs, in milliseconds of CPU on the machine of {@linkcode REFERENCE_MS}. */
+/** CPU cost of each kind of work, in milliseconds on the machine of {@linkcode REFERENCE_MS}. */
 export const CPU_COST_MS = {
   /** One call of the database: the statement, the socket, the rows. */
   query: 2,
@@ -12,11 +12,11 @@ export const CPU_COST_MS = {
   modelSdk: 60,
   /** A call through the gateway. */
   toolCall: 12,
-  /** A look at a streamed answer. */
+  /** A read of a streamed answer. */
   streamLook: 0.8,
-  /** A piece of a streamed answer: read, parsed, passed on. */
+  /** A chunk of a streamed answer: read, parsed, passed on. */
   streamPiece: 0.09,
-  /** Being alive for a second: timers, the garbage collector. */
+  /** One second of idle time: timers, the garbage collector. */
   second: 1,
 } as const;
 
@@ -25,7 +25,7 @@ export type CpuCost = keyof typeof CPU_COST_MS;
 
 /** The CPU that this isolate has used. */
 export interface CpuMeter {
-  /** Milliseconds since the meter was made; rather too many than too few. */
+  /** Milliseconds since the meter was created; errs on the high side. */
   usedMs(): number;
   /** Counts work. */
   charge(cost: CpuCost, count?: number): void;
@@ -33,13 +33,13 @@ export interface CpuMeter {
   count(durationMs: number): void;
   /** Uses CPU, and counts it. */
   burn(durationMs: number): void;
-  /** Calls `listener` once when so much is used, at the next work that is counted. */
+  /** Calls `listener` once when this much is used, at the next counted work. */
   onReach(usedMs: number, listener: () => void): void;
 }
 
-/** Where a meter gets its figures. */
+/** The data sources of a meter. */
 export interface CpuMeterOptions {
-  /** CPU of the isolate's thread in milliseconds; null where the runtime cannot tell. */
+  /** CPU of the isolate's thread in milliseconds; null if the runtime does not report it. */
   readonly readThreadMs: (() => number) | null;
   readonly nowMs: () => number;
   /** How much slower than the reference this machine is. */
@@ -47,10 +47,10 @@ export interface CpuMeterOptions {
 }
 
 /**
- * Makes the meter of this isolate.
+ * Creates the meter of this isolate.
  *
- * Newer runtimes tell what a thread has used. The edge runtime does not: there the meter counts what
- * is done, each kind of work at what it costs, times how slow the machine is.
+ * Newer runtimes report a thread's CPU time. The edge runtime does not: there the meter counts
+ * units of work, each at its known cost, scaled by the machine's speed.
  */
 export function createCpuMeter(options: Partial<CpuMeterOptions> = {}): CpuMeter {
   const { readThreadMs = threadReader(), nowMs = () => performance.now() } = options;
@@ -94,7 +94,7 @@ export function createCpuMeter(options: Partial<CpuMeterOptions> = {}): CpuMeter
   };
 }
 
-/** Node's reading of the calling thread, where it is there and moves. */
+/** Node's CPU time of the calling thread, if it is available and advances. */
 function threadReader(): (() => number) | null {
   const read: unknown = Reflect.get(process, "threadCpuUsage");
   if (typeof read !== "function") return null;
@@ -105,7 +105,7 @@ function threadReader(): (() => number) | null {
   return readMs() > 0 ? readMs : null;
 }
 
-/** What the sample takes where the costs were measured. */
+/** Duration of the sample on the machine where the costs were measured. */
 const REFERENCE_MS = 0.09;
 const SAMPLE = Array.from(
   { length: 500 },
@@ -115,8 +115,7 @@ const SAMPLE = Array.from(
 let fastestBurnMs = Infinity;
 
 /**
- * Counts up, and says what that takes when nothing else wants the CPU: what the clock says would be
- * too much on a busy machine.
+ * Estimates CPU time by counting: on a busy machine, wall clock time would be too high.
  */
 function burnOnce(): number {
   const beganAtMs = performance.now();
@@ -129,7 +128,7 @@ function burnOnce(): number {
   return fastestBurnMs;
 }
 
-/** Runs a sample of the usual work; the quickest of a few runs was disturbed least. */
+/** Runs a sample of the usual work; the fastest of a few runs is the least disturbed. */
 function measureSlowness(): number {
   const runs = Array.from({ length: 5 }, () => {
     const beganAtMs = performance.now();

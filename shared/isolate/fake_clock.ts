@@ -5,7 +5,7 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** A clock that moves only when a test says so. */
+/** A clock that advances only when a test says so. */
 export class FakeClock implements Clock {
   #nowMs = 0;
   readonly #sleepers = new Set<Sleeper>();
@@ -29,7 +29,7 @@ export class FakeClock implements Clock {
     });
   }
 
-  /** Moves the time on, waking sleepers in order, and lets them run until they wait again. */
+  /** Advances the time, wakes sleepers in order, and lets them run until they wait again. */
   async advance(durationMs: number): Promise<void> {
     const endMs = this.#nowMs + durationMs;
     await settle();
@@ -44,7 +44,7 @@ export class FakeClock implements Clock {
   }
 }
 
-/** Lets everything run that waits for nothing but its turn. */
+/** Runs all pending microtasks and timers that are due. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await Promise.resolve();
 }

@@ -8,18 +8,21 @@ import { createSql, type Sql } from "../db/sql_client.ts";
  */
 export const MAX_ISOLATE_CONNECTIONS = 3;
 
-/** What holds a connection of its own beside a function's pool. */
+/** The additional connections besides a function's pool. */
 export type OwnConnection =
-  /** Statements that run as the caller: another login. Two of them let users run side by side. */
+  /**
+   * Statements that run as the caller use another login. Two connections let users run in parallel.
+   */
   | "caller"
-  /** Waits for notifications. */
+  /** Listens for notifications. */
   | "listener";
 
 /**
- * Opens the one pool of an edge function, so large that the isolate stays within its connections.
+ * Opens the only pool of an edge function, sized so that the isolate stays within its connection
+ * limit.
  *
- * @param beside What else the function connects for.
- * @param lent The one of these that callers borrow when a slow statement holds theirs.
+ * @param beside The function's other connections.
+ * @param lent The connection that callers borrow when a slow statement occupies theirs.
  */
 export function openIsolatePool(
   databaseUrl: string,

@@ -1,81 +1,82 @@
 import type { CpuMeter } from "./cpu_meter.ts";
 
 /**
- * What a worker may still do, by the share of its isolate's life that has passed, in wall clock or in
- * CPU time, whichever is further:
+ * What a worker may still do, depending on the elapsed share of its isolate's lifetime, in wall
+ * clock or CPU time, whichever is higher:
  *
  * - `open`: claim tasks and run them.
- * - `draining`: run what it has. The platform sends a retired isolate no more requests.
- * - `closing`: begin no further step.
- * - `over`: hand back what still runs. The platform warns at nine tenths and kills at the end.
+ * - `draining`: run current tasks. The platform sends no more requests to a retired isolate.
+ * - `closing`: start no further step.
+ * - `over`: return running tasks. The platform warns at nine tenths and kills the isolate at the
+ * end.
  */
 export type LifePhase = "open" | "draining" | "closing" | "over";
 
 const OPEN_SHARE = 0.45;
-/** Just after the half at which new requests reach another isolate. */
+/** Just after the halfway point at which new requests go to another isolate. */
 const RETIRED_SHARE = 0.52;
 const CLOSING_SHARE = 0.75;
 const OVER_SHARE = 0.85;
-/** A call that is made alone gets most of a life. */
+/** A call that runs alone gets most of a lifetime. */
 const YOUNG_SHARE = 0.25;
 
 /**
- * Of the soft limit. While the platform has not retired the isolate, it sends every wake here, so the
- * worker claims until that is certain, however much its meter exaggerates.
+ * Share of the soft limit. Until the platform has retired the isolate, it sends every wake-up here,
+ * so the worker claims until retirement is certain, even if its meter overestimates.
  */
 const CPU_OPEN_SHARE = 1.2;
-/** Of the hard limit. */
+/** Share of the hard limit. */
 const CPU_CLOSING_SHARE = 0.75;
 const CPU_OVER_SHARE = 0.85;
-/** Of the soft limit. */
+/** Share of the soft limit. */
 const CPU_YOUNG_SHARE = 0.4;
-/** What it takes to end what runs, write it down and hand it back. */
+/** CPU to stop running tasks, record them and return them. */
 const CPU_OF_HELD_MS = 60;
-/** A streamed answer of three thousand pieces, with the messages to whoever watches. */
+/** A streamed answer of three thousand chunks, with the messages to its watchers. */
 const CPU_OF_STREAM_MS = 420;
 
-/** What a worker holds. */
+/** The tasks that a worker holds. */
 export interface HeldLoad {
   readonly count: number;
-  /** How many of them are watched, so that their answers stream. */
+  /** Number of watched tasks, whose answers stream. */
   readonly streamCount: number;
 }
 
-/** The CPU that the platform lets an isolate use, over its whole life. */
+/** The CPU limits of an isolate over its whole lifetime. */
 export interface CpuLimits {
-  /** From here on it gets no new requests. */
+  /** After this it gets no new requests. */
   readonly softMs: number;
-  /** Here it is killed. */
+  /** At this point it is killed. */
   readonly hardMs: number;
   readonly meter: CpuMeter;
 }
 
-/** The phases of one isolate's life. */
+/** The phases of one isolate's lifetime. */
 export interface Lifetime {
   phaseAt(nowMs: number): LifePhase;
-  /** Milliseconds from `nowMs` until nothing may be claimed any more. */
+  /** Milliseconds from `nowMs` until claiming must stop. */
   openForMs(nowMs: number): number;
-  /** Milliseconds from `nowMs` until a wake reaches another isolate than this one. */
+  /** Milliseconds from `nowMs` until a wake-up reaches a different isolate. */
   retiredInMs(nowMs: number): number;
-  /** Milliseconds from `nowMs` until running tasks have to be handed back. */
+  /** Milliseconds from `nowMs` until running tasks must be returned. */
   overInMs(nowMs: number): number;
-  /** How much more work the rest of the CPU carries. */
+  /** How much more work the remaining CPU allows. */
   roomBeside(held: HeldLoad): number;
-  /** Whether enough of a life is left for a call that another isolate could not finish. */
+  /** Whether enough of the lifetime is left for a call that another isolate could not finish. */
   isYoung(nowMs: number): boolean;
-  /** Whether CPU, not time, is why nothing may be claimed. */
+  /** Whether CPU, not time, is the reason why claiming has stopped. */
   isCpuSpent(): boolean;
-  /** Null where CPU is not limited. */
+  /** Null if CPU is not limited. */
   readonly cpu: CpuLife | null;
 }
 
-/** The part of a life that is counted in CPU. */
+/** The part of a lifetime that is measured in CPU time. */
 export interface CpuLife {
-  /** Milliseconds of CPU that the isolate has used, rather too many than too few. */
+  /** Milliseconds of CPU that the isolate has used; errs on the high side. */
   usedMs(): number;
   /**
-   * Uses up the CPU up to the soft limit, as far as what is held can spare it: the platform
-   * starts another isolate only when this one is retired, and CPU alone retires it early.
+   * Uses up the CPU up to the soft limit, as far as the held tasks allow: the platform starts
+   * another isolate only when this one is retired, and only CPU use retires it early.
    */
   retire(held: HeldLoad): Promise<void>;
   /** Calls `listener` when the phase changes. */
@@ -83,10 +84,10 @@ export interface CpuLife {
 }
 
 /**
- * Divides an isolate's life.
+ * Divides an isolate's lifetime into phases.
  *
  * @param wallClockSeconds Seconds that the platform lets the isolate live, from its start at 0.
- * @param cpuLimits Absent: CPU is not limited.
+ * @param cpuLimits Absent if CPU is not limited.
  */
 export function createLifetime(wallClockSeconds: number, cpuLimits?: CpuLimits): Lifetime {
   const at = (share: number) => share * wallClockSeconds * 1_000;
@@ -106,7 +107,7 @@ export function createLifetime(wallClockSeconds: number, cpuLimits?: CpuLimits):
     roomBeside(held) {
       if (cpu === null) return Infinity;
       const leftMs = cpu.closingMs - cpu.usedMs() - reservedMs(held);
-      // Whoever watches one task probably watches the next.
+      // A caller that watches one task probably watches the next.
       const isWatched = held.streamCount > 0;
       const oneMore = reservedMs({ count: 1, streamCount: isWatched ? 1 : 0 });
       return Math.max(0, Math.floor(leftMs / oneMore));
@@ -141,7 +142,7 @@ function reservedMs({ count, streamCount }: HeldLoad): number {
 }
 
 const BURN_SLICE_MS = 15;
-/** A wake that comes back although the meter says that the soft limit is past: a little more. */
+/** A wake-up arrived here although the meter is past the soft limit: use a little more. */
 const BURN_AGAIN_MS = 100;
 
 async function retire({ meter, openMs, closingMs }: DividedCpu, held: HeldLoad): Promise<void> {
@@ -149,7 +150,7 @@ async function retire({ meter, openMs, closingMs }: DividedCpu, held: HeldLoad):
   const wantedMs = Math.max(openMs, meter.usedMs() + BURN_AGAIN_MS);
   while (meter.usedMs() < Math.min(wantedMs, spareMs)) {
     meter.burn(BURN_SLICE_MS);
-    // Streams and heartbeats go on between two slices.
+    // Streams and heartbeats continue between two slices.
     await new Promise((resolve) => setTimeout(resolve, 0));
   }
 }

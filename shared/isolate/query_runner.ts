@@ -4,18 +4,18 @@ import { toSwarmError } from "../db/to_swarm_error.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import type { Clock } from "./clock.ts";
 
-/** A query that runs only when it is called, so that it can be run again. */
+/** A query that runs only when it is called, so that it can be repeated. */
 export type Query = () => PromiseLike<readonly unknown[]>;
 
-/** Runs a query, checks its rows, and puts a failure into words: "cannot" + `action`. */
+/** Runs a query, validates its rows, and describes a failure as "Cannot" + `action`. */
 export type RunQuery = <T>(action: string, row: z.ZodType<T>, query: Query) => Promise<T[]>;
 
-/** How long a query is waited for, and tried again. */
+/** Timeouts and retries of a query. */
 export interface QueryRunnerOptions {
-  /** Patience ends with the lease: after that, what was to be written may no longer be. */
+  /** Retries end with the lease: after that the write is no longer permitted. */
   readonly leaseSeconds: number;
   readonly clock: Clock;
-  /** Hears of each query. */
+  /** Called for each query. */
   readonly onQuery?: () => void;
 }
 
@@ -23,9 +23,9 @@ const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
 
 /**
- * Makes two ways of running a query: `once`, and `withRetries`, which repeats it while the database
- * does not answer. Only what may be run twice may be run withRetries: writes under a lease are, as
- * a repeated one finds its work done or its lease gone.
+ * Creates two ways of running a query: `once`, and `withRetries`, which repeats it while the
+ * database does not respond. Use withRetries only for repeatable queries: writes under a lease are
+ * repeatable, because a repeated one finds its work done or its lease expired.
  *
  * @throws DATABASE_UNAVAILABLE from `once` at the first failure, from `withRetries` at the last.
  */

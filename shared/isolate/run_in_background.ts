@@ -4,8 +4,8 @@ interface EdgeRuntimeGlobal {
 }
 
 /**
- * Lets `work` go on after the answer was sent: the edge runtime keeps the isolate until it
- * settles. Elsewhere the process itself does. For work that may be lost with the isolate only.
+ * Continues `work` after the response was sent: the edge runtime keeps the isolate until it
+ * settles; elsewhere the process does. Only for work that may be lost with the isolate.
  */
 export function runInBackground(work: Promise<unknown>): void {
   edgeRuntime()?.waitUntil(work);
@@ -13,6 +13,6 @@ export function runInBackground(work: Promise<unknown>): void {
 
 function edgeRuntime(): EdgeRuntimeGlobal | undefined {
   const runtime: unknown = Reflect.get(globalThis, "EdgeRuntime");
-  // Defined by the platform; nothing else puts a global of this name there.
+  // Defined only by the platform.
   return runtime as EdgeRuntimeGlobal | undefined;
 }

@@ -1,10 +1,10 @@
 import type { Logger } from "../log/logger.ts";
 
 /**
- * Keeps the isolate alive when an error surfaces outside every promise that anybody awaits.
+ * Keeps the isolate alive after an error outside of all awaited promises.
  *
- * The Postgres client throws so when the server dies under it; without this, a database restart
- * would end every worker. Queries in flight then run into their own timeout.
+ * The PostgreSQL client throws such errors when the server dies; without this, a database restart
+ * would end every worker. Queries in flight then time out.
  */
 export function surviveStrayErrors(log: Logger): void {
   const survive = (event: Event, cause: unknown) => {

@@ -1,8 +1,8 @@
-/** How much JSON is read from somebody else. What is beyond is refused before it is parsed. */
+/** Limits for untrusted JSON. Larger documents are rejected before they are parsed. */
 export interface JsonLimits {
   /** Of the UTF-8 text. */
   readonly bytes: number;
-  /** Levels of arrays and objects inside each other. */
+  /** Levels of nested arrays and objects. */
   readonly depth: number;
   /** Names in all objects together, repeated ones counted each time. */
   readonly members: number;
@@ -13,31 +13,30 @@ export interface JsonLimits {
 /** A limit of {@linkcode JsonLimits}, or the length of one name. */
 export type JsonLimit = keyof JsonLimits | "name_bytes";
 
-/** Where a document goes beyond a limit. Counting stops there. */
+/** The exceeded limit of a document. Counting stops there. */
 export interface JsonExcess {
   readonly limit: JsonLimit;
   readonly allowed: number;
-  /** What had been counted when reading stopped; the whole may be more. */
+  /** The count when reading stopped; the total may be higher. */
   readonly found: number;
 }
 
-/** Longer member names are not names: nothing that we or a tool declare comes near. */
+/** Longer member names are rejected: no declared name is nearly as long. */
 export const MAX_NAME_BYTES = 65_536;
 
 const MIB = 1_048_576;
 
 /**
- * Parsing, checking, redacting and storing a value that reaches these limits takes one isolate
- * well below 200 ms. Deeper values also break what walks them: our own recursion and the parser of
- * Postgres.
+ * Parsing, checking, redacting and storing a value that reaches these limits takes one isolate well
+ * below 200 ms. Deeper values also break recursive code: our own and the parser of Postgres.
  */
 const VALUE = { depth: 200, members: 20_000, items: 50_000 };
 
-/** Bodies that carry one value of a caller: the input of a task, the arguments of a tool. */
+/** Bodies with one value of a caller: the input of a task, the arguments of a tool. */
 export const REQUEST_LIMITS: JsonLimits = { ...VALUE, bytes: MIB };
 /** Bodies of a few short fields: grades, OAuth, dates. */
 export const FORM_LIMITS: JsonLimits = { bytes: 65_536, depth: 8, members: 100, items: 100 };
-/** A message of the Model Context Protocol; its envelope stands around the value. */
+/** A message of the Model Context Protocol: the value plus its envelope. */
 export const MESSAGE_LIMITS: JsonLimits = { ...VALUE, bytes: 4 * MIB };
 /** Files that the holder of a secret key sends to `quoth-sync`. */
 export const FILES_LIMITS: JsonLimits = {
@@ -46,7 +45,9 @@ export const FILES_LIMITS: JsonLimits = {
   members: 20_000,
   items: 5_000,
 };
-/** A webhook whose signature is right. GitHub sends no larger one; commits and files are lists. */
+/**
+ * A webhook with a valid signature. GitHub does not send larger ones; commits and files are lists.
+ */
 export const WEBHOOK_LIMITS: JsonLimits = {
   bytes: 25 * MIB,
   depth: 32,
@@ -54,15 +55,15 @@ export const WEBHOOK_LIMITS: JsonLimits = {
   items: 200_000,
 };
 
-/** What a tool answers, over HTTP, MCP or from the database. */
+/** A tool's answer, over HTTP, MCP or from the database. */
 export const ANSWER_LIMITS: JsonLimits = { ...VALUE, bytes: 5 * MIB };
 /** A page of a server's tools, whose schemas have many members. */
 export const LISTING_LIMITS: JsonLimits = { ...VALUE, members: 60_000, bytes: 5 * MIB };
-/** The arguments of one call as a model writes them. */
+/** The arguments of one call, written by a model. */
 export const ARGUMENTS_LIMITS: JsonLimits = { ...VALUE, bytes: 5_000_000 };
 /** One document of a model's answer: the whole of it, or an event of a stream. */
 export const MODEL_LIMITS: JsonLimits = { ...VALUE, depth: 220, bytes: 8 * MIB };
-/** What a server reports with an error. */
+/** Details in a server's error. */
 export const REPORT_LIMITS: JsonLimits = {
   bytes: 262_144,
   depth: 32,

@@ -12,8 +12,8 @@ const BLANK = 0x20;
 
 /**
  * Measures JSON while it arrives, byte by byte and without building anything: its size, its depth,
- * its members and items. Says nothing of whether the text is JSON: text that is not fails when it is
- * parsed, after a number of steps in proportion to its size.
+ * its members and items. Does not check whether the text is JSON: invalid text fails when it is
+ * parsed, in linear time.
  */
 export class JsonMeter {
   readonly #limits: JsonLimits;
@@ -26,7 +26,7 @@ export class JsonMeter {
   #nameBytes = 0;
   #isInString = false;
   #isEscaped = false;
-  /** An array was opened and nothing has come in it yet. */
+  /** An array was opened and is still empty. */
   #isEmptyArray = false;
   #excess: JsonExcess | null = null;
 
@@ -35,7 +35,7 @@ export class JsonMeter {
     this.#isArray = new Uint8Array(limits.depth + 1);
   }
 
-  /** Counts more of the text. Returns what was exceeded first; null while nothing is. */
+  /** Counts more of the text. Returns the first exceeded limit; null if none. */
   feed(bytes: Uint8Array): JsonExcess | null {
     if (this.#excess !== null) return this.#excess;
     this.#bytes += bytes.byteLength;
@@ -58,7 +58,7 @@ export class JsonMeter {
     return null;
   }
 
-  /** Goes on to the quote that ends the string, or to the end of what has arrived. */
+  /** Skips to the quote that ends the string, or to the end of the received text. */
   #skipString(bytes: Uint8Array, start: number): number {
     let from = start;
     while (true) {

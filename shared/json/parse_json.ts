@@ -2,18 +2,18 @@ import type { JsonValue } from "../json.ts";
 import type { JsonExcess, JsonLimit, JsonLimits } from "./json_limits.ts";
 import { JsonMeter } from "./json_meter.ts";
 
-/** What came of reading a text as JSON. */
+/** The result of parsing a text as JSON. */
 export type ParsedJson =
   | { readonly kind: "json"; readonly value: JsonValue }
   | { readonly kind: "not_json"; readonly cause: unknown }
   | { readonly kind: "too_large"; readonly excess: JsonExcess };
 
-/** Text is measured in pieces of this many characters, so that it is never held twice. */
+/** Text is measured in parts of this many characters, so that it is never copied as a whole. */
 const PIECE_CHARACTERS = 65_536;
 
 /**
- * Parses JSON that somebody else has written: the only place that does. Bytes, depth, members and
- * items are counted first, in one pass that builds nothing, and what exceeds a limit is not parsed.
+ * Parses untrusted JSON; all untrusted JSON goes through here. Bytes, depth, members and items are
+ * counted first, in one pass without allocation, and a document that exceeds a limit is not parsed.
  */
 export function parseJson(source: string | Uint8Array, limits: JsonLimits): ParsedJson {
   const excess = measureJson(source, limits);
@@ -26,7 +26,7 @@ export function parseJson(source: string | Uint8Array, limits: JsonLimits): Pars
   }
 }
 
-/** The first limit that a text exceeds; null: none. */
+/** The first limit that a text exceeds; null if none. */
 export function measureJson(source: string | Uint8Array, limits: JsonLimits): JsonExcess | null {
   const meter = new JsonMeter(limits);
   if (typeof source !== "string") return meter.feed(source);
@@ -42,7 +42,7 @@ export function measureJson(source: string | Uint8Array, limits: JsonLimits): Js
   return null;
 }
 
-/** The value, or undefined where the text is not JSON or goes beyond the limits. */
+/** The value, or undefined if the text is not JSON or exceeds the limits. */
 export function parseJsonOrUndefined(
   source: string | Uint8Array,
   limits: JsonLimits,

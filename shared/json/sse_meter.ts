@@ -12,15 +12,15 @@ const BYTE_ORDER_MARK = new Uint8Array([0xef, 0xbb, 0xbf]);
 
 /**
  * Measures a stream of server-sent events while it arrives, the data of each event as one document
- * of JSON. Other fields and comments count as bytes of their event, and what opens arrays and
- * objects in them as levels: there are readers that take such lines for more of the data.
+ * of JSON. Other fields and comments count as bytes of their event, and brackets in them as levels,
+ * because some readers treat such lines as data.
  */
 export class SseMeter {
   readonly #limits: JsonLimits;
   #meter: JsonMeter;
   #eventBytes = 0;
   #strayLevels = 0;
-  /** The first bytes of a line, until it is known whether they say `data:`. */
+  /** The first bytes of a line, until it is clear whether they are `data:`. */
   #linePlace = 0;
   #isData = true;
   #isBlankLine = true;
@@ -32,7 +32,7 @@ export class SseMeter {
     this.#meter = new JsonMeter(limits);
   }
 
-  /** Counts more of the stream. Returns what an event has exceeded; null while none has. */
+  /** Counts more of the stream. Returns the limit that an event exceeds; null if none. */
   feed(bytes: Uint8Array): JsonExcess | null {
     let place = this.#isFirstLine ? this.#skipMark(bytes) : 0;
     while (place < bytes.byteLength) {
@@ -45,7 +45,7 @@ export class SseMeter {
     return null;
   }
 
-  /** A mark at the beginning belongs to no field. */
+  /** A byte order mark at the start does not belong to a field. */
   #skipMark(bytes: Uint8Array): number {
     const isMark = BYTE_ORDER_MARK.every((byte, index) => bytes[index] === byte);
     return isMark && this.#linePlace === 0 ? BYTE_ORDER_MARK.byteLength : 0;

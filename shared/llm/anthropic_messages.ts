@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from "../json.ts";
 import type { FunctionDefinition } from "../tool_schemas/function_definition.ts";
 import { toAnthropicTool } from "../tool_schemas/wire_function.ts";
 import type { Anthropic } from "../vendor/anthropic.js";
-import { type FilePart, filePartsOf } from "./file_parts.ts";
+import { type FilePart, filePartsOf, resultPartsOf } from "./file_parts.ts";
 import type { ModelMessage, ModelRequest } from "./model_port.ts";
 import type { OfferedFunctions } from "./offered_functions.ts";
 
@@ -176,13 +176,15 @@ function toBlocks(message: ModelMessage, functions: OfferedFunctions): Block[] {
     case "user":
       // The API recommends placing files before the text that refers to them.
       return [...filePartsOf(message, TAKEN_FILES).map(toFileBlock), ...toTextBlocks(message.text)];
-    case "tool":
+    case "tool": {
+      const { text, files } = resultPartsOf(message, TAKEN_FILES);
       return [{
         type: "tool_result",
         tool_use_id: toLegalId(message.call_id),
-        content: toTextBlocks(message.text),
+        content: [...toTextBlocks(text), ...files.map(toFileBlock)],
         is_error: message.is_error,
       }];
+    }
     case "assistant": {
       const kept = providerDataSchema.safeParse(message.provider_data);
       if (kept.success) return kept.data.content;
@@ -203,7 +205,9 @@ const IMAGES = ["image/png", "image/jpeg", "image/gif", "image/webp"] as const;
 const PDF = "application/pdf";
 const TAKEN_FILES: readonly string[] = [...IMAGES, PDF];
 
-function toFileBlock({ name, mediaType, base64: data }: FilePart): Block {
+function toFileBlock(
+  { name, mediaType, base64: data }: FilePart,
+): Anthropic.ImageBlockParam | Anthropic.DocumentBlockParam {
   const image = IMAGES.find((type) => type === mediaType);
   return image === undefined
     ? { type: "document", title: name, source: { type: "base64", media_type: PDF, data } }

@@ -153,7 +153,7 @@ async function callOne(
     providerId: provider.id,
     userId,
     model,
-    inputTokens: estimatedInputTokens(call.prompt),
+    inputTokens: estimatedInputTokens(call.prompt, provider.api),
     outputTokens: call.settings.max_tokens,
   });
   signal.throwIfAborted();

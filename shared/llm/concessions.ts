@@ -1,6 +1,12 @@
 import { SwarmError } from "../errors/swarm_error.ts";
-import type { ModelAdapter, ModelApi, ModelRequest, ModelResponse } from "./model_port.ts";
-import type { GenerateOptions } from "./model_port.ts";
+import type {
+  GenerateOptions,
+  ModelAdapter,
+  ModelApi,
+  ModelMessage,
+  ModelRequest,
+  ModelResponse,
+} from "./model_port.ts";
 
 /** A request option that is dropped or changed when the provider rejects it. */
 interface Concession {
@@ -57,6 +63,11 @@ const CONCESSIONS: readonly Concession[] = [
       return output === undefined ? undefined : request;
     },
   },
+  // Not every model takes images or PDFs, and tools may return broken ones.
+  {
+    isAbout: /image|vision|multi-?modal|document|pdf|file|media|base64|content[ _]?(type|part)/i,
+    concede: withoutResultFiles,
+  },
   // Compatible servers may not support strict tools, and strict mode has undocumented rules.
   {
     isAbout: /strict|schema|tools?\b|function/i,
@@ -103,6 +114,21 @@ function withoutRefused(
     if (weaker !== undefined) return weaker;
   }
   return undefined;
+}
+
+/** Nobody chose what tools return, so the model goes on with the files' names alone. */
+function withoutResultFiles(request: ModelRequest): ModelRequest | undefined {
+  const hasFiles = request.messages.some((message) =>
+    message.role === "tool" && (message.files?.length ?? 0) > 0
+  );
+  if (!hasFiles) return undefined;
+  const messages = request.messages.map((message): ModelMessage => {
+    if (message.role !== "tool" || message.files === undefined) return message;
+    const { files, text, ...rest } = message;
+    const notes = files.map(({ path }) => `(${path} is not shown: the model has refused it)`);
+    return { ...rest, text: [text, ...notes].join("\n") };
+  });
+  return { ...request, messages };
 }
 
 function withoutKeptData(request: ModelRequest): ModelRequest | undefined {

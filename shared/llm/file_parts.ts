@@ -24,6 +24,30 @@ export function filePartsOf(
   });
 }
 
+/** The files of a tool's result that an API takes, and the text with a note of each other one. */
+export interface ResultParts {
+  readonly text: string;
+  readonly files: readonly FilePart[];
+}
+
+/**
+ * A tool's result for an API that takes those media types. What it does not take is only named: no
+ * agent chooses what its tools return.
+ */
+export function resultPartsOf(
+  { text, files = [] }: Pick<Extract<ModelMessage, { role: "tool" }>, "text" | "files">,
+  taken: readonly string[],
+): ResultParts {
+  const parts: FilePart[] = [];
+  const notes: string[] = [];
+  for (const { path, content } of files) {
+    if (content === null) throw notRead(path);
+    if (taken.includes(content.mediaType)) parts.push({ name: nameOf(path), ...content });
+    else notes.push(`(${path} is not shown: this model takes no ${content.mediaType})`);
+  }
+  return { text: [text, ...notes].join("\n"), files: parts };
+}
+
 /** The file as a `data:` URL. */
 export function toDataUrl({ mediaType, base64 }: FilePart): string {
   return `data:${mediaType};base64,${base64}`;

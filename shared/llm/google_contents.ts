@@ -11,7 +11,7 @@ import type {
   ThinkingConfig,
   ThinkingLevel,
 } from "../vendor/google_genai.js";
-import { filePartsOf } from "./file_parts.ts";
+import { type FilePart, filePartsOf, resultPartsOf } from "./file_parts.ts";
 import type { ModelMessage, ModelRequest, ModelToolCall } from "./model_port.ts";
 import type { OfferedFunctions } from "./offered_functions.ts";
 
@@ -155,20 +155,24 @@ function toParts(
   switch (message.role) {
     case "user":
       return [
-        ...filePartsOf(message, TAKEN_FILES).map(({ mediaType, base64 }) => ({
-          inlineData: { mimeType: mediaType, data: base64 },
-        })),
+        ...filePartsOf(message, TAKEN_FILES).map(toFilePart),
         ...toTextParts(message.text),
       ];
-    case "tool":
-      return [{
-        functionResponse: {
-          name: message.name,
-          response: { [message.is_error ? "error" : "output"]: message.text },
-          // The API does not know ids generated here: it then matches by order.
-          ...(givenIds.has(message.call_id) ? { id: message.call_id } : {}),
+    case "tool": {
+      const { text, files } = resultPartsOf(message, TAKEN_FILES);
+      return [
+        {
+          functionResponse: {
+            name: message.name,
+            response: { [message.is_error ? "error" : "output"]: text },
+            // The API does not know ids generated here: it then matches by order.
+            ...(givenIds.has(message.call_id) ? { id: message.call_id } : {}),
+          },
         },
-      }];
+        // Only the newest models take files inside of a response; beside it, all of them do.
+        ...files.map(toFilePart),
+      ];
+    }
     case "assistant":
       return keptParts(message.provider_data) ??
         [
@@ -186,6 +190,10 @@ function toParts(
 const UNSIGNED = "skip_thought_signature_validator";
 
 const TAKEN_FILES = ["image/png", "image/jpeg", "image/webp", "application/pdf"];
+
+function toFilePart({ mediaType, base64 }: FilePart): Part {
+  return { inlineData: { mimeType: mediaType, data: base64 } };
+}
 
 function toTextParts(text: string): Part[] {
   return text === "" ? [] : [{ text }];

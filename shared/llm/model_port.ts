@@ -1,4 +1,5 @@
 import { CLOSED_SETS } from "../db/database.types.ts";
+import type { FileFacts } from "../file_tokens.ts";
 import type { JsonObject } from "../json.ts";
 import { jsonObject, jsonValue } from "../json_schema.ts";
 import { z } from "../vendor/zod.js";
@@ -51,10 +52,12 @@ export type ReasoningEffort = (typeof CLOSED_SETS.agents.reasoning_effort)[numbe
 /** See {@linkcode modelAnswer}. */
 export type ModelAnswer = z.infer<typeof modelAnswer>;
 
-/** A file in a user's message. */
+/** A file in a user's message or in a tool's result. */
 export interface ModelFile {
   /** In the bucket `supaswarm-data`. */
   readonly path: string;
+  /** The type and size of the file; absent until they are known. */
+  readonly facts?: FileFacts;
   /** An image or a PDF in base64; null until it is read. Text files become part of the text. */
   readonly content: { readonly mediaType: string; readonly base64: string } | null;
 }
@@ -72,7 +75,14 @@ export type ModelMessage =
     readonly name: string;
     readonly text: string;
     readonly is_error: boolean;
+    /** What of the result is shown as it is; its text names each file. */
+    readonly files?: readonly ModelFile[];
   };
+
+/** The files that a message shows. */
+export function filesOf(message: ModelMessage): readonly ModelFile[] {
+  return message.role === "assistant" ? [] : message.files ?? [];
+}
 
 /** A function the model may call. `name` is already legal for the provider. */
 export interface ModelTool {

@@ -2,7 +2,7 @@ import { definedOnly } from "../defined_only.ts";
 import type { FunctionDefinition } from "../tool_schemas/function_definition.ts";
 import { toOpenAiFunction } from "../tool_schemas/wire_function.ts";
 import type { OpenAI } from "../vendor/openai.js";
-import { type FilePart, filePartsOf, toDataUrl } from "./file_parts.ts";
+import { type FilePart, filePartsOf, resultPartsOf, toDataUrl } from "./file_parts.ts";
 import type { ModelEndpoint, ModelMessage, ModelRequest } from "./model_port.ts";
 import type { OfferedFunctions } from "./offered_functions.ts";
 import { keptReasoning } from "./openai_reasoning.ts";
@@ -35,7 +35,7 @@ export function toChatRequest(
     model,
     messages: [
       ...systemMessages,
-      ...messages.map((message) => toChatMessage(message, functions)),
+      ...toChatMessages(messages, functions),
     ],
     ...(tools.length === 0 ? {} : { tools }),
     ...(request.cacheKey === undefined || !isOpenAiItself(endpoint)
@@ -78,7 +78,42 @@ function toFilePart(file: FilePart): OpenAI.ChatCompletionContentPart {
     : { type: "image_url", image_url: { url } };
 }
 
-function toChatMessage(message: ModelMessage, functions: OfferedFunctions): ChatMessage {
+/**
+ * The conversation. The format takes text alone as the result of a call, so the files of a turn's
+ * results follow all of them, in a message of the user.
+ */
+function toChatMessages(
+  messages: readonly ModelMessage[],
+  functions: OfferedFunctions,
+): ChatMessage[] {
+  const written: ChatMessage[] = [];
+  let shown: readonly FilePart[] = [];
+  for (const [index, message] of messages.entries()) {
+    if (message.role !== "tool") {
+      written.push(toChatMessage(message, functions));
+      continue;
+    }
+    const { text, files } = resultPartsOf(message, OPENAI_FILES);
+    written.push({ role: "tool", tool_call_id: message.call_id, content: text });
+    shown = [...shown, ...files];
+    if (shown.length > 0 && messages[index + 1]?.role !== "tool") {
+      written.push({ role: "user", content: shown.flatMap(toShownFile) });
+      shown = [];
+    }
+  }
+  return written;
+}
+
+function toShownFile(file: FilePart): OpenAI.ChatCompletionContentPart[] {
+  return [
+    { type: "text", text: `${file.name}, which a tool's result above names:` },
+    toFilePart(file),
+  ];
+}
+
+type SpokenMessage = Exclude<ModelMessage, { role: "tool" }>;
+
+function toChatMessage(message: SpokenMessage, functions: OfferedFunctions): ChatMessage {
   switch (message.role) {
     case "user": {
       const files = filePartsOf(message, OPENAI_FILES);
@@ -86,8 +121,6 @@ function toChatMessage(message: ModelMessage, functions: OfferedFunctions): Chat
       const text = { type: "text" as const, text: message.text };
       return { role: "user", content: [...files.map(toFilePart), text] };
     }
-    case "tool":
-      return { role: "tool", tool_call_id: message.call_id, content: message.text };
     case "assistant":
       return {
         role: "assistant",

@@ -5,7 +5,7 @@ import { toOpenAiFunction } from "../tool_schemas/wire_function.ts";
 import type { OpenAI } from "../vendor/openai.js";
 import { z } from "../vendor/zod.js";
 import type { ModelMessage, ModelRequest, ReasoningEffort } from "./model_port.ts";
-import { type FilePart, filePartsOf, toDataUrl } from "./file_parts.ts";
+import { type FilePart, filePartsOf, resultPartsOf, toDataUrl } from "./file_parts.ts";
 import { type ChatRequestParts, isOpenAiItself, OPENAI_FILES } from "./openai_messages.ts";
 import type { OfferedFunctions } from "./offered_functions.ts";
 
@@ -88,7 +88,9 @@ const PROVIDER_TOOLS = {
   code_execution: { type: "code_interpreter", container: { type: "auto" } },
 } as const;
 
-function toFileInput(file: FilePart): OpenAI.Responses.ResponseInputContent {
+function toFileInput(
+  file: FilePart,
+): OpenAI.Responses.ResponseInputFile | OpenAI.Responses.ResponseInputImage {
   const url = toDataUrl(file);
   return file.mediaType === "application/pdf"
     ? { type: "input_file", filename: file.name, file_data: url }
@@ -103,8 +105,13 @@ function toItems(message: ModelMessage, functions: OfferedFunctions): Item[] {
       const text = { type: "input_text" as const, text: message.text };
       return [{ role: "user", content: [...files.map(toFileInput), text] }];
     }
-    case "tool":
-      return [{ type: "function_call_output", call_id: message.call_id, output: message.text }];
+    case "tool": {
+      const { text, files } = resultPartsOf(message, OPENAI_FILES);
+      const output = files.length === 0
+        ? text
+        : [{ type: "input_text" as const, text }, ...files.map(toFileInput)];
+      return [{ type: "function_call_output", call_id: message.call_id, output }];
+    }
     case "assistant": {
       const kept = providerDataSchema.safeParse(message.provider_data);
       // The API accepts its own items unchanged.

@@ -3,7 +3,7 @@ import type { JsonValue } from "../json.ts";
 /** A log line's severity. */
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
-/** Writes one event. `fields` never hold secrets, prompts or tool payloads. */
+/** Writes one event. `fields` must not contain secrets, prompts or tool payloads. */
 export type Logger = (
   level: LogLevel,
   event: string,
@@ -11,14 +11,14 @@ export type Logger = (
 ) => void;
 
 /**
- * Makes a logger that writes one JSON object a line: `{"at","level","source","event",…fields}`.
+ * Creates a logger that writes one JSON object per line: `{"at","level","source","event",…fields}`.
  *
- * @param source Who logs, for example the edge function's name.
+ * @param source The source of the events, for example the edge function's name.
  */
 export function createLogger(source: string): Logger {
   return (level, event, fields = {}) => {
     const line = JSON.stringify({ at: new Date().toISOString(), level, source, event, ...fields });
-    // The one place that writes to the console: edge logs are what goes there.
+    // The only code that writes to the console, which is the log of edge functions.
     // deno-lint-ignore no-console
     console[level](line);
   };

@@ -1,19 +1,19 @@
 import { SwarmError } from "../errors/swarm_error.ts";
 
-/** Which pages may call the endpoint. */
+/** The pages that may call the endpoint. */
 export interface OriginPolicy {
-  /** Address of the project, whose own pages may. */
+  /** URL of the project, whose own pages are allowed. */
   readonly projectUrl: string;
-  /** Further origins, as browsers write them. */
+  /** Further allowed origins, as browsers write them. */
   readonly allowedOrigins: readonly string[];
 }
 
 const LOOPBACK_HOST = /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /**
- * Keeps pages of other origins away, which could otherwise act through a visitor's browser. A
- * request without an origin comes from no page. On a project that itself lives on loopback the
- * request's host must be loopback too: a foreign name there is DNS rebinding.
+ * Rejects pages of other origins, which could otherwise act through a visitor's browser. A request
+ * without an origin does not come from a page. On a local project the request's host must be
+ * loopback too: another name there is DNS rebinding.
  *
  * @throws FORBIDDEN
  */
@@ -22,17 +22,21 @@ export function assertOriginAllowed(request: Request, policy: OriginPolicy): voi
   if (isLoopback(new URL(policy.projectUrl).hostname) && !isLoopback(hostname)) {
     throw new SwarmError(
       "FORBIDDEN",
-      `Cannot answer for the host ${host}: this is a local project`,
+      `Cannot serve the host ${host}: this is a local project`,
       {
-        hint: `Call the project at ${policy.projectUrl}.`,
+        hint: `Send the request to ${policy.projectUrl}.`,
       },
     );
   }
   const origin = request.headers.get("origin");
   if (origin === null || isOriginAllowed(origin, policy)) return;
-  throw new SwarmError("FORBIDDEN", `Pages of the origin ${origin} may not call this endpoint`, {
-    hint: "Add the origin to SUPASWARM_ALLOWED_ORIGINS.",
-  });
+  throw new SwarmError(
+    "FORBIDDEN",
+    `Cannot serve the request: the origin ${origin} is not allowed`,
+    {
+      hint: "Add the origin to SUPASWARM_ALLOWED_ORIGINS.",
+    },
+  );
 }
 
 /** Whether an origin is loopback, the project's own, or one that the operator named. */

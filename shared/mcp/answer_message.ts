@@ -5,25 +5,25 @@ import { buildServer } from "./build_server.ts";
 import type { Exchange } from "./exchange.ts";
 import type { DescribedServer, FoundTool } from "./tool_directory.ts";
 
-/** Imported when first needed, while the database is asked: who is turned away never needs it. */
+/** Imported on first use, in parallel with the database query: rejected callers never need it. */
 const loadSdk = lazily(() => import("../vendor/mcp_server.js"));
 
 /**
- * How often an idle stream carries a comment. Proxies notice that a client has gone only when they
- * write to it, and what it called must not go on for longer than this.
+ * Interval of comments in an idle stream. Proxies notice a disconnected client only when they write
+ * to it, and its call must not continue for longer than this.
  */
 const SIGN_OF_LIFE_MS = 2_000;
 
-/** Methods whose answer depends on what the endpoint's server can do. */
+/** Methods whose answer depends on the capabilities of the endpoint's server. */
 const DESCRIBED =
   /^(initialize$|server\/discover$|tools\/|resources\/|prompts\/|completion\/|logging\/)/;
 
 /**
- * Answers a message by the Model Context Protocol: of 2026-07-28, or of the earlier handshake,
- * both without a session.
+ * Answers a Model Context Protocol message: version 2026-07-28, or the earlier handshake, both
+ * without a session.
  *
- * @throws SwarmError what has to be told in HTTP: `TOOL_NOT_FOUND` for an unknown server,
- * `INSUFFICIENT_SCOPE` with `details.scopes`, `DATABASE_UNAVAILABLE`.
+ * @throws SwarmError for errors that must be HTTP responses: `TOOL_NOT_FOUND` for an unknown
+ * server, `INSUFFICIENT_SCOPE` with `details.scopes`, `DATABASE_UNAVAILABLE`.
  */
 export async function answerMessage(exchange: Exchange): Promise<Response> {
   const { message, log } = exchange;
@@ -45,7 +45,10 @@ export async function answerMessage(exchange: Exchange): Promise<Response> {
   );
 }
 
-/** Finds what the message calls, before anything is dispatched; null when that is not one tool. */
+/**
+ * Finds the called tool before anything is dispatched; null if the message does not call exactly
+ * one tool.
+ */
 async function findCalled({ message, directory }: Exchange): Promise<FoundTool | null> {
   const [name, ...others] = message.toolNames;
   if (name === undefined) return null;

@@ -12,7 +12,7 @@ import { toProtocolError } from "./protocol_error.ts";
 import { endpointIdentity } from "./server_identity.ts";
 import type { DescribedServer, FoundTool, WireTool } from "./tool_directory.ts";
 
-/** What a caller may use differs, so a list is for that caller's cache alone. */
+/** Callers have different permissions, so a list may only be cached for one caller. */
 const CACHE_HINT = { ttlMs: 60_000, cacheScope: "private" } as const;
 const CACHED_METHODS = [
   "server/discover",
@@ -23,15 +23,15 @@ const CACHED_METHODS = [
   "prompts/list",
 ] as const;
 
-/** What is known before the SDK reads the message. */
+/** The data known before the SDK reads the message. */
 export interface BuildOptions {
-  /** The endpoint's server, where the message needs it. */
+  /** The endpoint's server, if the message needs it. */
   readonly described: DescribedServer | null;
-  /** The tool that a single call names. */
+  /** The tool of a single call. */
   readonly called: FoundTool | null;
 }
 
-/** Makes the server that answers one message. */
+/** Creates the server that answers one message. */
 export function buildServer(
   sdk: McpSdk,
   exchange: Exchange,
@@ -64,13 +64,16 @@ export function buildServer(
   }
   return mcp;
 
-  /** The SDK compares `Mcp-Param-*` headers with the arguments, by the schema of a tool it knows. */
+  /**
+   * The SDK compares `Mcp-Param-*` headers with the arguments, using the schema of a registered
+   * tool.
+   */
   function mirrorHeaders(server: McpServer, inputSchema: JsonObject): void {
     if (!JSON.stringify(inputSchema).includes('"x-mcp-header"')) return;
     const [name] = exchange.message.toolNames;
     if (name !== undefined) {
       server.registerTool(name, { inputSchema: asStandardSchema(inputSchema) }, () => {
-        throw new Error("The handler of tools/call stands before this one");
+        throw new Error("Cannot call the tool: the handler of tools/call must run before this one");
       });
     }
   }
@@ -94,7 +97,7 @@ function capabilitiesOf(features: ServerFeatures | null): ServerCapabilities {
   };
 }
 
-/** A JSON Schema in the form that the SDK takes; the gateway does the validating. */
+/** A JSON Schema in the form that the SDK accepts; the gateway validates. */
 function asStandardSchema(schema: JsonObject) {
   const json = { ...schema };
   return {

@@ -29,19 +29,18 @@ import type { Exchange, McpSdk } from "./exchange.ts";
 import { offeredNameOf } from "../tool_contracts/tool_versions.ts";
 import type { FoundTool } from "./tool_directory.ts";
 
-/** An exchange with the tool that its one call names; null for one of several calls. */
+/** An exchange with the tool of its single call; null if it has several calls. */
 export interface CallExchange extends Exchange {
   readonly called: FoundTool | null;
 }
 
-/** Of a tool that does not exist, as it is repeated to the caller. */
+/** Maximum length of an unknown tool's name in a message. */
 const MAX_NAME_CHARACTERS = 300;
 const LOG_LEVEL_KEY = "io.modelcontextprotocol/logLevel";
 
 /**
- * Runs a `tools/call` through the gateway. What goes wrong is a result that a model can read; errors
- * of the protocol are an unknown tool, a question that the client cannot answer, and a state that is
- * not the one it was given.
+ * Runs a `tools/call` through the gateway. A failure is a result that a model can read; protocol
+ * errors are only an unknown tool, a question that the client cannot answer, and an invalid state.
  */
 export async function handleCall(
   sdk: McpSdk,
@@ -76,7 +75,7 @@ export async function handleCall(
   }
 }
 
-/** Of a tool that cannot be listed now the client may know a schema from before. */
+/** For a tool that cannot be listed now, the client may have an earlier schema. */
 function resultOptions(found: FoundTool): ResultOptions {
   return { hasOutputSchema: found.kind !== "tool" || found.tool.outputSchema !== undefined };
 }
@@ -121,7 +120,7 @@ function toRequest(
   };
 }
 
-/** A client of the earlier protocol sets its level in a request of its own, which is not kept. */
+/** A client of the earlier protocol sets its level in a separate request, which is not stored. */
 function logsFor({ envelope, log, signal }: ServerContext["mcpReq"]): { logs?: ToolLogSink } {
   const level = envelope === undefined
     ? "debug"
@@ -129,24 +128,27 @@ function logsFor({ envelope, log, signal }: ServerContext["mcpReq"]): { logs?: T
   if (typeof level !== "string") return {};
   const write: ToolLogSink["write"] = ({ level, data, logger }) => {
     if (signal.aborted) return;
-    log(level, data, logger).catch(() => {}); // A client that has gone needs no log.
+    log(level, data, logger).catch(() => {}); // A disconnected client needs no log.
   };
   return { logs: { level: level as ToolLogLevel, write } };
 }
 
-/** Progress, and the text of the answer as progress whose messages are its pieces. */
+/** Progress, and the answer's text as progress messages. */
 function progressSinks(progressToken: string | number, mcpReq: ServerContext["mcpReq"]) {
   const tell = progressTeller(progressToken, mcpReq);
   let characters = 0;
   const onText = ({ text }: StreamedText) => {
-    // Grows also with an empty piece.
+    // Increases even for an empty part.
     characters += Math.max(1, text.length);
     tell({ done: characters, message: text });
   };
   return { onProgress: tell, onText };
 }
 
-/** The protocol wants progress to grow, whatever the tool says, and none after the end. */
+/**
+ * The protocol requires progress to increase, regardless of the tool's values, and none after the
+ * end.
+ */
 function progressTeller(
   progressToken: string | number,
   { notify, signal }: ServerContext["mcpReq"],
@@ -162,7 +164,7 @@ function progressTeller(
         progress: done,
         ...definedOnly({ total, message }),
       },
-    }).catch(() => {}); // A client that has gone needs no progress.
+    }).catch(() => {}); // A disconnected client needs no progress.
   };
 }
 

@@ -12,7 +12,9 @@ import type {
 import type { CallToolResult } from "../vendor/mcp_server.js";
 import { META_PREFIX, underBothNames } from "../tool_contracts/meta_keys.ts";
 
-/** A call's result as the Model Context Protocol has it, also of the plain JSON endpoint. */
+/**
+ * A call's result in the form of the Model Context Protocol, also used by the plain JSON endpoint.
+ */
 export interface ToolCallResult {
   readonly content: JsonValue;
   readonly structuredContent?: JsonValue;
@@ -20,11 +22,11 @@ export interface ToolCallResult {
   readonly _meta: JsonObject;
 }
 
-/** What is known of the tool whose result it is. */
+/** Facts about the tool that produced the result. */
 export interface ResultOptions {
   /**
-   * The client may hold the result's structure against a schema, and some do with errors too: what
-   * the product says of a failure then stands in `_meta` alone.
+   * The client may validate the result's structure, and some clients do so for errors too: then
+   * details of a failure are only in `_meta`.
    */
   readonly hasOutputSchema: boolean;
 }
@@ -76,7 +78,7 @@ export function resultOfUnknown(
   };
 }
 
-/** The result that tells a caller why the gateway refused. */
+/** The result that reports the gateway's refusal to a caller. */
 export function resultOfRefusal(
   refusal: SwarmError,
   { hasOutputSchema }: ResultOptions,
@@ -98,12 +100,12 @@ export function resultOfRefusal(
   };
 }
 
-/** The result in the SDK's own type, which knows the protocol's blocks and nothing of JSON. */
+/** The result in the SDK's own type, which is narrower than JSON. */
 export function toSdkResult(result: ToolCallResult): CallToolResult {
   return result as unknown as CallToolResult;
 }
 
-/** What a form for feedback and an editor for SQL need of a failure. */
+/** The details of a failure that a feedback form and an SQL editor need. */
 export function failureOf(
   answer: Pick<AnsweredCall, "errorCode" | "lastSql" | "consecutiveFailures">,
 ): JsonObject {
@@ -116,14 +118,14 @@ export function failureOf(
   };
 }
 
-/** The ids of a refused call, where it was one that is written down. */
+/** The ids of a refused call, if it was recorded. */
 function trailIn(details: JsonValue | undefined): JsonObject {
   if (!isJsonObject(details) || details.feedback_token === undefined) return {};
   const { feedback_token, execution_id = null } = details;
   return underBothNames({ feedback_token, execution_id });
 }
 
-/** The `_meta` of a call that asks its caller, so that the asking too can be graded and found. */
+/** The `_meta` of a call that requests input, so that the request can be graded and found. */
 export function metaOfAsking(asking: InputRequiredCall): JsonObject {
   return { ...asking.meta, ...trailOf(asking), ...externalMeta(asking) };
 }
@@ -135,7 +137,7 @@ function trailOf({ feedbackToken, executionId, toolVersion }: ToolCallOutcome): 
   };
 }
 
-/** An error of the product, in one form; what a tool says itself stays as it is. */
+/** An error of the product in a uniform format; a tool's own message stays unchanged. */
 function errorOf(answer: AnsweredCall): JsonObject | null {
   const { errorCode, errorClass, retryAfterMs } = answer;
   if (errorCode === undefined) return null;
@@ -164,14 +166,14 @@ function errorMeta(error: JsonObject | null): JsonObject {
   return error === null ? {} : { [`${META_PREFIX}error`]: error };
 }
 
-/** The text of a refusal without its hint, which is told apart. */
+/** The text of a refusal without its hint, which is separate. */
 export function messageOf({ text, hint }: AnsweredCall): string {
   return hint !== undefined && text.endsWith(hint)
     ? text.slice(0, -hint.length).replace(/(\s*EXCEEDED_RETRIES:)?[.\s]+$/, "")
     : text;
 }
 
-/** What is told of a call because somebody else's server ran it. */
+/** Additional facts about a call to an external server. */
 export function externalMeta({ external }: Pick<AnsweredCall, "external">): JsonObject {
   if (external === undefined) return {};
   const { responseTimeMs, originalError } = external;

@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject } from "../json.ts";
 import type { JSONRPCMessage, Server, Transport } from "../vendor/mcp_server.js";
 
 /**
- * Adds entries to the `_meta` with which a server presents itself, in `initialize` and
- * `server/discover` alike. The SDK answers both itself, so the answer is added to on its way out.
+ * Adds entries to the `_meta` of `initialize` and `server/discover`. The SDK answers both itself,
+ * so the outgoing answer is extended.
  */
 export function addDiscoveryMeta(server: Server, meta: JsonObject): void {
   const connect = server.connect.bind(server);
@@ -14,7 +14,7 @@ export function addDiscoveryMeta(server: Server, meta: JsonObject): void {
   };
 }
 
-/** Of all results only these two say what the server can do. */
+/** Only these two results describe the server's capabilities. */
 function withMeta(message: JSONRPCMessage, meta: JsonObject): JSONRPCMessage {
   if (!("result" in message) || !("capabilities" in message.result)) return message;
   const { _meta: own } = message.result;

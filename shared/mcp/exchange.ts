@@ -4,9 +4,9 @@ import type { ToolGateway } from "../tool_contracts/tool_gateway.ts";
 import type { McpMessage } from "./mcp_message.ts";
 import type { ToolDirectory } from "./tool_directory.ts";
 
-/** One message to the endpoint, by whom, and what it works with. */
+/** One message to the endpoint, its caller and its dependencies. */
 export interface Exchange {
-  /** Null: all servers, names prefixed. */
+  /** Null for all servers, with prefixed names. */
   readonly server: string | null;
   readonly message: McpMessage;
   readonly caller: ToolCaller;
@@ -14,10 +14,10 @@ export interface Exchange {
   readonly tracestate: string | null;
   readonly directory: ToolDirectory;
   readonly gateway: ToolGateway;
-  /** Keeps the instance until the work is written down, also when the caller has gone. */
+  /** Keeps the instance alive until the work is recorded, even if the caller disconnected. */
   readonly keepAlive: (work: Promise<unknown>) => void;
   readonly log: Logger;
 }
 
-/** The SDK, imported when first needed. */
+/** The SDK, imported on first use. */
 export type McpSdk = typeof import("../vendor/mcp_server.js");

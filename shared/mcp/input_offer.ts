@@ -6,8 +6,8 @@ import type { ServerContext } from "../vendor/mcp_server.js";
 const CLIENT_CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities";
 
 /**
- * What a message lets its client be asked, and what it answers. Only the stateless protocol can ask
- * within a request, so a client of the earlier one offers nothing here.
+ * The input that a message's client can provide, and its answers. Only the stateless protocol can
+ * request input within a call, so a client of the earlier one offers nothing.
  */
 export function inputOffer(
   { envelope, inputResponses, requestState }: Pick<

@@ -5,7 +5,7 @@ import { META_PREFIX } from "../tool_contracts/meta_keys.ts";
 import { catalogueKeyOf } from "../tool_contracts/tool_versions.ts";
 import type { WireTool } from "./tool_directory.ts";
 
-/** A tool as the endpoint lists it. */
+/** A tool in the endpoint's list. */
 export function toListedTool({ wireName, tool }: WireTool): Tool {
   const { version, deprecated, title, description, inputSchema, outputSchema, annotations } = tool;
   const meta: JsonObject = version === null ? {} : {
@@ -20,6 +20,6 @@ export function toListedTool({ wireName, tool }: WireTool): Tool {
     ...definedOnly({ outputSchema, annotations }),
     ...(version === null ? {} : { _meta: meta }),
   };
-  // Schemas are JSON that came from a server; the SDK's type only names some of their members.
+  // Schemas are JSON from a server; the SDK's type declares only some of their members.
   return listed as unknown as Tool;
 }

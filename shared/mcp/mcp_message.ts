@@ -7,24 +7,24 @@ import { toStorableJson } from "../storable_json.ts";
 
 const CLIENT_INFO_KEY = "io.modelcontextprotocol/clientInfo";
 
-/** A JSON-RPC message as far as it matters before the SDK reads it. */
+/** The parts of a JSON-RPC message that are needed before the SDK reads it. */
 export interface McpMessage {
-  /** Its body is read already, and stands there again only where {@linkcode body} is undefined. */
+  /** Its body is already consumed, and available again only if {@linkcode body} is undefined. */
   readonly request: Request;
-  /** Undefined when the body is no JSON; what to say about that is the SDK's to know. */
+  /** Undefined if the body is not JSON; the SDK then creates the error. */
   readonly body: JsonValue | undefined;
   /** Methods that the body calls: one, or several in a batch of the earlier protocol. */
   readonly methods: readonly string[];
   /** Names in the body's tool calls. Never the `Mcp-Name` header: it is the caller's claim. */
   readonly toolNames: readonly string[];
-  /** What the calling program says it is, where the message tells. */
+  /** The calling program's name, if the message has it. */
   readonly clientName: string | null;
 }
 
 /**
  * Reads a message. Characters that Postgres cannot hold become U+FFFD.
  *
- * @throws BODY_INVALID when it goes beyond the limits; `details.limit` names the one.
+ * @throws BODY_INVALID if it exceeds a limit, named in `details.limit`.
  */
 export async function readMessage(request: Request): Promise<McpMessage> {
   const bytes = await readBody(request, MESSAGE_LIMITS.bytes);
@@ -50,7 +50,7 @@ function toolNameOf({ method, params }: JsonObject): string[] {
   return method === "tools/call" && typeof name === "string" ? [name] : [];
 }
 
-/** Of the message's own envelope, or of the handshake. */
+/** From the message's own envelope, or from the handshake. */
 function clientNameOf({ params }: JsonObject): string | null {
   const { _meta, clientInfo } = asJsonObject(params);
   const { name } = asJsonObject(asJsonObject(_meta)[CLIENT_INFO_KEY] ?? clientInfo);

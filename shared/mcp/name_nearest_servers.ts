@@ -4,7 +4,7 @@ import { nearestNames } from "../nearest_names.ts";
 import type { ToolCaller } from "../tool_contracts/tool_caller.ts";
 import type { ToolGateway } from "../tool_contracts/tool_gateway.ts";
 
-/** Who asked for which server. */
+/** The caller and the requested server. */
 export interface AskedServer {
   readonly server: string;
   readonly gateway: ToolGateway;
@@ -12,7 +12,7 @@ export interface AskedServer {
   readonly signal: AbortSignal;
 }
 
-/** The error; for a server that does not exist, with those of the caller that it may have meant. */
+/** The error; for a server that does not exist, with similar names among the caller's servers. */
 export async function nameNearestServers(
   error: SwarmError,
   { server, gateway, caller, signal }: AskedServer,
@@ -25,7 +25,7 @@ export async function nameNearestServers(
   if (known.length === 0) return error;
   return new SwarmError(error.code, error.message, {
     cause: error,
-    hint: `There is: ${known.join(", ")}.`,
+    hint: `Your servers: ${known.join(", ")}.`,
     ...definedOnly({ details: error.details }),
   });
 }

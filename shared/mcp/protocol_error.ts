@@ -2,7 +2,7 @@ import type { SwarmError } from "../errors/swarm_error.ts";
 import { asJsonObject, type JsonObject } from "../json.ts";
 import type { McpSdk } from "./exchange.ts";
 
-/** An error of the product as an error of the protocol, for what has no result to tell it in. */
+/** Converts an error of the product to a protocol error, for requests without an error result. */
 export function toProtocolError(
   sdk: McpSdk,
   error: SwarmError,

@@ -1,9 +1,10 @@
-/** Where the platform's gateway serves edge functions; it takes this off before a function sees it. */
+/**
+ * Path prefix of edge functions, which the platform's gateway removes before a function sees it.
+ */
 const FUNCTIONS_PREFIX = "/functions/v1";
 
 /**
- * The origin that the client called: a custom domain, or a tunnel, is not what the project itself
- * is configured with.
+ * The origin that the client called: a custom domain or a tunnel differs from the configured one.
  */
 export function publicOrigin(request: Request): string {
   const url = new URL(request.url);
@@ -11,11 +12,11 @@ export function publicOrigin(request: Request): string {
   const host = request.headers.get("x-forwarded-host") ?? url.host;
   const port = request.headers.get("x-forwarded-port") ?? "";
   const address = `${scheme}://${host.includes(":") || port === "" ? host : `${host}:${port}`}`;
-  // Forwarded headers are the client's to forge; what is no address falls back to the request's own.
+  // A client can forge forwarded headers; an invalid address falls back to the request's own.
   return URL.canParse(address) ? new URL(address).origin : url.origin;
 }
 
-/** The address of the protected resource (RFC 9728) that a request is for. */
+/** The URL of the requested protected resource (RFC 9728). */
 export function resourceUrl(request: Request): string {
   const { pathname } = new URL(request.url);
   const path = pathname.replace(/\/oauth-protected-resource$/, "").replace(/\/+$/, "");

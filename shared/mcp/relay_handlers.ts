@@ -7,7 +7,7 @@ import type { Exchange, McpSdk } from "./exchange.ts";
 import { inputOffer } from "./input_offer.ts";
 import { toProtocolError } from "./protocol_error.ts";
 
-/** Methods that are passed on for a server with these features. */
+/** Methods that are forwarded for a server with these features. */
 export function relayedMethods(features: ServerFeatures): readonly RelayMethod[] {
   return [
     ...(features.hasResources
@@ -18,7 +18,7 @@ export function relayedMethods(features: ServerFeatures): readonly RelayMethod[]
   ];
 }
 
-/** Lets a server answer these methods by passing them on through the gateway. */
+/** Lets a server answer these methods by forwarding them through the gateway. */
 export function registerRelays(
   sdk: McpSdk,
   server: Server,
@@ -40,14 +40,14 @@ export function registerRelays(
         throw error instanceof SwarmError ? toProtocolError(sdk, error, params) : error;
       }
     };
-    // Each method has a result type of its own; what comes back is the server's own answer.
+    // Each method has its own result type; the result is the server's own answer.
     server.setRequestHandler(method, handle as never);
   }
 }
 
 /**
- * Accepts subscriptions of the earlier protocol to resources that exist. None is announced as a
- * capability and none is ever told of anything: there is no stream between requests to tell it on.
+ * Accepts subscriptions of the earlier protocol to existing resources. They are not announced as a
+ * capability and never get a notification: there is no stream between requests.
  */
 export function acceptSubscriptions(
   sdk: McpSdk,
@@ -76,7 +76,7 @@ export function acceptSubscriptions(
   }
 }
 
-/** What a server allows everybody's cache is still given out by grants here. */
+/** A result that a server marks as publicly cacheable still depends on grants here. */
 function forThisCallerAlone(result: JsonObject): JsonObject {
   return "cacheScope" in result ? { ...result, cacheScope: "private" } : result;
 }

@@ -2,8 +2,8 @@ import type { SwarmError } from "../errors/swarm_error.ts";
 import { asJsonObject } from "../json.ts";
 
 /**
- * The `WWW-Authenticate` header of a 403 for missing scopes (RFC 6750): it names all that the
- * operation needs, so that a client asks its user once.
+ * The `WWW-Authenticate` header of a 403 for missing scopes (RFC 6750): it lists all scopes that
+ * the operation needs, so that a client asks its user only once.
  */
 export function scopeChallenge(error: SwarmError, resourceMetadataUrl: string): string {
   const { scopes, missing_scopes } = asJsonObject(error.details);

@@ -2,21 +2,21 @@ import type { JsonObject } from "../json.ts";
 import type { ServerFeatures, ServerSummary } from "../tool_contracts/server_tools.ts";
 import type { DescribedServer } from "./tool_directory.ts";
 
-/** Of what is part of the product; what a tool's own version is stands in its `_meta`. */
+/** Version of the product's own servers; a tool's version is in its `_meta`. */
 const ENDPOINT_VERSION = "1.0.0";
 
-/** What the gateway adds to a server that is not part of the product. */
+/** Text that the gateway adds for an external server. */
 const ENHANCEMENTS = ["retry_logic", "response_formatting", "error_translation"];
 
 const ALL_SERVERS: EndpointIdentity = {
   name: "SupaSwarm",
   version: ENDPOINT_VERSION,
-  description: "Every tool server of this project that you may use, through one gateway.",
+  description: "All tool servers of this project that you may use, through one gateway.",
   instructions: "Tools are named <server>__<tool>. Grade a result with the feedback_token in its " +
     "_meta.",
 };
 
-/** A server as it presents itself to clients. */
+/** A server's identity for clients. */
 export interface ServerInfo {
   readonly name: string;
   readonly version: string;
@@ -30,7 +30,7 @@ export interface ServerInfo {
   readonly metadata: JsonObject;
 }
 
-/** How a registered server presents itself. */
+/** The identity of a registered server. */
 export function serverInfoOf(
   server: DescribedServer["server"],
   features: ServerFeatures | null,
@@ -49,12 +49,12 @@ export function serverInfoOf(
   };
 }
 
-/** The name that clients are shown: it says when the gateway stands before somebody else's server. */
+/** The display name for clients: it shows if the gateway forwards to an external server. */
 export function shownName({ name, external }: Pick<ServerSummary, "name" | "external">): string {
   return external === null ? name : `${name} (Enhanced)`;
 }
 
-/** What discovery tells, in `_meta`, of a server that is not part of the product. */
+/** The facts about an external server in the `_meta` of discovery. */
 export function discoveryMeta({ external }: Pick<ServerSummary, "external">): JsonObject {
   if (external === null) return {};
   const { endpoint, docsUrl, capabilities } = external;
@@ -66,18 +66,18 @@ export function discoveryMeta({ external }: Pick<ServerSummary, "external">): Js
   };
 }
 
-/** What an endpoint says of itself. */
+/** An endpoint's self-description. */
 export interface EndpointIdentity {
   readonly name: string;
   readonly version: string;
   readonly description?: string;
-  /** How to use it, for the client's model. */
+  /** Instructions for the client's model. */
   readonly instructions?: string;
   /** See {@linkcode discoveryMeta}. */
   readonly meta?: JsonObject;
 }
 
-/** Name and instructions of an endpoint, by what is known of its server. */
+/** Name and instructions of an endpoint, derived from its server. */
 export function endpointIdentity(
   slug: string | null,
   described: DescribedServer | null,

@@ -1,13 +1,13 @@
 import type { Caller } from "../http/authenticate.ts";
 import type { ToolCaller } from "../tool_contracts/tool_caller.ts";
 
-/** What a request may say of its call beside who it is. */
+/** Details of a call in addition to the caller's identity. */
 export interface CallerDetails {
   readonly clientName?: string | null;
   readonly sessionId?: string | null;
-  /** Its calls belong together although they name no session. @default false */
+  /** Its calls belong together although they have no session id. @default false */
   readonly joinsSession?: boolean;
-  /** Only of a secret key; whoever takes the request has seen to that. */
+  /** Only with a secret key; the endpoint must have checked that. */
   readonly onBehalfOf?: string | null;
   /** As `onBehalfOf`. */
   readonly agentId?: string | null;
@@ -15,7 +15,7 @@ export interface CallerDetails {
   readonly taskId?: string | null;
 }
 
-/** As whom a call through an endpoint acts. */
+/** The identity that a call through an endpoint acts as. */
 export function toToolCaller(caller: Caller, details: CallerDetails): ToolCaller {
   const { clientName = null, sessionId = null, joinsSession = false } = details;
   switch (caller.kind) {

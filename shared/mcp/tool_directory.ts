@@ -15,67 +15,67 @@ import { CONCURRENT_LISTINGS, FIRST_WAIT_MS } from "./listing_limits.ts";
 import { nameNearestServers } from "./name_nearest_servers.ts";
 
 const SEPARATOR = "__";
-/** No slug and no name of a tool, with its version, is longer. */
+/** Maximum length of a slug, and of a tool name with its version. */
 const MAX_SLUG_CHARACTERS = 63;
 const MAX_TOOL_NAME_CHARACTERS = 300;
 
-/** A tool under the name that it has at this endpoint. */
+/** A tool with its name at this endpoint. */
 export interface WireTool {
   readonly wireName: string;
   readonly server: ServerSummary;
   readonly tool: ListedTool;
 }
 
-/** What a wire name leads to. */
+/** The target of a wire name. */
 export type FoundTool =
   | {
     readonly kind: "tool";
     readonly server: string;
     readonly tool: CallableTool;
-    /** Only of {@linkcode ToolDirectory.prepare}, for the one call. */
+    /** Only from {@linkcode ToolDirectory.prepare}, for the single call. */
     readonly prepared?: PreparedCall;
   }
   /**
-   * The server's tools cannot be listed now, nobody has approved this one's definition, or a policy
-   * forbids it; the call itself will tell why.
+   * The server's tools cannot be listed now, this tool's definition is not approved, or a policy
+   * forbids it; the call reports the reason.
    */
   | { readonly kind: "unlisted"; readonly server: string; readonly toolName: string }
   | { readonly kind: "unknown"; readonly nearest: readonly string[] };
 
-/** What is known of an endpoint's server. */
+/** Facts about an endpoint's server. */
 export interface DescribedServer {
   readonly server: PreparedCall["server"];
-  /** Null when the server cannot be asked now. */
+  /** Null if the server is not available now. */
   readonly features: ServerFeatures | null;
 }
 
-/** What one caller finds at one endpoint, for the time of one request. */
+/** The tools of one endpoint for one caller, during one request. */
 export interface ToolDirectory {
   /**
-   * Tools that the caller may call, sorted by wire name. Of the endpoint of all, those of servers
-   * that cannot be asked are left out; an endpoint's one server throws why it cannot be asked.
+   * Tools that the caller may call, sorted by wire name. The endpoint of all servers omits
+   * unavailable servers; an endpoint of one server throws the reason why it is unavailable.
    */
   list(): Promise<readonly WireTool[]>;
   find(wireName: string): Promise<FoundTool>;
-  /** As `find()` for one call, which is looked up at once where no list is needed for it. */
+  /** Like `find()` for one call, which is looked up immediately if it needs no list. */
   prepare(wireName: string): Promise<FoundTool>;
-  /** The endpoint's one server; null for the endpoint of all. */
+  /** The endpoint's server; null for the endpoint of all servers. */
   describe(): Promise<DescribedServer | null>;
 }
 
-/** What a directory is made from. */
+/** Options of a directory. */
 export interface ToolDirectoryOptions {
   readonly gateway: ToolGateway;
   readonly caller: ToolCaller;
-  /** Null: all servers. */
+  /** Null for all servers. */
   readonly server: string | null;
   readonly signal: AbortSignal;
   readonly log: Logger;
 }
 
 /**
- * Makes a directory. Its methods throw what the gateway throws when the database is away, the
- * endpoint's server does not exist, or the caller may use nothing of it.
+ * Creates a directory. Its methods throw the gateway's errors if the database is unavailable, the
+ * endpoint's server does not exist, or the caller may use none of its tools.
  */
 export function createToolDirectory(options: ToolDirectoryOptions): ToolDirectory {
   const { gateway, caller, server, signal, log } = options;
@@ -119,7 +119,7 @@ export function createToolDirectory(options: ToolDirectoryOptions): ToolDirector
       if (!isServersFault(error)) {
         throw await nameNearestServers(error, { server: slug, gateway, caller, signal });
       }
-      // One dead server takes nothing from the others.
+      // One unavailable server does not affect the others.
       log("warn", "mcp.server_left_out", { server: slug, code: error.code });
       faults.set(slug, error);
       return null;
@@ -176,8 +176,8 @@ export function createToolDirectory(options: ToolDirectoryOptions): ToolDirector
   }
 
   /**
-   * The readings that name a server of the caller's; of a name that has none, the one with the
-   * shortest slug, which says why not.
+   * The readings that name one of the caller's servers; if there is none, the one with the shortest
+   * slug, for the error.
    */
   async function likelyReadings(wireName: string): Promise<readonly Reading[]> {
     const all = readings(wireName);
@@ -188,9 +188,8 @@ export function createToolDirectory(options: ToolDirectoryOptions): ToolDirector
   }
 
   /**
-   * A slug may hold the separator itself, so every server that can be meant is looked at. What the
-   * one with the longest slug may have is never looked for at another, which could have put its
-   * own tool there.
+   * A slug may contain the separator, so every possible server is checked. A tool of the server
+   * with the longest slug is never resolved at another server, which could impersonate it.
    */
   async function findInAll(wireName: string): Promise<FoundTool> {
     for (const { slug, toolName } of await likelyReadings(wireName)) {
@@ -206,7 +205,9 @@ export function createToolDirectory(options: ToolDirectoryOptions): ToolDirector
   }
 }
 
-/** Of tools with one wire name, that of the server with the longest slug, to which a call leads. */
+/**
+ * If several tools have the same wire name, the server with the longest slug wins, as in a call.
+ */
 function withoutShadows(tools: readonly WireTool[]): WireTool[] {
   const byName = new Map<string, WireTool>();
   for (const tool of tools) {
@@ -222,13 +223,13 @@ function isHeldBack(toolName: string, { quarantined, forbidden }: ServerTools): 
   return quarantined.some(({ name }) => name === toolName) || forbidden.includes(toolName);
 }
 
-/** A server and its tool, as a wire name may mean them. */
+/** A possible reading of a wire name: a server and its tool. */
 interface Reading {
   readonly slug: string;
   readonly toolName: string;
 }
 
-/** The ways to read a wire name, the longest slug first; none of a name that no tool can have. */
+/** The possible readings of a wire name, the longest slug first; none for an impossible name. */
 function readings(wireName: string): Reading[] {
   const found: Reading[] = [];
   let end = wireName.lastIndexOf(SEPARATOR, MAX_SLUG_CHARACTERS);
@@ -244,7 +245,7 @@ function readingsOf(slug: string, toolName: string): Reading[] {
   return toolName.length > MAX_TOOL_NAME_CHARACTERS ? [] : [{ slug, toolName }];
 }
 
-/** Whether the server itself is at fault, rather than the caller or the database. */
+/** Whether the server caused the error, not the caller or the database. */
 function isServersFault({ code }: SwarmError): boolean {
   switch (code) {
     case "DATABASE_UNAVAILABLE":
@@ -270,7 +271,7 @@ function wireTools(answer: ServerTools | null, prefix: string): WireTool[] {
 }
 
 function sortByName(tools: readonly WireTool[]): WireTool[] {
-  // By code unit: the order must not depend on the machine's language.
+  // By code unit: the order must not depend on the machine's locale.
   return [...tools].sort((a, b) => a.wireName < b.wireName ? -1 : 1);
 }
 

@@ -3,24 +3,24 @@ import { parseJsonOrUndefined } from "../json/parse_json.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { ACTOR_HEADER, TASK_HEADER } from "../http/actor_headers.ts";
 
-/** For whose tools a fetch sends. */
+/** Options of an agent's fetch. */
 export interface AgentFetchOptions {
-  /** Null: an agent outside of a task. */
+  /** Null for an agent outside of a task. */
   readonly taskId: string | null;
-  /** Of the project; no request of an agent carries one, wherever it goes. */
+  /** The project's secret keys; an agent's request must not contain any of them. */
   readonly secretKeys: readonly string[];
   /** The project's own addresses, without a path. */
   readonly projectUrls: readonly string[];
-  /** Guarded against private addresses. */
+  /** A `fetch` that refuses private addresses. */
   readonly fetch: typeof fetch;
 }
 
 /**
- * Makes the `fetch` of an agent's tools. Every request says that an agent sends it, so that where it
- * reaches this project, under whichever of its names, it never acts as a person or as the project.
+ * Creates the `fetch` of an agent's tools. Every request is marked as an agent's, so that it never
+ * acts as a person or as the project if it reaches this project, under any of its names.
  *
  * The fetch rejects with `SwarmError` `TOOL_ADDRESS_FORBIDDEN` for the project's own Auth, which
- * does not know agents, and `AGENT_NOT_ALLOWED` for a request that carries a secret key.
+ * does not support agents, and `AGENT_NOT_ALLOWED` for a request with a secret key.
  */
 export function createAgentFetch(options: AgentFetchOptions): typeof fetch {
   const { taskId, secretKeys, projectUrls } = options;
@@ -32,7 +32,7 @@ export function createAgentFetch(options: AgentFetchOptions): typeof fetch {
     if (carriesSecretKey(request, url, secretKeys)) throw secretKeyForbidden();
     const headers = new Headers(request.headers);
     headers.set(ACTOR_HEADER, "agent");
-    // Whatever a template of the tool's config, or the agent through it, has set.
+    // Overrides headers set by the tool's config or, through it, by the agent.
     if (taskId === null) headers.delete(TASK_HEADER);
     else headers.set(TASK_HEADER, taskId);
     return await options.fetch(input, { ...init, headers });
@@ -40,7 +40,7 @@ export function createAgentFetch(options: AgentFetchOptions): typeof fetch {
 }
 
 function isAuthPath(pathname: string): boolean {
-  // A path may be escaped, and gateways join slashes.
+  // A path may be escaped, and gateways merge slashes.
   return /^\/+auth(\/|$)/i.test(decoded(pathname));
 }
 
@@ -59,7 +59,7 @@ function carriesSecretKey(request: Request, url: URL, secretKeys: readonly strin
   );
 }
 
-/** A key of the older kind: a token whose role is that of the service. */
+/** A legacy key: a token with the service role. */
 function holdsServiceToken(value: string): boolean {
   const payloads = value.matchAll(/eyJ[\w-]{5,2000}\.(eyJ[\w-]{5,2000})\.[\w-]/g);
   for (const [, payload = ""] of payloads) {
@@ -78,16 +78,16 @@ function authForbidden(): SwarmError {
   return new SwarmError(
     "TOOL_ADDRESS_FORBIDDEN",
     "Cannot call the project's own Auth: an agent may not sign in as a person or change an account",
-    { hint: "Have a person do it, or an edge function of the project." },
+    { hint: "Let a person do it, or an edge function of the project." },
   );
 }
 
 function secretKeyForbidden(): SwarmError {
   return new SwarmError(
     "AGENT_NOT_ALLOWED",
-    "Cannot send the request: it carries a secret key of the project, which an agent may not use",
+    "Cannot send the request: it contains a secret key of the project, which an agent may not use",
     {
-      hint: "Register what the tool does as a database function or an edge function, which run " +
+      hint: "Register the tool as a database function or an edge function, which run " +
         "with the rights of the task's owner.",
     },
   );

@@ -2,13 +2,13 @@ import { SwarmError } from "../errors/swarm_error.ts";
 
 const NULL_BODY_STATUSES: ReadonlySet<number> = new Set([101, 204, 205, 304]);
 
-/** As the runtime types it, which differs between versions. */
+/** The runtime's type, which differs between versions. */
 type Chunk = NonNullable<Response["body"]> extends ReadableStream<infer C> ? C : never;
 
 /**
- * The response with a body whose reading fails with `OUTPUT_TOO_LARGE` after `maxBytes`.
+ * Limits a response: reading its body fails with `OUTPUT_TOO_LARGE` after `maxBytes`.
  *
- * @param onExceeded Told when that happens, for readers that hide the error of a stream.
+ * @param onExceeded Called when that happens, for readers that hide a stream's error.
  */
 export function capBody(
   response: Response,
@@ -34,8 +34,8 @@ export function capBody(
 }
 
 /**
- * Whether the protocol itself hands on no more than that: the body ends with its declared length,
- * unless it comes in chunks or grows when it is decompressed.
+ * Whether the protocol already limits the body to its declared length: true unless it is chunked or
+ * compressed.
  */
 function isDeclaredWithin(headers: Headers, maxBytes: number): boolean {
   const length = headers.get("content-length");

@@ -1,8 +1,8 @@
 /**
- * Whether a request whose `fetch` rejected may have reached its server.
+ * Whether a request with a rejected `fetch` may have reached its server.
  *
- * Only failures known to come before the first byte of the request (name, connect, TLS) answer
- * false: a write is repeated on the strength of it, so doubt counts as sent.
+ * Returns false only for failures before the first byte of the request (name, connect, TLS),
+ * because a write is then repeated; in doubt it counts as sent.
  */
 export function mayHaveBeenSent(error: unknown): boolean {
   for (const message of messageChain(error)) {

@@ -5,21 +5,21 @@ import { JsonMeter } from "../json/json_meter.ts";
 import { describeExcess } from "../json/parse_json.ts";
 import { SseMeter } from "../json/sse_meter.ts";
 
-/** A reader parses what it is handed in one go: no more than this, however it arrived. */
+/** Maximum chunk size for a reader, because it parses each chunk without yielding. */
 const PIECE_BYTES = 32_768;
-/** After so much a timer of somebody else gets its turn. */
+/** After this much work, other timers get their turn. */
 const BYTES_A_TURN = 65_536;
 
-/** As the runtime types it, which differs between versions. */
+/** The runtime's type, which differs between versions. */
 type Body = NonNullable<Response["body"]>;
 type Chunk = Body extends ReadableStream<infer C> ? C : never;
 
 /**
- * The response with a body that is measured while it is read, for readers that parse JSON
- * themselves: beyond the limits reading fails before they hold a document to parse. Of a stream of
- * server-sent events each event is a document.
+ * Limits a response for readers that parse JSON themselves: the body is measured while it is read,
+ * and reading fails if it exceeds the limits, before they can parse it. In a stream of server-sent
+ * events each event is a document.
  *
- * @param onExceeded Called when that happens, for readers that hide the error of a stream.
+ * @param onExceeded Called when that happens, for readers that hide a stream's error.
  */
 export function guardJson(
   response: Response,
@@ -36,7 +36,7 @@ export function guardJson(
   return new Response(body, { status, statusText, headers });
 }
 
-/** A body that fails with what `toError` makes of the first excess. */
+/** A body that fails with the error of `toError` for the first exceeded limit. */
 export function measuredBody(
   body: Body,
   headers: Headers,

@@ -3,45 +3,47 @@ import { ACTOR_HEADER, TASK_HEADER } from "../http/actor_headers.ts";
 import { capBody } from "./cap_body.ts";
 import { assertUrlAllowed, type UrlPolicy } from "./url_policy.ts";
 
-/** How a guarded fetch behaves beyond the addresses it may reach. */
+/** Options of a guarded fetch in addition to its address policy. */
 export interface GuardedFetchPolicy extends UrlPolicy {
   /**
    * Bytes of a response body after which reading fails with `OUTPUT_TOO_LARGE`.
    * @default no cap
    */
   readonly maxBodyBytes?: number;
-  /** The fetch that sends the checked requests. @default the runtime's */
+  /** Sends the checked requests. @default the runtime's `fetch` */
   readonly fetch?: typeof fetch;
 }
 
 const MAX_REDIRECTS = 5;
 const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** All that another origin is told about us after a redirect; credentials may have any name. */
+/**
+ * The only headers sent to another origin after a redirect, because credentials may have any name.
+ */
 const HEADERS_FOR_OTHER_ORIGINS = [
   ...["accept", "accept-language", "content-type", "user-agent"],
-  // An address may lead back to this project, which has to know that an agent sends.
+  // The redirect may lead back to this project, which must see that an agent sent the request.
   ...[ACTOR_HEADER, TASK_HEADER],
 ];
 
-/** A request, and where its redirects may lead. */
+/** A request and the permitted targets of its redirects. */
 export interface GuardedRequestInit extends RequestInit {
   /** Host names with their ports. @default any host that the policy allows */
   readonly redirectHosts?: readonly string[] | undefined;
 }
 
-/** A `fetch` that reaches only what its policy allows. */
+/** A `fetch` that only reaches addresses allowed by its policy. */
 export type GuardedFetch = (
   input: RequestInfo | URL,
   init?: GuardedRequestInit,
 ) => Promise<Response>;
 
 /**
- * Makes a `fetch` that reaches only what the policy allows: the first address and each redirect
- * hop are checked, a redirect to another origin drops every header that could be a credential and
- * is refused when it would carry a body there.
+ * Creates a `fetch` that only reaches addresses allowed by the policy: the first address and each
+ * redirect are checked; a redirect to another origin drops every header that could be a credential
+ * and is refused if it would send a body there.
  *
- * `redirect: "manual"` and `"error"` are honoured. The fetch rejects with `SwarmError`
+ * `redirect: "manual"` and `"error"` are supported. The fetch rejects with `SwarmError`
  * `TOOL_ADDRESS_FORBIDDEN` or `TOOL_UNAVAILABLE` before anything is sent to a refused address.
  */
 export function createGuardedFetch(policy: GuardedFetchPolicy): GuardedFetch {
@@ -86,7 +88,7 @@ async function followRedirects(
     if (request.redirect === "error") throw refusedRedirect(url, "redirects are not followed here");
     hop = nextHop(hop, response.status, location);
     if (policy.redirectHosts?.includes(hop.url.host) === false) {
-      throw refusedRedirect(hop.url, "the request may not reach that host");
+      throw refusedRedirect(hop.url, "the request may not be sent to that host");
     }
     await assertUrlAllowed(hop.url, policy);
   }
@@ -97,7 +99,7 @@ interface Hop {
   readonly url: URL;
   readonly method: string;
   readonly headers: Headers;
-  /** Kept, since a redirect may ask for it again. */
+  /** Kept, because a redirect may need it again. */
   readonly body: ArrayBuffer | string | null;
 }
 
@@ -114,7 +116,7 @@ function nextHop(hop: Hop, status: number, location: string): Hop {
     : headersForOtherOrigin(hop.headers);
   if (body === null) headers.delete("content-type");
   if (body !== null && url.origin !== hop.url.origin) {
-    throw refusedRedirect(hop.url, "it would carry a body to another origin");
+    throw refusedRedirect(hop.url, "it would send a body to another origin");
   }
   return { url, method: becomesGet ? "GET" : hop.method, headers, body };
 }

@@ -1,12 +1,12 @@
 import ipaddr from "../vendor/ipaddr.js";
 
-/** What an IP address reaches, as far as the guard cares. */
+/** The kind of network that an IP address belongs to. */
 export type AddressReach = "public" | "loopback" | "private" | "forbidden";
 
 /**
- * Ranges that `ipaddr.js` counts as ordinary unicast and that still lead inside: deprecated
- * IPv4-compatible and site-local IPv6, locally-used NAT64 (RFC 8215), and Azure's host agent,
- * which answers on a public-looking address.
+ * Ranges that `ipaddr.js` classifies as unicast but that are internal: deprecated IPv4-compatible
+ * and site-local IPv6, locally-used NAT64 (RFC 8215), and Azure's host agent, which answers on a
+ * public-looking address.
  */
 const INSIDE_RANGES = ["::/96", "fec0::/10", "64:ff9b:1::/48", "168.63.129.16/32"]
   .map((range) => ipaddr.parseCIDR(range));
@@ -17,10 +17,9 @@ const METADATA_ADDRESSES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Says whether an address is out on the internet, on this very machine, in a private network, or
- * somewhere that no registered URL may ever reach: link-local, carrier-grade NAT, cloud metadata,
- * multicast, reserved, and every IPv6 form that carries an IPv4 address inside (mapped, NAT64,
- * 6to4, Teredo).
+ * Classifies an address: on the public internet, on this machine, in a private network, or
+ * forbidden for every registered URL: link-local, carrier-grade NAT, cloud metadata, multicast,
+ * reserved, and every IPv6 form that carries an IPv4 address inside (mapped, NAT64, 6to4, Teredo).
  *
  * @param address An IPv4 or IPv6 address; anything else is `forbidden`.
  */

@@ -1,12 +1,12 @@
-/** The beginning of a body as text, and whether there was more. */
+/** The beginning of a body as text, and whether it was truncated. */
 export interface CappedText {
   readonly text: string;
   readonly isCut: boolean;
 }
 
 /**
- * Reads a response body as UTF-8 text up to `maxBytes` and cancels the rest. A character that the
- * cap cuts in two is left out.
+ * Reads a response body as UTF-8 text up to `maxBytes` and cancels the rest. A character that
+ * crosses the limit is omitted.
  */
 export async function readText(response: Response, maxBytes: number): Promise<CappedText> {
   if (response.body === null) return { text: "", isCut: false };

@@ -1,12 +1,12 @@
-/** A provider that asks for more than a day has made a mistake; the queue's own cap takes over. */
+/** More than a day is a provider's mistake; then the queue's own limit applies. */
 const MAX_RETRY_AFTER_SECONDS = 86_400;
 
 /**
- * Reads how long a server asked us to wait: `retry-after-ms` (milliseconds) or `retry-after`
+ * Reads the wait time that a server requested: `retry-after-ms` (milliseconds) or `retry-after`
  * (seconds or an HTTP date).
  *
  * @param nowMs The current time, for dates; milliseconds since the epoch.
- * @returns Seconds, at least 0 and at most a day; undefined when the headers say nothing usable.
+ * @returns Seconds, at least 0 and at most a day; undefined if the headers contain no usable value.
  */
 export function parseRetryAfter(headers: Headers, nowMs: number): number | undefined {
   const milliseconds = toNumber(headers.get("retry-after-ms"));

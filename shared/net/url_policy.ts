@@ -2,10 +2,10 @@ import { lookup } from "node:dns/promises";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { addressReach } from "./public_address.ts";
 
-/** Finds the addresses of a host name; rejects or answers none when it has none. */
+/** Resolves a host name; rejects or returns none if it has no addresses. */
 export type ResolveHost = (host: string) => Promise<readonly string[]>;
 
-/** Which addresses a request may reach. */
+/** The addresses that a request may reach. */
 export interface UrlPolicy {
   /**
    * Whether loopback and private networks may be reached, by plain `http` too
@@ -17,16 +17,16 @@ export interface UrlPolicy {
 }
 
 /**
- * Checks that a URL leads to the public internet (or inside, where the policy allows it) and
- * returns it parsed. All addresses of the name must pass, not just one.
+ * Checks that a URL points to the public internet (or to a private network, if the policy allows
+ * it) and returns the parsed URL. All addresses of the name must pass, not just one.
  *
- * The connection that follows resolves the name again. A name that has moved inside by then finds
- * nothing to talk to: outside only https is allowed, and no server inside has its certificate. That
- * a connection was tried can still be told by its time; an egress proxy is the remedy where that
- * matters.
+ * The connection resolves the name again. If the name points to a private address by then, the
+ * connection fails: public names require https, and a private server does not have the certificate.
+ * Its duration can still reveal that a connection was tried; an egress proxy is the remedy where
+ * that matters.
  *
  * @throws SwarmError `TOOL_ADDRESS_FORBIDDEN` for a scheme, form or address that is not allowed,
- * `TOOL_UNAVAILABLE` when the name does not resolve.
+ * `TOOL_UNAVAILABLE` if the name does not resolve.
  */
 export async function assertUrlAllowed(url: string | URL, policy: UrlPolicy): Promise<URL> {
   const parsed = parseUrl(url);
@@ -37,7 +37,7 @@ export async function assertUrlAllowed(url: string | URL, policy: UrlPolicy): Pr
     throw forbidden(parsed, "it leads to a loopback, private, link-local or metadata address");
   }
   if (isInside && reaches.has("public")) {
-    throw forbidden(parsed, "its name has addresses both inside and outside");
+    throw forbidden(parsed, "its name has both private and public addresses");
   }
   if (parsed.protocol === "http:" && !isInside) {
     throw forbidden(parsed, "plain http is not allowed on the public internet");
@@ -59,18 +59,18 @@ function parseUrl(url: string | URL): URL {
     throw forbidden(parsed, `its scheme is '${parsed.protocol.slice(0, -1)}', not https`);
   }
   if (parsed.username !== "" || parsed.password !== "") {
-    throw forbidden(parsed, "it carries a user name or password");
+    throw forbidden(parsed, "it contains a user name or password");
   }
   return parsed;
 }
 
-/** The host as the resolver takes it: no brackets, no trailing dot. */
+/** The host in the resolver's form: no brackets, no trailing dot. */
 function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "").toLowerCase();
 }
 
 async function addressesOf(host: string, policy: UrlPolicy): Promise<readonly string[]> {
-  // These names mean loopback whatever a DNS server says (RFC 6761).
+  // These names mean loopback regardless of DNS (RFC 6761).
   if (host === "localhost" || host.endsWith(".localhost")) return ["127.0.0.1"];
   if (isAddress(host)) return [host];
   const resolveHost = policy.resolveHost ?? systemResolveHost;

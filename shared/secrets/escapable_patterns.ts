@@ -14,23 +14,22 @@ const ENTITY_NAMES: Readonly<Record<string, string>> = {
   ">": "gt",
 };
 
-/** What escapes the next character, and may have been escaped itself. */
+/** A character that escapes the next one and may itself be escaped. */
 export const BACKSLASH =
   "(?:\\\\(?:u005[cC]|x5[cC])?|%(?:25)*5[cC]|&(?:amp;)*(?:bsol|#(?:0*92|[xX]0*5[cC]));)";
-/** No key has more; a longer regular expression takes long to compile, and at last too much stack. */
+/** Keys are shorter; a longer regular expression compiles slowly and may overflow the stack. */
 const MAX_ESCAPABLE_CHARACTERS = 512;
 
 /**
- * Patterns that match a text however its characters are escaped, each on its own: `/` also as `\/`,
- * `\u002f`, `\x2F`, `%2F`, `%252f`, `&#47;` and `&#x2F;`. Letters, digits and what URLs leave alone
- * (`-._~`) are taken to stand as they are: `decodeLetters()` undoes the escapes of those before.
+ * Patterns that match a text with any of its characters escaped individually: `/` also as `\/`,
+ * `\u002f`, `\x2F`, `%2F`, `%252f`, `&#47;` and `&#x2F;`. Letters, digits and characters that URLs
+ * never escape (`-._~`) are matched literally: `decodeLetters()` decodes their escapes first.
  *
- * What a pattern repeats is followed by something else, and begins behind something else, so that
- * matching takes time in proportion to the text.
+ * Repetitions in a pattern are delimited by other characters, so that matching takes linear time.
  *
  * @returns One form of the text, as the patterns of its characters in turn (a run of backslashes
- * counts as one); several of a text with very many characters to escape, which is found only where
- * all of it is written in one way.
+ * counts as one); several for a text with very many characters to escape, which is found only if
+ * all of them use the same escape.
  */
 export function escapablePatterns(text: string): string[][] {
   const parts = text.match(/\\+|[^]/gu) ?? [];
@@ -69,7 +68,7 @@ function patternOf(part: string, isFirst: boolean): string {
   if (part.startsWith("\\")) {
     return `${BACKSLASH}{${length},${isFirst ? 8 * length : ""}}(?!${BACKSLASH})`;
   }
-  // The first one has nothing before it that would keep it from beginning at each backslash.
+  // The first one has no delimiter before it, so it would otherwise match at each backslash.
   const backslashes = `${BACKSLASH}${isFirst ? "{0,7}" : "*"}`;
   const units = Array.from({ length }, (_, index) => unitEscapes(part.charCodeAt(index)));
   const short = SHORT_ESCAPES[part];
@@ -88,14 +87,16 @@ function anyOf(...alternatives: readonly string[]): string {
   return `(?:${alternatives.join("|")})`;
 }
 
-/** `u002f` and, where it is short enough, `x2f`, which backslashes stand before. */
+/** `u002f` and, if it is short enough, `x2f`, preceded by backslashes. */
 function unitEscapes(unit: number): string {
   const hex = unit.toString(16);
   const short = hex.length > 2 ? "" : `|x${anyCase(hex.padStart(2, "0"))}`;
   return `u${anyCase(hex.padStart(4, "0"))}${short}`;
 }
 
-/** As HTML and URLs write it, however often. What begins with `&` may stand for `&` itself. */
+/**
+ * HTML and URL escapes, any number of times. An escape that starts with `&` may mean `&` itself.
+ */
 function encoded(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   const name = ENTITY_NAMES[character];
@@ -110,12 +111,14 @@ function anyCase(hex: string): string {
   return hex.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
 }
 
-/** Bytes that hexadecimal text has to begin with; of a longer one any digits that follow count. */
+/**
+ * Bytes that a hexadecimal text must start with; for a longer secret any following digits match.
+ */
 const MAX_HEXADECIMAL_BYTES = 256;
 
 /**
  * Patterns that match a text's bytes in hexadecimal digits of either case, as one number or with a
- * blank, a colon or a hyphen between bytes; one for each digit and each place between bytes.
+ * space, a colon or a hyphen between bytes; one pattern for each digit and each gap.
  */
 export function hexadecimalPattern(text: string): string[] {
   const bytes = new TextEncoder().encode(text);

@@ -1,21 +1,21 @@
 import { BACKSLASH } from "./escapable_patterns.ts";
 
 /**
- * A text with the escapes of letters, digits and `-._~` undone and without the line ends of long
- * base64, and the way back.
+ * A text with decoded letters, digits and `-._~` and without the line ends of long base64, plus the
+ * mapping to the original.
  */
 export interface DecodedText {
   readonly text: string;
-  /** The place in the original of a place in the decoded text. */
+  /** The position in the original for a position in the decoded text. */
   originalPlace(place: number): number;
 }
 
-/** Where base64 is broken into lines, as in mails and in GitHub's answers; in JSON it is escaped. */
+/** Line breaks in base64, as in mails and GitHub's responses; in JSON they are escaped. */
 const LINE_END = "(?<=[A-Za-z0-9+/_-]{16})(?:\\r?\\n|(?:\\\\r)?\\\\n)(?=[A-Za-z0-9+/_-])";
 
 /**
  * `%61`, `%2561`, `\u0061`, `\x61`, `&#97;` and `&#x61;`, whatever their case, for characters that
- * no encoder has to escape. Each alternative begins with what it cannot repeat.
+ * no encoder needs to escape. Each alternative starts with a character that it cannot repeat.
  */
 const ESCAPED = new RegExp(
   "%(?:25)*(2[dDeE]|3[0-9]|[4-7][0-9A-Fa-f])" +
@@ -25,15 +25,17 @@ const ESCAPED = new RegExp(
   "g",
 );
 const PLAIN = /^[A-Za-z0-9._~-]$/;
-/** Without one of these nothing is escaped, and most texts are like that. */
+/** A text without these characters has no escapes, as in most cases. */
 const MAY_BE_ESCAPED = new RegExp(`%[2-7]|\\\\|&(?:amp;)*(?:#|bsol)|${LINE_END}`);
 
-/** Undoes escapes that {@linkcode escapablePatterns} takes to be absent; null: there are none. */
+/**
+ * Decodes the escapes that {@linkcode escapablePatterns} does not match; null if there are none.
+ */
 export function decodeLetters(source: string): DecodedText | null {
   if (!MAY_BE_ESCAPED.test(source)) return null;
   let text = "";
   let copiedTo = 0;
-  /** Places in the decoded text after each escape, and in the original. */
+  /** Positions after each escape, in the decoded text and in the original. */
   const decoded: number[] = [0];
   const original: number[] = [0];
   for (const match of source.matchAll(ESCAPED)) {
@@ -45,7 +47,7 @@ export function decodeLetters(source: string): DecodedText | null {
     if (letter !== "" && !PLAIN.test(letter)) continue;
     text += source.slice(copiedTo, match.index) + letter;
     copiedTo = match.index + whole.length;
-    // The letter stands for all of the escape.
+    // The letter maps to the whole escape.
     decoded.push(text.length - letter.length, text.length);
     original.push(match.index, copiedTo);
   }

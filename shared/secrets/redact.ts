@@ -7,47 +7,50 @@ import { REDACTED, redactParts, type SecretPatterns } from "./redact_parts.ts";
 
 export { REDACTED };
 
-/** Replaces a call's secrets in whatever is stored, logged, broadcast or sent to a model. */
+/** Replaces a call's secrets in everything that is stored, logged, broadcast or sent to a model. */
 export interface Redactor {
-  /** For text of ours or of a few kilobytes: it is searched at once. */
+  /** For our own or short text: it is searched without yielding. */
   text(value: string): string;
-  /** The beginning of a text, redacted before it is cut: half a secret would not be found. */
+  /**
+   * The beginning of a text, redacted before truncation, because a truncated secret would escape
+   * redaction.
+   */
   head(value: string, maxCharacters: number): string;
-  /** For text of others of any length: others get their turns meanwhile. */
+  /** For untrusted text of any length: yields to other work. */
   textInTurns(value: string): Promise<string>;
-  /** Deeply, in keys, strings and numbers. For values of ours or of a few kilobytes. */
+  /** Deeply, in keys, strings and numbers. For our own or small values. */
   json(value: JsonValue): JsonValue;
-  /** {@linkcode json} for values of others of any size: others get their turns meanwhile. */
+  /** {@linkcode json} for untrusted values of any size: yields to other work. */
   jsonInTurns(value: JsonValue): Promise<JsonValue>;
   /**
-   * Where a secret begins that the text ends within, in whatever form; the text's length if there is
-   * none. For text that comes in pieces.
+   * The start of a secret, in any form, that is cut off at the end of the text; the text's length
+   * if there is none. For streamed text.
    */
   findBeginning(text: string): number;
 }
 
-/** Shorter values are no secrets; replacing them would only garble text. */
+/** Shorter values are not secrets; replacing them would only garble text. */
 const MIN_SECRET_LENGTH = 4;
-/** Shorter stretches of base64 appear by chance. */
+/** Shorter runs of base64 appear by chance. */
 const MIN_BASE64_LENGTH = 8;
-/** More say nothing new of whether a secret begins here. */
+/** More characters do not help to decide whether a secret starts here. */
 const MAX_COMPARED_CHARACTERS = 64;
-/** Characters that one character of a secret takes in its longest form, with all its escapes. */
+/** Maximum length of one character of a secret with all its escapes. */
 const MAX_FORM_FACTOR = 64;
-/** The beginning of an escape that the text ends within. */
+/** The beginning of an escape that is cut off at the end of the text. */
 const CUT_ESCAPE = "[%&\\\\][%&\\\\#;A-Za-z0-9]{0,24}$";
 
 /**
- * Makes a redactor for secret values. It finds each as it is, in base64 at any alignment and in
- * hexadecimal digits, all with any of their characters escaped as JSON, JavaScript, URLs, forms and
- * HTML do it: encoders differ in which they escape, and a document may hold another one.
+ * Creates a redactor for secret values. It finds each value literally, in base64 at any alignment
+ * and in hexadecimal digits, with any characters escaped as in JSON, JavaScript, URLs, forms and
+ * HTML, because encoders differ in what they escape and documents may be nested.
  *
  * Values shorter than four characters are ignored.
  */
 export function createRedactor(secrets: readonly string[]): Redactor {
   const kept = [...new Set(secrets)].filter((secret) => secret.length >= MIN_SECRET_LENGTH);
   if (kept.length === 0) return NOTHING_TO_REDACT;
-  // Longest first: the alternation takes the first that fits, and one form may contain another.
+  // Longest first: the alternation takes the first match, and one form may contain another.
   const byLength = (a: { readonly length: number }, b: { readonly length: number }) =>
     b.length - a.length;
   const texts = [...new Set(kept.flatMap((secret) => [secret, ...base64Cores(secret)]))];
@@ -89,8 +92,8 @@ const NOTHING_TO_REDACT: Redactor = {
 };
 
 /**
- * Matches as many of a form's characters as there are before the end of the text; of a long form,
- * what follows its first characters is taken to be the rest.
+ * Matches a prefix of a form at the end of the text; for a long form, any text after its first
+ * characters is assumed to be the rest.
  */
 function beginningOf(form: readonly string[]): string {
   const [first = "", ...others] = form.slice(0, MAX_COMPARED_CHARACTERS);
@@ -124,8 +127,8 @@ function* redactJson(
 }
 
 /**
- * The characters of base64 text that depend on the secret alone, for each of the three ways its
- * bytes can fall into groups of three (as in `user:secret` of Basic authentication).
+ * The characters of base64 text that depend only on the secret, for each of its three possible
+ * alignments (as in `user:secret` of Basic authentication).
  */
 function base64Cores(secret: string): string[] {
   const bytes = new TextEncoder().encode(secret);

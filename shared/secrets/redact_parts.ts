@@ -1,18 +1,18 @@
 import { decodeLetters } from "./escaped_letters.ts";
 
-/** What stands where a secret stood. */
+/** The replacement for a secret. */
 export const REDACTED = "[redacted]";
 
 /** Characters of a text that are searched in one step. */
 const PART_CHARACTERS = 65_536;
-/** Characters before a part that its patterns look at: an escape that begins there. */
+/** Characters before a part that its patterns also read: an escape that starts there. */
 const CONTEXT_CHARACTERS = 64;
 
-/** What is searched for, and how. */
+/** The search patterns. */
 export interface SecretPatterns {
   /** With the flag `g`. */
   readonly whole: RegExp;
-  /** No form of a secret is written with more characters. */
+  /** Maximum length of any form of a secret. */
   readonly longestForm: number;
 }
 
@@ -22,10 +22,10 @@ interface Range {
 }
 
 /**
- * Replaces the secrets in a text, a part in each step. A part is searched together with what
- * follows it, so that a secret is found wherever it begins.
+ * Replaces the secrets in a text, one part per step. A part is searched together with the following
+ * text, so that a secret is found wherever it starts.
  *
- * @param maxCharacters The result may end early when it has so many. @default all of it
+ * @param maxCharacters The result may end early at this length. @default the full text
  */
 export function* redactParts(
   value: string,
@@ -51,7 +51,7 @@ export function* redactParts(
   return text;
 }
 
-/** Redacts what begins within a part; the last secret of it may end behind it. */
+/** Redacts the secrets that start within a part; the last one may end after it. */
 function redactPart(text: string, part: Range, patterns: SecretPatterns) {
   let found = "";
   let copiedTo = part.start;
@@ -69,7 +69,7 @@ function redactPart(text: string, part: Range, patterns: SecretPatterns) {
   return { found, copiedTo };
 }
 
-/** Where secrets are, in the text as it is and with its escaped letters decoded. */
+/** The positions of secrets, in the original text and in the text with decoded letters. */
 function rangesIn(text: string, { whole }: SecretPatterns): Range[] {
   const ranges = Array.from(
     text.matchAll(whole),

@@ -10,14 +10,14 @@ export interface SkillFolder {
   readonly files: readonly SkillFile[];
 }
 
-/** What file managers and version control leave beside the files of a skill. */
+/** Files of file managers and version control, which are ignored. */
 const JUNK = /(^|\/)(__MACOSX|\.git|node_modules|\._[^/]*|\.DS_Store|Thumbs\.db)(\/|$)/;
 
 /**
- * Finds every skill in a tree of files: each folder with a `SKILL.md`, with all that lies in it
- * but not in a skill below it.
+ * Finds every skill in a tree of files: each folder with a `SKILL.md`, with all files in it that do
+ * not belong to a nested skill.
  *
- * @throws SKILL_INVALID when there is none, or when a path leads out of the tree.
+ * @throws SKILL_INVALID if there is none, or if a path leads out of the tree.
  */
 export function findSkills(files: readonly SkillFile[]): readonly SkillFolder[] {
   for (const { path } of files) assertInside(path);
@@ -27,7 +27,7 @@ export function findSkills(files: readonly SkillFile[]): readonly SkillFolder[] 
     .map(({ path }) => path.slice(0, path.lastIndexOf("/") + 1))
     .sort();
   if (roots.length === 0) {
-    throw new SwarmError("SKILL_INVALID", "Cannot find a skill: no folder holds a SKILL.md", {
+    throw new SwarmError("SKILL_INVALID", "Cannot find a skill: no folder has a SKILL.md", {
       hint: "Name a skill's folder, a folder of such folders, or an archive of either.",
     });
   }
@@ -39,12 +39,12 @@ export function findSkills(files: readonly SkillFile[]): readonly SkillFolder[] 
   }));
 }
 
-/** The deepest skill folder that a path lies in. */
+/** The deepest skill folder that contains a path. */
 function rootOf(path: string, roots: readonly string[]): string | undefined {
   return roots.filter((root) => path.startsWith(root)).sort((a, b) => b.length - a.length)[0];
 }
 
-/** Archives are made by strangers: a path may name only what lies inside. */
+/** Archives are untrusted: a path must stay inside. */
 function assertInside(path: string): void {
   const isSafe = path !== "" && !/[\\\0]/.test(path) && !/^([A-Za-z]:|\/)/.test(path) &&
     !path.split("/").includes("..");

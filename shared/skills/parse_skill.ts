@@ -8,16 +8,16 @@ import { splitFrontMatter } from "./split_front_matter.ts";
 
 const SKILL_FILE = "SKILL.md";
 
-/** Instructions are read whole by the model; beyond this they belong into resources. */
+/** The model reads all instructions; longer ones belong in resources. */
 const MAX_INSTRUCTIONS_BYTES = 200_000;
 const DEFAULT_VERSION = "1.0.0";
 
-/** True for the file that makes its folder a skill; authors spell it in either case. */
+/** True for the file that makes its folder a skill, in any letter case. */
 export function isSkillFile(path: string): boolean {
   return path.slice(path.lastIndexOf("/") + 1).toLowerCase() === SKILL_FILE.toLowerCase();
 }
 
-/** Parses YAML of the core schema: plain data, no custom tags. Throws when it is malformed. */
+/** Parses YAML of the core schema: plain data, no custom tags. Throws if it is malformed. */
 export type ParseYaml = (text: string) => unknown;
 
 const frontMatter = z.looseObject({
@@ -27,12 +27,12 @@ const frontMatter = z.looseObject({
 });
 
 /**
- * Reads a folder by the Agent Skills standard: `SKILL.md` with front matter and instructions, and
- * files beside it as resources.
+ * Reads a folder in the Agent Skills format: `SKILL.md` with front matter and instructions, and
+ * other files as resources.
  *
- * @param files The folder's files, `SKILL.md` among them.
- * @param parseYaml Passed in, since only importers need a YAML parser.
- * @throws SKILL_INVALID naming the file and what is wrong with it.
+ * @param files The folder's files, including `SKILL.md`.
+ * @param parseYaml Injected, because only importers need a YAML parser.
+ * @throws SKILL_INVALID with the file and the problem.
  */
 export function parseSkill(files: readonly SkillFile[], parseYaml: ParseYaml): ParsedSkill {
   const main = files.find(({ path }) => !path.includes("/") && isSkillFile(path));
@@ -86,25 +86,25 @@ function parseFrontMatter(yaml: string, parseYaml: ParseYaml): z.infer<typeof fr
   const parsed = frontMatter.safeParse(data);
   if (parsed.success) return parsed.data;
   const issues = describeIssues(parsed.error).join("; ");
-  throw invalid(`its front matter does not fit: ${issues}`, "Give it a name and a description.");
+  throw invalid(`its front matter is invalid: ${issues}`, "Give it a name and a description.");
 }
 
-/** The registry's key: the name, which the standard wants in lower case with hyphens already. */
+/** The registry's key: the name, which the standard already requires in lower case with hyphens. */
 function toSkillId(name: string): string {
   const id = name.normalize("NFKD").toLowerCase().replace(/[^a-z0-9]+/g, "-")
     .replace(/^-+|-+$/g, "").slice(0, 64);
   if (id !== "") return id;
-  throw invalid(`its name "${name}" holds no letter or digit`, "Use letters a to z and hyphens.");
+  throw invalid(`its name "${name}" has no letter or digit`, "Use letters a to z and hyphens.");
 }
 
-/** Authors also put the version into the free-form `metadata` of the standard. */
+/** Some authors put the version into the standard's free-form `metadata`. */
 function versionOf(metadata: unknown): string | number | undefined {
   if (typeof metadata !== "object" || metadata === null || !("version" in metadata)) return;
   const { version } = metadata;
   return typeof version === "string" || typeof version === "number" ? version : undefined;
 }
 
-/** YAML knows dates and more; the registry keeps JSON. */
+/** YAML has dates and more; the registry stores JSON. */
 function toJson(value: object): JsonObject {
   const json: JsonValue = JSON.parse(JSON.stringify(value));
   return typeof json === "object" && json !== null && !Array.isArray(json)

@@ -1,24 +1,24 @@
 import type { JsonObject } from "../json.ts";
 import type { SkillFile } from "./skill.ts";
 
-/** One resource is read whole by a model. */
+/** A model reads a resource as a whole. */
 const MAX_RESOURCE_BYTES = 256 * 1024;
-/** All resources of a skill lie in one row. */
+/** All resources of a skill are in one row. */
 const MAX_RESOURCES_BYTES = 4 * 1024 * 1024;
 
 const SCRIPT_EXTENSIONS =
   /\.(py|sh|bash|zsh|js|mjs|cjs|ts|rb|pl|php|ps1|bat|cmd|r|lua|go|rs|java|swift|applescript)$/i;
 
-/** What the files beside `SKILL.md` come to. */
+/** The classification of a skill's other files. */
 export interface Resources {
   readonly resources: Readonly<Record<string, string>>;
-  /** Paths of programs: they can be read as text, nothing runs them. */
+  /** Paths of programs: they can be read as text but are never run. */
   readonly scripts: readonly JsonObject[];
-  /** Files that are kept nowhere, and why. */
+  /** Files that are not imported, with the reason. */
   readonly notImported: readonly JsonObject[];
 }
 
-/** Sorts a skill's files into text resources, scripts, and what cannot be kept. */
+/** Sorts a skill's files into text resources, scripts, and files that cannot be imported. */
 export function readResources(files: readonly SkillFile[]): Resources {
   const resources = new Map<string, string>();
   const scripts: JsonObject[] = [];

@@ -7,7 +7,7 @@ export interface SkillFile {
   readonly bytes: Uint8Array;
 }
 
-/** A skill in the form in which the registry keeps it. */
+/** A skill in the registry's form. */
 export interface ParsedSkill {
   readonly skillId: string;
   readonly name: string;
@@ -18,8 +18,8 @@ export interface ParsedSkill {
   /** Text files by relative path. */
   readonly resources: Readonly<Record<string, string>>;
   /**
-   * Front matter beyond name, description and version, as it was; `scripts`, which can be read but
-   * never run; `not_imported`, files that are no text or too large.
+   * Other front matter, unchanged; `scripts`, which can be read but never run; `not_imported`,
+   * files that are not text or too large.
    */
   readonly metadata: JsonObject;
 }

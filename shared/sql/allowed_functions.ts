@@ -4,7 +4,7 @@ import { BUILT_IN_FUNCTIONS } from "./built_in_functions.ts";
 /** Volatile functions without an effect. */
 const VOLATILE = "clock_timestamp gen_random_uuid random random_normal timeofday uuidv4 uuidv7";
 
-/** Information about types, sizes and definitions; what the syntax of SQL calls is among them. */
+/** Information about types, sizes and definitions, including functions that SQL syntax calls. */
 const INFORMATION = "pg_collation_for pg_column_size pg_get_constraintdef pg_get_expr " +
   "pg_get_indexdef pg_get_serial_sequence pg_get_userbyid pg_get_viewdef pg_indexes_size " +
   "pg_input_is_valid pg_is_in_recovery pg_postmaster_start_time pg_relation_size pg_size_bytes " +
@@ -18,7 +18,7 @@ export const allowedFunctions: () => ReadonlySet<string> = lazily(() =>
 /** Built-in functions that change data: they make a statement a write. */
 export const WRITING_FUNCTIONS: ReadonlySet<string> = new Set(["nextval"]);
 
-/** Functions of Supabase that tell a statement who its caller is. */
+/** Functions of Supabase that identify the caller. */
 export const CALLER_FUNCTIONS: ReadonlySet<string> = new Set([
   "auth.email",
   "auth.jwt",

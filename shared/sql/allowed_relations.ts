@@ -1,8 +1,8 @@
 /**
- * Catalogs that describe the schema and hold neither rows, secrets, statistics of values nor the
- * sessions of others. Left out on purpose: `pg_authid` and its views, `pg_settings`,
- * `pg_db_role_setting` (which may hold `app.settings.jwt_secret`), `pg_stats`, `pg_stat_activity`,
- * `pg_largeobject`, `pg_subscription`, `pg_user_mappings`, `pg_foreign_server`.
+ * Catalogs that describe the schema and contain no rows, secrets, value statistics or sessions of
+ * others. Deliberately omitted: `pg_authid` and its views, `pg_settings`, `pg_db_role_setting`
+ * (which may hold `app.settings.jwt_secret`), `pg_stats`, `pg_stat_activity`, `pg_largeobject`,
+ * `pg_subscription`, `pg_user_mappings`, `pg_foreign_server`.
  */
 export const ALLOWED_CATALOGS: ReadonlySet<string> = new Set([
   "pg_aggregate",

@@ -1,6 +1,6 @@
 /**
- * Settings that `SHOW` and `current_setting()` may read: how values are shown and how the server is
- * set up. Everything else is refused, because projects keep secrets in settings of their own and
+ * Settings that `SHOW` and `current_setting()` may read: display of values and configuration of the
+ * server. Everything else is refused, because projects store secrets in their own settings and
  * claims are in `request.*`.
  */
 export const ALLOWED_SETTINGS: ReadonlySet<string> = new Set([

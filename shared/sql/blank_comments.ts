@@ -1,16 +1,16 @@
 /**
- * What must not be taken for a comment, and comments: escape strings, other strings, quoted names,
- * dollar quotes, line comments, the begin of a block comment.
+ * Comments and everything that must not be mistaken for one: escape strings, other strings, quoted
+ * names, dollar quotes, line comments, the start of a block comment.
  */
 const PIECES =
   /(?<![\w$])[eE]'(?:[^'\\]|\\[\s\S]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|(?<![\w$])(\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$)[\s\S]*?\1|--[^\n\r]*|\/\*/g;
 
 /**
- * The text with spaces in place of comments, so that every other character keeps its place; null
- * when there are none. The parser needs this where it looks one word ahead (`NOT IN`,
- * `NULLS LAST`) and finds a comment there, which PostgreSQL itself skips.
+ * The text with comments replaced by spaces, so that every other character keeps its position; null
+ * if there are none. The parser needs this where it looks one word ahead (`NOT IN`, `NULLS LAST`)
+ * and finds a comment, which PostgreSQL itself skips.
  *
- * Whoever judges the result has to run the result, too.
+ * A caller that checks the result must also run the result.
  */
 export function blankComments(sql: string): string | null {
   const parts: string[] = [];
@@ -26,7 +26,7 @@ export function blankComments(sql: string): string | null {
   return end === 0 ? null : parts.join("") + sql.slice(end);
 }
 
-/** Block comments nest. Null: it is never closed. */
+/** Block comments nest. Null if it is never closed. */
 function endOfBlock(sql: string, start: number): number | null {
   const marks = /\/\*|\*\//g;
   marks.lastIndex = start;
@@ -38,7 +38,7 @@ function endOfBlock(sql: string, start: number): number | null {
   return null;
 }
 
-/** Line breaks stay: between two strings one of them joins the strings. */
+/** Line breaks stay: a line break between two strings concatenates them. */
 function blank(comment: string): string {
   return comment.replace(/[^\n\r]/g, " ");
 }

@@ -1,6 +1,6 @@
 import type { TreeNode } from "./syntax_tree.ts";
 
-/** Fields that say where a node stands in the text, not what it is. */
+/** Fields with a node's position in the text. */
 const PLACES: ReadonlySet<string> = new Set([
   "location",
   "name_location",
@@ -13,7 +13,7 @@ const PLACES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A syntax tree as text: the same for every spelling of a statement, another one for every other
+ * A syntax tree as text: the same for every formatting of a statement, different for any other
  * name, constant or order. Unlike a fingerprint it keeps constants.
  */
 export function canonicalTree(tree: TreeNode): string {

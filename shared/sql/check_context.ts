@@ -1,31 +1,31 @@
 import type { SqlPolicy } from "./sql_policy.ts";
 import { textOf, type TreeNode, type TreeValue } from "./syntax_tree.ts";
 
-/** A finding whose place is still an offset in bytes. */
+/** A finding whose position is still a byte offset. */
 export interface NodeFinding {
   readonly statementClass: "write" | "ddl" | "forbidden";
   readonly reason: string;
   readonly byteLocation: number | null;
 }
 
-/** A visited node and the policy it is held against. */
+/** A visited node and the policy to check it against. */
 export interface NodeInContext {
   readonly node: TreeNode;
-  /** The type of the node that holds it, and in which of its fields. */
+  /** The type of its parent node, and the field in it. */
   readonly parent: string;
   readonly field: string;
   readonly policy: SqlPolicy;
 }
 
-/** What a node makes of its statement; null: nothing beyond a read. */
+/** A node's effect on its statement's class; null if it is a plain read. */
 export type NodeRule = (visited: NodeInContext) => NodeFinding | null;
 
-/** Refuses the statement. */
+/** Forbids the statement. */
 export function forbidden(reason: string, location?: TreeValue): NodeFinding {
   return finding("forbidden", reason, location);
 }
 
-/** Makes the statement at least this. */
+/** Raises the statement's class to at least this. */
 export function finding(
   statementClass: NodeFinding["statementClass"],
   reason: string,
@@ -38,7 +38,7 @@ export function finding(
   };
 }
 
-/** Why a schema may not be named; null: it may. */
+/** The reason why a schema may not be named; null if it may. */
 export function schemaProblem(
   schema: string | null,
   allowed: readonly string[],
@@ -48,7 +48,7 @@ export function schemaProblem(
     : `The schema "${schema}" is not exposed: ask an operator to add it to the SQL policy.`;
 }
 
-/** A field's text as a sentence names it. */
+/** A field's text for a message. */
 export function named(value: TreeValue | undefined): string {
   return `"${textOf(value) ?? ""}"`;
 }

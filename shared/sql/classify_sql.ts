@@ -19,15 +19,15 @@ import {
 } from "./syntax_tree.ts";
 import type { Finding, SqlStatement, SqlVerdict, StatementClass } from "./verdict.ts";
 
-/** From harmless to refused; a statement is the worst of what it contains. */
+/** From harmless to forbidden; a statement has the highest class of its parts. */
 const RANKS = ["read", "write", "ddl", "forbidden"] as const;
 
 /**
- * Judges a text by the syntax tree that PostgreSQL's own grammar gives it. The verdict depends on
- * the text and the policy alone, and never widens what the database would refuse.
+ * Classifies a text by its syntax tree in PostgreSQL's own grammar. The verdict depends only on the
+ * text and the policy, and never permits anything that the database would refuse.
  *
- * Statements, parts of them, functions and relations are held against lists of what is allowed;
- * what no list names is forbidden.
+ * Statements, their parts, functions and relations are checked against allow lists; everything else
+ * is forbidden.
  */
 export async function classifySql(sql: string, policy: SqlPolicy): Promise<SqlVerdict> {
   const problem = lexicalProblem(sql);
@@ -37,20 +37,20 @@ export async function classifySql(sql: string, policy: SqlPolicy): Promise<SqlVe
   if (parsed instanceof SqlSyntaxError) return refused("invalid", parsed.message, parsed.position);
   const { text, statements } = parsed;
   const [statement, ...others] = statements;
-  if (statement === undefined) return refused("invalid", "The text holds no statement.", null);
+  if (statement === undefined) return refused("invalid", "The text has no statement.", null);
   if (others.length > 0) {
-    return refused("multi", `The text holds ${statements.length} statements: send one.`, null);
+    return refused("multi", `The text has ${statements.length} statements: send one.`, null);
   }
   return judge(text, statement, policy);
 }
 
 interface ParsedText {
-  /** What was parsed, and therefore what may run. */
+  /** The parsed text, which is also the text to run. */
   readonly text: string;
   readonly statements: readonly RawStatement[];
 }
 
-/** Parses the text as it is, and without its comments where the parser stumbles over one. */
+/** Parses the text unchanged, and without comments if the parser fails on one. */
 async function parse(sql: string): Promise<ParsedText | SqlSyntaxError | SqlTooComplexError> {
   const asWritten = await tryParse(sql);
   if (!(asWritten instanceof SqlSyntaxError)) return asWritten;
@@ -91,7 +91,7 @@ function classOf(
 ): Exclude<StatementClass, "multi" | "invalid"> {
   const worst = Math.max(0, ...found.map(({ statementClass }) => RANKS.indexOf(statementClass)));
   const statementClass = RANKS[worst] ?? "forbidden";
-  // EXPLAIN plans a write without running it; what the planner runs itself is refused above.
+  // EXPLAIN plans a write without running it; functions that the planner runs are checked above.
   return statementClass === "write" && isPlanOnly(root) ? "read" : statementClass;
 }
 
@@ -100,7 +100,7 @@ function isPlanOnly(root: TreeNode): boolean {
   return wrapped?.type === "ExplainStmt" && !listOf(wrapped.node.options).some(analyzes);
 }
 
-/** Repeated options override each other, so any of them that may be true counts. */
+/** Repeated options override each other, so any that may be true counts. */
 function analyzes(option: unknown): boolean {
   const node = wrappedNode(option as TreeNode)?.node;
   if (node === undefined || textOf(node.defname) !== "analyze") return false;

@@ -2,12 +2,12 @@ import { isNode, listOf, nameParts, textOf, type TreeNode, wrappedNode } from ".
 import type { TreeValue } from "./syntax_tree.ts";
 
 /**
- * Largest value that constants alone may build. The planner computes calls with constant arguments
- * even for EXPLAIN, and one such step cannot be interrupted by a timeout.
+ * Maximum size of a value built from constants. The planner computes calls with constant arguments
+ * even for EXPLAIN, and a timeout cannot interrupt such a step.
  */
 const MAX_CONSTANT_CHARACTERS = 1_000_000;
 
-/** Nodes whose value is known only when rows are read: the planner does not compute them. */
+/** Nodes whose value depends on rows: the planner does not compute them. */
 const LATE_NODES: ReadonlySet<string> = new Set(["ColumnRef", "ParamRef", "SubLink"]);
 
 /** Built-in functions whose result may be much longer than their arguments. */
@@ -20,8 +20,9 @@ const GROWING: Readonly<Record<string, (args: readonly TreeValue[]) => number>> 
 };
 
 /**
- * Why a call with constant arguments builds too large a value; null: it does not. A size that
- * cannot be computed counts as too large. What depends on rows is left to the timeouts.
+ * The reason why a call with constant arguments builds too large a value; null if it does not. A
+ * size that cannot be computed counts as too large. Values that depend on rows are limited by
+ * timeouts.
  */
 export function constantSizeProblem(name: string, call: TreeNode): string | null {
   if (!Object.hasOwn(GROWING, name) || isLate(call)) return null;
@@ -47,7 +48,7 @@ function isLate(root: TreeNode): boolean {
   return false;
 }
 
-/** An upper bound of a constant text's length; infinite when it is not known. */
+/** An upper bound of a constant text's length; infinite if unknown. */
 function constantLength(value: TreeValue | undefined): number {
   const wrapped = wrappedNode(value);
   switch (wrapped?.type) {
@@ -66,7 +67,7 @@ function constantLength(value: TreeValue | undefined): number {
   }
 }
 
-/** A constant whole number; infinite for everything that would have to be computed. */
+/** A constant integer; infinite for anything that must be computed. */
 function constantNumber(value: TreeValue | undefined): number {
   const wrapped = wrappedNode(value);
   if (wrapped?.type === "TypeCast") return constantNumber(wrapped.node.arg);

@@ -18,7 +18,7 @@ import {
   wrappedNode,
 } from "./syntax_tree.ts";
 
-/** Objects below a relation, whose names have one part more. */
+/** Objects below a relation, whose names have one more part. */
 const PARTS_OF_RELATIONS: ReadonlySet<string> = new Set([
   "OBJECT_ATTRIBUTE",
   "OBJECT_COLUMN",
@@ -75,7 +75,7 @@ function schemaFinding(schema: string | null, { policy }: NodeInContext): NodeFi
   return problem === null ? null : forbidden(problem);
 }
 
-/** The kind of an object, and its name where it stands in `object`. */
+/** The kind of an object, and its name if it is in `object`. */
 function objectFinding(visited: NodeInContext, kind: TreeValue | undefined): NodeFinding | null {
   const { node } = visited;
   const type = textOf(kind) ?? "";
@@ -85,7 +85,7 @@ function objectFinding(visited: NodeInContext, kind: TreeValue | undefined): Nod
   return node.object === undefined ? null : objectNameFinding(visited, type, node.object);
 }
 
-/** A name is a list, one word, a type, or for a domain's constraint a pair of them. */
+/** A name is a list, one word, a type, or a pair of these for a domain's constraint. */
 function objectNameFinding(
   visited: NodeInContext,
   type: string,
@@ -96,7 +96,7 @@ function objectNameFinding(
     return type === "OBJECT_SCHEMA" ? schemaFinding(word, visited) : checkName(visited, [word]);
   }
   const wrapped = wrappedNode(object);
-  // The node of a type is visited, and held against the rule of types.
+  // The node of a type is visited and checked by the rule for types.
   if (wrapped?.type === "TypeName" || type === "OBJECT_DOMCONSTRAINT") return null;
   const parts = nameParts(wrapped?.node.items);
   if (parts === null) return forbidden("The object's name cannot be read.");
@@ -125,7 +125,7 @@ function renameFinding(visited: NodeInContext): NodeFinding | null {
     (node.renameType === "OBJECT_SCHEMA" ? schemaFinding(textOf(node.subname), visited) : null);
 }
 
-/** `security_invoker` of a view decides whose rights hold: not for a statement to change. */
+/** `security_invoker` of a view decides whose rights apply, so a statement must not change it. */
 function viewOptionsFinding(node: TreeNode): NodeFinding | null {
   if (node.objtype !== "OBJECT_VIEW") return null;
   const changesOptions = listOf(node.cmds).some((command) => {
@@ -133,6 +133,6 @@ function viewOptionsFinding(node: TreeNode): NodeFinding | null {
     return subtype === "AT_SetRelOptions" || subtype === "AT_ResetRelOptions";
   });
   return changesOptions
-    ? forbidden("The options of a view decide whose permissions hold: use a migration.")
+    ? forbidden("The options of a view decide whose permissions apply: use a migration.")
     : null;
 }

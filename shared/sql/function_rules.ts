@@ -14,7 +14,7 @@ import {
   wrappedNode,
 } from "./syntax_tree.ts";
 
-/** Calls of built-in functions without effects, and of those that the policy opts in. */
+/** Calls of built-in functions without side effects, and of those that the policy allows. */
 export function functionRule({ node, policy }: NodeInContext): NodeFinding | null {
   const { location } = node;
   const parts = nameParts(node.funcname);
@@ -64,7 +64,7 @@ function suggestion(schema: string | null, name: string): string {
   return near.length === 0 ? "" : ` Similar functions: ${near.join(", ")}.`;
 }
 
-/** A setting by name, as `SHOW` and `current_setting()` read it. */
+/** A setting's name, as in `SHOW` and `current_setting()`. */
 export function settingFinding(
   name: string | null,
   location?: TreeValue,

@@ -4,7 +4,7 @@ export const MAX_SQL_CHARACTERS = 20_000;
 /** Characters that change what a person sees without changing what the server reads. */
 const INVISIBLE = /[\u200B-\u200F\u202A-\u202E\u2060-\u2064\u2066-\u2069\uFEFF]/u;
 
-/** Why a text must not reach the parser; null: it may. */
+/** The reason why a text must not reach the parser; null if it may. */
 export function lexicalProblem(sql: string): string | null {
   if (sql.length > MAX_SQL_CHARACTERS) {
     return `The text has ${sql.length} characters; at most ${MAX_SQL_CHARACTERS} are allowed.`;
@@ -12,11 +12,11 @@ export function lexicalProblem(sql: string): string | null {
   // A NUL ends the text early for the server but not for the parser.
   if (sql.includes("\0")) return "The text contains a NUL character.";
   // The server would read a lone surrogate as another character than the parser.
-  if (!sql.isWellFormed()) return "The text contains half of a surrogate pair.";
+  if (!sql.isWellFormed()) return "The text contains a lone surrogate.";
   return null;
 }
 
-/** A warning for whoever confirms a statement by reading it; null: all of it can be seen. */
+/** A warning for a person who reviews a statement; null if all of its characters are visible. */
 export function visibilityWarning(sql: string): string | null {
   return INVISIBLE.test(sql)
     ? "The text contains invisible or direction-changing characters: it may not be what it looks like."

@@ -1,23 +1,23 @@
 import type { SqlStatement } from "./verdict.ts";
 
-/** What a lock keeps others from while the statement's transaction runs. */
+/** A lock and its effect on other transactions. */
 interface LockLevel {
-  /** PostgreSQL's name; null: nothing that exists is locked. */
+  /** PostgreSQL's name; null if no existing object is locked. */
   readonly name: string | null;
   readonly effect: string;
 }
 
 const ALL_WAIT: LockLevel = {
   name: "ACCESS EXCLUSIVE",
-  effect: "all others wait, those that only read as well",
+  effect: "all other transactions wait, including reads",
 };
 const OTHERS_GO_ON: LockLevel = {
   name: "SHARE UPDATE EXCLUSIVE",
-  effect: "reads and writes go on, other definitions wait",
+  effect: "reads and writes continue, other definitions wait",
 };
 const NOTHING: LockLevel = {
   name: null,
-  effect: "it locks nothing that exists, but for tables that a new foreign key refers to",
+  effect: "it locks no existing object, except tables that a new foreign key refers to",
 };
 
 /** The strongest lock that a definition takes, by the root of its syntax tree. */
@@ -32,21 +32,21 @@ const LOCKS: Readonly<Record<string, LockLevel>> = {
   CreateStatsStmt: OTHERS_GO_ON,
   CreateStmt: NOTHING,
   CreateTableAsStmt: NOTHING,
-  IndexStmt: { name: "SHARE", effect: "reads go on, writes wait until the index is built" },
+  IndexStmt: { name: "SHARE", effect: "reads continue, writes wait until the index is built" },
   SelectStmt: NOTHING,
 };
 
-/** What others wait for while a definition or a write runs; null: a statement that only reads. */
+/** The waits caused by a definition or a write; null for a read. */
 export function lockWarning(
   { kind }: Pick<SqlStatement, "kind">,
   statementClass: "read" | "write" | "ddl",
 ): string | null {
   if (statementClass === "read") return null;
   if (statementClass === "write") {
-    return "Lock ROW EXCLUSIVE: reads go on, and the changed rows stay locked until the write has " +
+    return "Lock ROW EXCLUSIVE: reads continue, and the changed rows stay locked until the write has " +
       "committed.";
   }
-  // What is not listed takes the strongest lock, as most definitions do.
+  // Unlisted statements take the strongest lock, as most definitions do.
   const { name, effect } = Object.hasOwn(LOCKS, kind) ? LOCKS[kind] ?? ALL_WAIT : ALL_WAIT;
   return `A definition cannot be planned. ${name === null ? "Locks" : `Lock ${name}`}: ${effect}.`;
 }

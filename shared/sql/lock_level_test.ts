@@ -6,11 +6,14 @@ import { DEFAULT_SQL_POLICY } from "./sql_policy.ts";
 Deno.test("lockWarning() names the lock that PostgreSQL takes", async () => {
   const locks: [string, RegExp | null][] = [
     ["select 1", null],
-    ["update products set price = 1", /Lock ROW EXCLUSIVE: reads go on/],
-    ["alter table products add column note text", /Lock ACCESS EXCLUSIVE: all others wait/],
+    ["update products set price = 1", /Lock ROW EXCLUSIVE: reads continue/],
+    [
+      "alter table products add column note text",
+      /Lock ACCESS EXCLUSIVE: all other transactions wait/,
+    ],
     ["truncate products", /ACCESS EXCLUSIVE/],
     ["drop table products", /ACCESS EXCLUSIVE/],
-    ["create index on products (name)", /Lock SHARE: reads go on, writes wait/],
+    ["create index on products (name)", /Lock SHARE: reads continue, writes wait/],
     ["comment on table products is 'x'", /Lock SHARE UPDATE EXCLUSIVE/],
     ["create table notes (id int)", /it locks nothing that exists/],
   ];

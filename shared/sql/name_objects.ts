@@ -2,12 +2,18 @@ import { isTarget } from "./name_rules.ts";
 import { listOf, nameParts, stringNode, textOf, type VisitedNode } from "./syntax_tree.ts";
 import type { NamedObjects, NamedRelation } from "./verdict.ts";
 
-/** What a statement's nodes name: relations once each, and the names of calls and columns. */
+/**
+ * The names in a statement's nodes: relations without duplicates, and the names of calls and
+ * columns.
+ */
 export function nameObjects(nodes: readonly VisitedNode[]): NamedObjects {
   return {
     relations: relationsOf(nodes),
     functions: unique(nodes.flatMap(unqualifiedFunction)),
-    operators: unique(nodes.flatMap(unqualifiedOperator)),
+    operators: unique(nodes.flatMap((node) => [
+      ...unqualifiedOperator(node),
+      ...impliedOperators(node),
+    ])),
     columns: unique(nodes.flatMap(qualifiedColumn)),
   };
 }
@@ -42,6 +48,30 @@ function unqualifiedOperator({ type, node }: VisitedNode): string[] {
   const parts = nameParts(name) ?? [];
   return parts.length === 1 ? [...parts] : [];
 }
+
+/** Operators that the syntax stands for: PostgreSQL finds them by the search path as well. */
+function impliedOperators({ type, node }: VisitedNode): readonly string[] {
+  switch (type) {
+    case "A_Expr":
+      return COMPARISONS[textOf(node.kind) ?? ""] ?? [];
+    case "CaseExpr":
+      return node.arg === undefined ? [] : ["="];
+    case "SubLink":
+      return node.subLinkType === "ANY_SUBLINK" && node.operName === undefined ? ["="] : [];
+    case "JoinExpr":
+      return node.isNatural === true || listOf(node.usingClause).length > 0 ? ["="] : [];
+    default:
+      return [];
+  }
+}
+
+/** Of the kinds of `BETWEEN`, whose own name is no operator. */
+const COMPARISONS: Readonly<Record<string, readonly string[]>> = {
+  AEXPR_BETWEEN: [">=", "<="],
+  AEXPR_NOT_BETWEEN: ["<", ">"],
+  AEXPR_BETWEEN_SYM: [">=", "<="],
+  AEXPR_NOT_BETWEEN_SYM: ["<", ">"],
+};
 
 /** `row.name` of a column reference, `(row).name` of an expression. */
 function qualifiedColumn({ type, node }: VisitedNode): string[] {

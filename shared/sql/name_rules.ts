@@ -3,7 +3,7 @@ import { forbidden, type NodeFinding, type NodeInContext, schemaProblem } from "
 import { EXTENSIONS_SCHEMA, type SqlPolicy } from "./sql_policy.ts";
 import { nameParts, textOf, type TreeNode, type TreeValue } from "./syntax_tree.ts";
 
-/** Fields that read from a relation, in statements that write as well. */
+/** Fields that read from a relation, also in writing statements. */
 const READING_FIELDS: ReadonlySet<string> = new Set([
   "fromClause",
   "usingClause",
@@ -12,21 +12,21 @@ const READING_FIELDS: ReadonlySet<string> = new Set([
   "rarg",
 ]);
 
-/** Statements and parts that read from every relation they hold. */
+/** Statements and parts that read from every relation in them. */
 const READING_PARENTS: ReadonlySet<string> = new Set(["RangeTableSample", "TableLikeClause"]);
 
-/** Whether a relation in this place is written to or defined. */
+/** Whether a relation in this position is written to or defined. */
 export function isTarget(parent: string, field: string): boolean {
   return !READING_FIELDS.has(field) && !READING_PARENTS.has(parent);
 }
 
-/** Relations of exposed schemas; harmless catalogs, to read. */
+/** Relations of exposed schemas, and harmless catalogs for reading. */
 export function relationRule({ node, parent, field, policy }: NodeInContext): NodeFinding | null {
   const { location } = node;
   const schema = textOf(node.schemaname);
   const name = textOf(node.relname) ?? "";
   if (textOf(node.catalogname) !== null) {
-    return forbidden("Names with three parts reach into another database.", location);
+    return forbidden("Names with three parts refer to another database.", location);
   }
   const problem = isCatalog(schema, name)
     ? catalogProblem(schema, name, isTarget(parent, field))
@@ -44,7 +44,7 @@ function catalogProblem(
   name: string,
   isWritten: boolean,
 ): string | null {
-  if (isWritten) return `"${name}" is a system catalog, which statements only read.`;
+  if (isWritten) return `"${name}" is a system catalog, which statements can only read.`;
   const isAllowed = schema === "information_schema"
     ? !FORBIDDEN_INFORMATION_VIEWS.has(name)
     : ALLOWED_CATALOGS.has(name);
@@ -74,10 +74,10 @@ export function collationRule({ node, policy }: NodeInContext): NodeFinding | nu
   );
 }
 
-/** Operators: those found by the search path, or named in a schema nobody but owners writes to. */
+/** Operators: those found by the search path, or in a schema that only owners can write to. */
 export function operatorFinding(name: TreeValue | undefined, node: TreeNode): NodeFinding | null {
   const parts = nameParts(name);
-  if (parts === null) return forbidden("The operator has no readable name.", node.location);
+  if (parts === null) return forbidden("The operator's name cannot be read.", node.location);
   const [schema] = parts;
   if (parts.length < 2 || schema === "pg_catalog" || schema === EXTENSIONS_SCHEMA) return null;
   return forbidden(
@@ -100,7 +100,7 @@ export function qualifiedNameFinding(
   return problem === null ? null : forbidden(problem, location);
 }
 
-/** What a definition may name: nothing of the system, and only exposed schemas. */
+/** Names in a definition: only in exposed schemas, never system objects. */
 export function objectNameProblem(
   parts: readonly string[],
   { exposedSchemas }: SqlPolicy,
@@ -111,6 +111,6 @@ export function objectNameProblem(
   const schema = parts.length === 2 ? parts[0] ?? null : null;
   const name = parts.at(-1) ?? "";
   return schema === null && name.startsWith("pg_")
-    ? `"${name}" is a system catalog, which statements only read.`
+    ? `"${name}" is a system catalog, which statements can only read.`
     : schemaProblem(schema, exposedSchemas);
 }

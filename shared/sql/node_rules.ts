@@ -16,12 +16,12 @@ const RULES: Readonly<Record<string, NodeRule>> = {
     return unknown === undefined ? null : forbidden(`EXPLAIN has no option "${unknown}" here.`);
   },
   FuncCall: functionRule,
-  LockingClause: () => forbidden("A read takes no row locks: leave out FOR UPDATE or FOR SHARE."),
+  LockingClause: () => forbidden("A read must not lock rows: omit FOR UPDATE or FOR SHARE."),
   RangeTableSample: ({ node }) => {
     const method = nameParts(node.method);
     return method?.length === 1 && SAMPLING_METHODS.has(method[0] ?? "")
       ? null
-      : forbidden("TABLESAMPLE takes system or bernoulli.", node.location);
+      : forbidden("TABLESAMPLE accepts only system or bernoulli.", node.location);
   },
   RangeVar: relationRule,
   SortBy: ({ node }) => operatorFinding(node.useOp ?? [], node),
@@ -30,7 +30,7 @@ const RULES: Readonly<Record<string, NodeRule>> = {
   VariableShowStmt: ({ node }) => settingFinding(textOf(node.name) ?? ""),
 };
 
-/** What a node of this type makes of its statement. A type that nobody has judged is refused. */
+/** A node type's effect on its statement's class. An unknown type is forbidden. */
 export function ruleOf(type: string | null): NodeRule {
   if (type !== null) {
     const rule = ownValue(RULES, type);
@@ -42,7 +42,7 @@ export function ruleOf(type: string | null): NodeRule {
     forbidden(`This is not allowed here: ${statementName(type)}.`, node.location);
 }
 
-/** `CopyStmt` as `COPY`, as far as the type's name says it. */
+/** The statement's name derived from the type: `CopyStmt` becomes `COPY`. */
 function statementName(type: string | null): string {
   if (type === null) return "an unknown part of a statement";
   return type.replace(/Stmt$/, "").replace(/(?<=[a-z])(?=[A-Z])/g, " ").toUpperCase();

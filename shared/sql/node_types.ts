@@ -1,4 +1,4 @@
-/** Nodes without a rule of their own: they hold values and other nodes, and each of those is visited. */
+/** Nodes without their own rule: they contain values and other nodes, each of which is visited. */
 export const PLAIN_NODES: ReadonlySet<string> = new Set([
   // Expressions
   "A_ArrayExpr",
@@ -22,6 +22,7 @@ export const PLAIN_NODES: ReadonlySet<string> = new Set([
   "List",
   "MinMaxExpr",
   "MultiAssignRef",
+  "MergeSupportFunc",
   "NamedArgExpr",
   "NullTest",
   "ParamRef",
@@ -92,7 +93,10 @@ export const WRITE_NODES: ReadonlySet<string> = new Set([
   "UpdateStmt",
 ]);
 
-/** What `ALTER TABLE` may do: nothing about row security, owners, triggers, rules or replication. */
+/**
+ * Permitted actions of `ALTER TABLE`: nothing about row security, owners, triggers, rules or
+ * replication.
+ */
 export const ALLOWED_ALTERATIONS: ReadonlySet<string> = new Set([
   "AT_AddColumn",
   "AT_AddConstraint",
@@ -126,8 +130,8 @@ export const ALLOWED_ALTERATIONS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What a definition may create, change, drop, rename or comment on. Functions, triggers, policies,
- * roles, extensions and the like belong in migrations.
+ * Object kinds that a definition may create, change, drop, rename or comment on. Functions,
+ * triggers, policies, roles and extensions belong in migrations.
  */
 export const ALLOWED_OBJECTS: ReadonlySet<string> = new Set([
   "OBJECT_ATTRIBUTE",
@@ -161,5 +165,5 @@ export const EXPLAIN_OPTIONS: ReadonlySet<string> = new Set([
   "wal",
 ]);
 
-/** Ways of sampling that PostgreSQL itself has; others are functions of extensions. */
+/** Built-in sampling methods of PostgreSQL; others are functions of extensions. */
 export const SAMPLING_METHODS: ReadonlySet<string> = new Set(["bernoulli", "system"]);

@@ -4,7 +4,7 @@ import { describeExcess, parseJson } from "../json/parse_json.ts";
 import { lazily } from "../lazily.ts";
 import type { RawStatement } from "./syntax_tree.ts";
 
-/** A text that the grammar of PostgreSQL refuses. */
+/** A text with a PostgreSQL syntax error. */
 export class SqlSyntaxError extends Error {
   override readonly name = "SqlSyntaxError";
 
@@ -14,12 +14,12 @@ export class SqlSyntaxError extends Error {
   }
 }
 
-/** A text that the parser could not work through, although it may be correct. */
+/** A text that exceeds the parser's limits, although it may be correct. */
 export class SqlTooComplexError extends Error {
   override readonly name = "SqlTooComplexError";
 }
 
-/** The functions of the emscripten module that parsing needs. */
+/** The functions of the emscripten module used for parsing. */
 interface ParserInstance {
   lengthBytesUTF8(text: string): number;
   stringToUTF8(text: string, pointer: number, maxBytes: number): void;
@@ -42,17 +42,17 @@ interface InstanceOptions {
 const RESULT = { tree: 0, error: 8 } as const;
 const ERROR = { message: 0, cursorPosition: 16 } as const;
 
-/** What the grammar says when its own stack ends before the text does. */
+/** The parser's error message when its stack overflows. */
 const STACK_EXHAUSTED = /stack depth limit|memory exhausted|out of memory/i;
 
-/** The parser of this isolate. Its module, about 380 kB, is loaded when SQL is first parsed. */
+/** The parser of this isolate. Its module, about 380 kB, is loaded on first use. */
 const parserOfIsolate = lazily(() => new PostgresParser());
 
 /**
- * The statements of a text by the grammar of PostgreSQL 17; empty ones are left out.
+ * The statements of a text in the grammar of PostgreSQL 17, without empty ones.
  *
- * @throws SqlSyntaxError when the grammar refuses the text.
- * @throws SqlTooComplexError when the text is nested too deeply or has too many parts.
+ * @throws SqlSyntaxError if the text has a syntax error.
+ * @throws SqlTooComplexError if the text is nested too deeply or has too many parts.
  */
 export function parseSql(text: string): Promise<readonly RawStatement[]> {
   return parserOfIsolate().parse(text);
@@ -69,7 +69,7 @@ class PostgresParser {
       return parseWith(instance, text);
     } catch (error) {
       if (error instanceof SqlSyntaxError || error instanceof SqlTooComplexError) throw error;
-      // The stack or the memory ended in the middle: nobody knows in which state the instance is.
+      // The stack or the memory was exhausted, so the state of the instance is undefined.
       this.#instance = null;
       throw new SqlTooComplexError("The statement is nested too deeply", { cause: error });
     }
@@ -112,7 +112,7 @@ function syntaxError(
 ): SqlSyntaxError | SqlTooComplexError {
   const message = parser.UTF8ToString(parser.getValue(error + ERROR.message, "i32"));
   if (STACK_EXHAUSTED.test(message)) return new SqlTooComplexError(message);
-  // Counted by the parser in characters from 1; 0 when it does not know.
+  // Counted by the parser in characters from 1; 0 if unknown.
   const characters = parser.getValue(error + ERROR.cursorPosition, "i32") - 1;
   return new SqlSyntaxError(message, [...text].slice(0, Math.max(0, characters)).join("").length);
 }

@@ -1,4 +1,4 @@
-/** What a project lets statements use beside the built-in functions and catalogs. */
+/** Objects that a project permits in statements, in addition to built-in functions and catalogs. */
 export interface SqlPolicy {
   /** Schemas whose relations, types and indexes statements may name. */
   readonly exposedSchemas: readonly string[];
@@ -8,14 +8,14 @@ export interface SqlPolicy {
   readonly writeFunctions: readonly string[];
 }
 
-/** The policy of a project that has configured nothing. */
+/** The default policy. */
 export const DEFAULT_SQL_POLICY: SqlPolicy = {
   exposedSchemas: ["public"],
   readFunctions: [],
   writeFunctions: [],
 };
 
-/** Holds the types and operators of extensions such as pgvector; nobody but owners writes to it. */
+/** Contains the types and operators of extensions such as pgvector; only owners can write to it. */
 export const EXTENSIONS_SCHEMA = "extensions";
 
 /** The schemas in which names without a schema are looked up, in order. */

@@ -1,7 +1,7 @@
-/** A node of libpg-query's JSON: protobuf field names, defaults left out. */
+/** A node of libpg-query's JSON: protobuf field names, without default values. */
 export type TreeNode = { readonly [field: string]: TreeValue };
 
-/** What a field of a node holds. */
+/** The value of a node's field. */
 export type TreeValue = string | number | boolean | null | TreeNode | readonly TreeValue[];
 
 /** A statement of a parsed text. */
@@ -9,28 +9,28 @@ export interface RawStatement {
   readonly stmt: TreeNode;
   /** In bytes of UTF-8. */
   readonly stmt_location?: number;
-  /** In bytes of UTF-8; absent: up to the end of the text. */
+  /** In bytes of UTF-8; absent if it extends to the end of the text. */
   readonly stmt_len?: number;
 }
 
-/** A node on the way through a tree. */
+/** A visited node of a tree. */
 export interface VisitedNode {
-  /** Its type, for example `RangeVar`; null when the field's type is not known. */
+  /** Its type, for example `RangeVar`; null if the field's type is not known. */
   readonly type: string | null;
   readonly node: TreeNode;
-  /** The type of the node that holds it, and in which of its fields. */
+  /** The type of its parent node, and the field in it. */
   readonly parent: string;
   readonly field: string;
   readonly depth: number;
 }
 
 /**
- * Fields whose message is not wrapped in its type's name, because the grammar allows one type alone.
+ * Fields whose message is not wrapped in its type's name, because the grammar allows only one type.
  * A field that is missing here has the type null, which no rule allows.
  */
 const UNWRAPPED: Readonly<Record<string, string>> = {
   alias: "Alias",
-  // A JsonKeyValue below JsonObjectAgg; both hold the same kinds of nodes.
+  // A JsonKeyValue below JsonObjectAgg; both contain the same kinds of nodes.
   arg: "JsonValueExpr",
   authrole: "RoleSpec",
   bound: "PartitionBoundSpec",
@@ -77,8 +77,8 @@ const UNWRAPPED: Readonly<Record<string, string>> = {
 };
 
 /**
- * Every node below the root, the root included, without recursion: a tree may be deeper than the
- * stack of the caller. The order is not defined.
+ * Every node including the root, without recursion: a tree may be deeper than the caller's stack.
+ * The order is undefined.
  */
 export function* visitNodes(root: TreeNode): Generator<VisitedNode> {
   const waiting: VisitedNode[] = [unwrapped(root, "", "", 1)];
@@ -127,12 +127,12 @@ export function isNode(value: TreeValue | undefined): value is TreeNode {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A field's list; empty when the field is absent. */
+/** A field's list; empty if the field is absent. */
 export function listOf(value: TreeValue | undefined): readonly TreeValue[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** A field's text; null when the field is absent or empty. */
+/** A field's text; null if the field is absent or empty. */
 export function textOf(value: TreeValue | undefined): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }
@@ -143,13 +143,13 @@ export function stringNode(value: TreeValue | undefined): string | null {
   return wrapped?.type === "String" ? textOf(wrapped.node.sval) ?? "" : null;
 }
 
-/** The parts of a qualified name; null when a part is not a name. */
+/** The parts of a qualified name; null if a part is not a name. */
 export function nameParts(value: TreeValue | undefined): readonly string[] | null {
   const parts = listOf(value).map(stringNode);
   return parts.every((part) => part !== null) ? parts as string[] : null;
 }
 
-/** A record's own member: `constructor` and its like are fields of trees, too. */
+/** A record's own member: `constructor` and similar names can be fields of trees. */
 export function ownValue<Value>(
   record: Readonly<Record<string, Value>>,
   name: string,

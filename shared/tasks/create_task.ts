@@ -5,14 +5,14 @@ import type { JsonObject } from "../json.ts";
 import type { Actor } from "../actor.ts";
 import type { CreateTaskAnswer, CreateTaskRequest } from "./create_task_request.ts";
 
-/** Who creates a task, and in which trace. */
+/** The creator of a task, and its trace. */
 export interface TaskOrigin {
   readonly actor: Actor;
   /** Owner of the task; null for the service itself. */
   readonly userId: string | null;
-  /** Of a `client`, which needs the scope `swarm:run`. */
+  /** For a `client`, which needs the scope `swarm:run`. */
   readonly clientId: string | null;
-  /** Of an `agent`: its task, whose subtask is created. */
+  /** For an `agent`: its task, which becomes the parent. */
   readonly taskId: string | null;
   /** W3C trace context of the request. */
   readonly traceparent: string | null;
@@ -22,7 +22,7 @@ export interface TaskOrigin {
 /** A created task, and whether this call made it. */
 export interface CreatedTask {
   readonly answer: CreateTaskAnswer;
-  /** False when the idempotency key named a task that existed. */
+  /** False if a task with the idempotency key already existed. */
   readonly isNew: boolean;
 }
 
@@ -34,12 +34,13 @@ const createdRow = z.object({
 });
 
 /**
- * Creates a task: its row, its event and its queue message in one transaction. An agent's becomes a
- * subtask of the agent's own task, anybody else's a master task.
+ * Creates a task: its row, its event and its queue message in one transaction. An agent's task
+ * becomes a subtask of its own task, any other a master task.
  *
- * @throws INSUFFICIENT_SCOPE for an OAuth client without `swarm:run`, AGENT_NOT_ALLOWED for an agent
- * outside of tasks, the caps of the agent's job, AGENT_NOT_FOUND, AGENT_INACTIVE, TASK_PRIORITY_INVALID, TASK_BUDGET_INVALID, FORBIDDEN
- * when the owner's account is gone, DATABASE_UNAVAILABLE
+ * @throws INSUFFICIENT_SCOPE for an OAuth client without `swarm:run`, AGENT_NOT_ALLOWED for an
+ * agent outside of tasks, the caps of the agent's job, AGENT_NOT_FOUND, AGENT_INACTIVE,
+ * TASK_PRIORITY_INVALID, TASK_BUDGET_INVALID, FORBIDDEN if the owner's account no longer exists,
+ * DATABASE_UNAVAILABLE
  */
 export async function createTask(
   sql: Sql,

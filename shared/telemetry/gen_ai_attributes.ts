@@ -6,8 +6,8 @@ import type { SpanAttributes } from "./span.ts";
 import type { TracedModelAnswer, TracedModelCall } from "./task_trace.ts";
 
 /**
- * Attributes by OpenTelemetry's conventions for generative AI: names, settings and counts. What
- * people and models wrote, arguments and results are left out.
+ * Attributes by OpenTelemetry's conventions for generative AI: names, settings and counts. Texts of
+ * people and models, arguments and results are omitted.
  */
 export function modelAttributes({ agent, provider }: TracedModelCall): SpanAttributes {
   return {
@@ -20,16 +20,16 @@ export function modelAttributes({ agent, provider }: TracedModelCall): SpanAttri
   };
 }
 
-/** Providers whose name in the conventions is not ours. */
+/** Providers whose name in the conventions differs from ours. */
 const PROVIDERS: Readonly<Record<string, string>> = { google: "gcp.gemini" };
 
-/** `chat` with the model's name, as the conventions have it. */
+/** `chat` with the model's name, as in the conventions. */
 export function modelSpanName({ agent, provider }: TracedModelCall): string {
   const model = agent?.model ?? provider?.default_model;
   return model === undefined ? "chat" : `chat ${model}`;
 }
 
-/** What a model's answer cost, and why it ended. */
+/** The usage and finish reason of a model's answer. */
 export function answerAttributes({ answer, usage }: TracedModelAnswer): SpanAttributes {
   return {
     "gen_ai.response.finish_reasons": [answer.finish_reason],
@@ -39,7 +39,7 @@ export function answerAttributes({ answer, usage }: TracedModelAnswer): SpanAttr
   };
 }
 
-/** Which tool is called, and for which call of the model's. */
+/** The called tool and the model's call id. */
 export function toolAttributes({ tool, intent, attempt }: ToolCall): SpanAttributes {
   return {
     "gen_ai.operation.name": "execute_tool",
@@ -55,7 +55,7 @@ export function outcomeAttributes(outcome: ToolCallOutcome | SwarmError): SpanAt
   return outcome instanceof SwarmError ? {} : { "supaswarm.execution_id": outcome.executionId };
 }
 
-/** The code that a tool call ended with, or null when it went well. */
+/** The error code of a tool call, or null on success. */
 export function outcomeError(outcome: ToolCallOutcome | SwarmError): string | null {
   if (outcome instanceof SwarmError) return outcome.code;
   if (outcome.kind === "unknown") return "TOOL_OUTCOME_UNKNOWN";
@@ -63,7 +63,7 @@ export function outcomeError(outcome: ToolCallOutcome | SwarmError): string | nu
   return outcome.isError ? outcome.errorCode ?? "TOOL_FAILED" : null;
 }
 
-/** Which task runs, as which agent. */
+/** The running task and its agent. */
 export function runAttributes(
   task: TaskContext["task"],
   agent: TaskContext["agent"],

@@ -1,13 +1,13 @@
 import type { JsonObject, JsonValue } from "../json.ts";
 import type { Span, SpanAttributes, SpanKind } from "./span.ts";
 
-/** Numbers of `Span.SpanKind` in OTLP. */
+/** Values of `Span.SpanKind` in OTLP. */
 const KINDS: Readonly<Record<SpanKind, number>> = { internal: 1, server: 2, client: 3 };
 const STATUS_ERROR = 2;
 /** Names come from agents, models and tool servers, so they may be of any length. */
 const MAX_TEXT_LENGTH = 256;
 
-/** Rewrites every text that leaves, so that no secret does. */
+/** Redacts every exported text. */
 export type RedactText = (text: string) => string;
 
 /**
@@ -67,12 +67,12 @@ function toValue(
   return { arrayValue: { values } };
 }
 
-/** Redacted first: a secret that was cut in two would not be found. */
+/** Redacted first: a truncated secret would escape redaction. */
 function toText(text: string, redact: RedactText): string {
   return redact(text).slice(0, MAX_TEXT_LENGTH).toWellFormed();
 }
 
-/** Microseconds are what a double still holds exactly. */
+/** A double represents microseconds exactly. */
 function toUnixNano(unixMs: number): string {
   return String(BigInt(Math.round(unixMs * 1_000)) * 1_000n);
 }

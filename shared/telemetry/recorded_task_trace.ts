@@ -23,11 +23,11 @@ import type {
   TracedSubtask,
 } from "./task_trace.ts";
 
-/** What a recorded run is made from. */
+/** The inputs of a recorded run. */
 export interface RecordedTaskTraceOptions {
   /** The task as it was claimed. */
   readonly context: TaskContext;
-  /** The claim that this run is by; the next run has another. */
+  /** The epoch of this run's claim; the next run has another. */
   readonly epoch: string;
   readonly add: (span: Span) => void;
 }
@@ -35,10 +35,10 @@ export interface RecordedTaskTraceOptions {
 type EndedSpan = Pick<Span, "name" | "kind" | "startMs" | "attributes" | "errorCode">;
 
 /**
- * A run with a span of its own and one below it for every model call, tool call and new subtask.
+ * A run with its own span and a child span for every model call, tool call and new subtask.
  *
- * Ids are made from task, step and epoch, so what one worker tells a tool or a subtask is the
- * parent that it later exports, and a worker that dies leaves only its own run without a span.
+ * Ids are derived from task, step and epoch, so the parent id that a worker passes to a tool or a
+ * subtask is the one that it exports later, and a dead worker only loses the span of its own run.
  */
 export class RecordedTaskTrace implements TaskTrace {
   readonly #options: RecordedTaskTraceOptions;
@@ -173,21 +173,21 @@ export class RecordedTaskTrace implements TaskTrace {
   }
 
   /**
-   * Without the epoch: creating a subtask again finds the one that exists, so a worker that goes on
-   * after the first one died exports the parent that the subtask was told of.
+   * Without the epoch: creating a subtask again finds the existing one, so a worker that continues
+   * after the first one died exports the parent that the subtask already has.
    */
   async #spawnContext(seq: number): Promise<SpanContext> {
     return this.#contextOf(await spanIdOf("spawn", this.#options.context.task.id, seq));
   }
 
-  /** The step was there when the task was claimed: an earlier run has created, or begun to. */
+  /** The step existed when the task was claimed: an earlier run created it or started to. */
   #wasBegun(seq: number): boolean {
     return this.#options.context.steps.some((step) => step.seq === seq);
   }
 
   /**
-   * What a worker created that died before it told of it. Its subtasks may even have ended since,
-   * so this run need not have had anything to do with them.
+   * Subtasks created by a worker that died before it exported them. They may have ended since, so
+   * this run may not have handled them.
    */
   async #exportLostSpawns(): Promise<void> {
     const { task, steps } = this.#options.context;
@@ -200,7 +200,7 @@ export class RecordedTaskTrace implements TaskTrace {
     }
   }
 
-  /** A task that was created outside of every trace has one of its own, named like its job. */
+  /** A task that was created outside of a trace has its own, with the job's id. */
   #contextOf(spanId: string): SpanContext {
     const { traceparent, tracestate, master_task_id } = this.#options.context.task;
     const created = parseTraceparent(traceparent, tracestate);
@@ -208,7 +208,7 @@ export class RecordedTaskTrace implements TaskTrace {
     return { traceId: master_task_id.replaceAll("-", ""), spanId, flags: 1, tracestate: null };
   }
 
-  /** The creator of the task; where there is none, its first run is the root of the others. */
+  /** The creator of the task; without one, its first run is the root of the others. */
   async #parentSpanId(): Promise<string | null> {
     const { context: { task }, epoch } = this.#options;
     const created = parseTraceparent(task.traceparent, null);

@@ -1,4 +1,4 @@
-/** Where a span stands in its trace (W3C Trace Context). */
+/** The position of a span in its trace (W3C Trace Context). */
 export interface SpanContext {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
@@ -9,15 +9,15 @@ export interface SpanContext {
   readonly tracestate: string | null;
 }
 
-/** What a span says of itself. Never a secret, prompt or payload. */
+/** The attributes of a span. Never contain a secret, prompt or payload. */
 export type SpanAttributes = Readonly<
   Record<string, string | number | boolean | readonly string[] | null | undefined>
 >;
 
-/** `server`: answers a request. `client`: waits for another service. `internal`: neither. */
+/** `server`: handles a request. `client`: waits for another service. `internal`: neither. */
 export type SpanKind = "internal" | "server" | "client";
 
-/** A piece of work that has ended. Times are milliseconds since 1970. */
+/** A finished operation. Times are milliseconds since 1970. */
 export interface Span {
   readonly context: SpanContext;
   /** Null for the root of a trace. */
@@ -27,11 +27,11 @@ export interface Span {
   readonly startMs: number;
   readonly endMs: number;
   readonly attributes: SpanAttributes;
-  /** Why the work failed, as a stable code; null when it did not. */
+  /** The stable error code of a failure; null on success. */
   readonly errorCode: string | null;
 }
 
-/** Milliseconds since 1970 that never go back within an isolate. */
+/** Milliseconds since 1970, monotonic within an isolate. */
 export function nowUnixMs(): number {
   return performance.timeOrigin + performance.now();
 }

@@ -1,10 +1,10 @@
 import type { SpanContext } from "./span.ts";
 
-/** Bit 0 is sampled, bit 1 says that the trace id is random; others are not ours to pass on. */
+/** Bit 0 is sampled, bit 1 means a random trace id; other bits must not be passed on. */
 const KNOWN_FLAGS = 0b11;
 const SAMPLED = 0b1;
 
-/** A `traceparent` that was found well-formed, or null for none and for what is no traceparent. */
+/** Parses a `traceparent`; null if it is missing or malformed. */
 export function parseTraceparent(
   traceparent: string | null,
   tracestate: string | null,
@@ -15,12 +15,12 @@ export function parseTraceparent(
   return { traceId, spanId, flags: parseInt(flags, 16) & KNOWN_FLAGS, tracestate };
 }
 
-/** The `traceparent` that names a span as the parent of what it calls. */
+/** The `traceparent` with a span as the parent of its calls. */
 export function toTraceparent({ traceId, spanId, flags }: SpanContext): string {
   return `00-${traceId}-${spanId}-${flags.toString(16).padStart(2, "0")}`;
 }
 
-/** Whether the trace is to be recorded. */
+/** Whether the trace is recorded. */
 export function isSampled({ flags }: SpanContext): boolean {
   return (flags & SAMPLED) !== 0;
 }
@@ -41,8 +41,8 @@ export function newSpanId(): string {
 }
 
 /**
- * The span id of a piece of work, made from what names it: whoever knows the name knows the id, on
- * any worker, and nothing has to be stored.
+ * The span id of an operation, derived from its name: every worker computes the same id, and
+ * nothing must be stored.
  */
 export async function spanIdOf(...name: readonly (string | number)[]): Promise<string> {
   const bytes = new TextEncoder().encode(name.join(":"));

@@ -3,9 +3,9 @@ import { readText } from "../net/read_text.ts";
 import { type RedactText, toOtlpTraces } from "./otlp_traces.ts";
 import type { Span, SpanAttributes } from "./span.ts";
 
-/** How spans leave. */
+/** Options of the export. */
 export interface SpanExporterOptions {
-  /** Takes OTLP/HTTP as JSON. The operator's own setting, so no address is forbidden to it. */
+  /** Accepts OTLP/HTTP as JSON. It is the operator's own setting, so every address is allowed. */
   readonly endpoint: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly resource: SpanAttributes;
@@ -15,22 +15,22 @@ export interface SpanExporterOptions {
   readonly timeoutMs?: number;
 }
 
-/** More than these are dropped: a collector that is down must not cost the worker its memory. */
+/** More spans are dropped: an unavailable collector must not exhaust the worker's memory. */
 const MAX_QUEUED_SPANS = 2_048;
 const MAX_BATCH_SPANS = 512;
 const SEND_DELAY_MS = 1_000;
 const DEFAULT_TIMEOUT_MS = 5_000;
 const MAX_PAUSE_MS = 60_000;
 const MAX_ANSWER_BYTES = 10_000;
-/** Answers after which the same batch may be sent again, by the OTLP specification. */
+/** Statuses after which the same batch may be sent again, according to the OTLP specification. */
 const RETRYABLE_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 type Delivery = "sent" | "refused" | "unavailable";
 
 /**
- * Sends spans to an OTLP endpoint in the background, in batches. Nobody who adds a span waits, and
- * nothing here throws: while the endpoint does not answer, spans wait in a queue with an end, and
- * what does not fit is counted and dropped.
+ * Sends spans to an OTLP endpoint in the background, in batches. Adding a span never waits or
+ * throws: while the endpoint is unavailable, spans wait in a bounded queue, and excess spans are
+ * counted and dropped.
  */
 export class SpanExporter {
   readonly #options: SpanExporterOptions;
@@ -46,7 +46,7 @@ export class SpanExporter {
     this.#options = options;
   }
 
-  /** Takes a span; it is sent a little later, together with others. */
+  /** Adds a span; it is sent a little later, together with others. */
   add(span: Span): void {
     if (this.#queue.length >= MAX_QUEUED_SPANS) return this.#drop(1, "the queue is full");
     this.#queue.push(span);
@@ -54,17 +54,17 @@ export class SpanExporter {
     this.#sendLater();
   }
 
-  /** Sends what waits, unless the endpoint did not answer just now. Never throws. */
+  /** Sends waiting spans, unless the endpoint has just failed. Never throws. */
   async flush(): Promise<void> {
     if (performance.now() >= this.#resumeAtMs) await this.#send();
   }
 
-  /** Sends what waits with one last try and drops the rest; the exporter can be used again. */
+  /** Sends waiting spans with one last try and drops the rest; the exporter can be used again. */
   async close(): Promise<void> {
     await this.#send();
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#queue.length > 0) this.#drop(this.#queue.length, "the endpoint does not answer");
+    if (this.#queue.length > 0) this.#drop(this.#queue.length, "the endpoint does not respond");
     this.#queue = [];
     if (this.#droppedCount === 0) return;
     this.#options.log("warn", "telemetry.spans_dropped", { count: this.#droppedCount });
@@ -94,7 +94,7 @@ export class SpanExporter {
       const delivery = await this.#post(batch);
       if (delivery === "unavailable") return this.#pauseWith(batch);
       this.#failureCount = 0;
-      if (delivery === "refused") this.#drop(batch.length, "the endpoint refused them");
+      if (delivery === "refused") this.#drop(batch.length, "the endpoint rejected them");
     }
   }
 
@@ -105,13 +105,13 @@ export class SpanExporter {
         method: "POST",
         headers: { "content-type": "application/json", ...headers },
         body: JSON.stringify(toOtlpTraces(batch, resource, redact)),
-        // Elsewhere than the operator said, the headers must not go.
+        // The headers must not be sent to an address that the operator did not configure.
         redirect: "error",
         signal: AbortSignal.timeout(timeoutMs ?? DEFAULT_TIMEOUT_MS),
       });
       const { text } = await readText(response, MAX_ANSWER_BYTES);
       if (response.ok) {
-        this.#drop(rejectedCount(text), "the endpoint refused some");
+        this.#drop(rejectedCount(text), "the endpoint rejected some");
         return "sent";
       }
       this.#warn({ status: response.status });
@@ -122,7 +122,7 @@ export class SpanExporter {
     }
   }
 
-  /** Keeps a batch for later, as far as there is room. */
+  /** Keeps as much of a batch for later as fits. */
   #pauseWith(batch: readonly Span[]): void {
     const room = MAX_QUEUED_SPANS - this.#queue.length;
     this.#queue.unshift(...batch.slice(0, room));
@@ -138,7 +138,7 @@ export class SpanExporter {
     this.#droppedCount += count;
   }
 
-  /** Once an isolate: a collector that is down all day must not fill the log. */
+  /** Once per isolate: an unavailable collector must not fill the log. */
   #warn(fields: { status?: number; error?: string; reason?: string }): void {
     if (this.#hasWarned) return;
     this.#hasWarned = true;
@@ -146,7 +146,7 @@ export class SpanExporter {
   }
 }
 
-/** How many spans of a batch an endpoint that took it left out. */
+/** Number of rejected spans in a batch that the endpoint accepted. */
 function rejectedCount(answer: string): number {
   const [, count = "0"] = /"rejectedSpans"\s*:\s*"?(\d{1,6})/.exec(answer) ?? [];
   return Number(count);

@@ -8,32 +8,32 @@ import { isSampled } from "./span_context.ts";
 import { RecordedTaskTrace } from "./recorded_task_trace.ts";
 import { type TaskTrace, untraced } from "./task_trace.ts";
 
-/** The spans of one edge function. Nothing here throws or waits for the collector but the last two. */
+/** The spans of one edge function. No method throws; only the last two wait for the collector. */
 export interface Telemetry {
-  /** False where no endpoint is set: trace contexts are then passed on unchanged. */
+  /** False if no endpoint is set: trace contexts are then passed on unchanged. */
   readonly isOn: boolean;
   /** Opens the span of one worker's run of a task. */
   openRun(context: TaskContext, epoch: string): TaskTrace;
-  /** Takes an ended span; one of a trace that is not sampled goes nowhere. */
+  /** Adds a finished span; a span of an unsampled trace is dropped. */
   add(span: Span): void;
   /** Sends what waits. */
   flush(): Promise<void>;
-  /** Sends what waits before the isolate retires. */
+  /** Sends waiting spans before the isolate retires. */
   close(): Promise<void>;
 }
 
-/** What telemetry is made from. */
+/** Options of telemetry. */
 export interface TelemetryOptions {
-  /** Undefined where no endpoint is set. */
+  /** Undefined if no endpoint is set. */
   readonly settings: TelemetrySettings | undefined;
-  /** The edge function that the spans come from. */
+  /** The edge function that creates the spans. */
   readonly functionName: string;
-  /** Values that must not leave, whatever name they stand in. */
+  /** Secret values that must not be exported in any name. */
   readonly secrets: readonly string[];
   readonly log: Logger;
 }
 
-/** Records nothing and hands trace contexts on as they came, as OpenTelemetry asks for. */
+/** Records nothing and passes trace contexts on unchanged, as OpenTelemetry specifies. */
 export const NO_TELEMETRY: Telemetry = {
   isOn: false,
   openRun: ({ task }) => untraced(task),
@@ -42,7 +42,7 @@ export const NO_TELEMETRY: Telemetry = {
   close: () => Promise.resolve(),
 };
 
-/** Makes an edge function's telemetry; it exports where an endpoint is set. */
+/** Creates an edge function's telemetry; it exports only if an endpoint is set. */
 export function createTelemetry(options: TelemetryOptions): Telemetry {
   const { settings, functionName, secrets, log } = options;
   if (settings === undefined) return NO_TELEMETRY;

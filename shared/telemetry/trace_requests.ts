@@ -3,10 +3,10 @@ import { nowUnixMs, type SpanContext } from "./span.ts";
 import { newSpanId, newTrace, parseTraceparent, toTraceparent } from "./span_context.ts";
 import type { Telemetry } from "./telemetry.ts";
 
-/** Callers may write any word in the method's place; names of spans are to be few. */
+/** Callers may send any method; the number of span names must stay small. */
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]);
 
-/** How the requests of one endpoint are traced. */
+/** Options for tracing one endpoint. */
 export interface TraceRequestsOptions {
   /** The endpoint's path, without anything that differs between requests. */
   readonly route: string;
@@ -16,8 +16,8 @@ export interface TraceRequestsOptions {
 }
 
 /**
- * Gives each request a span below the caller's, or a trace of its own, and hands it on with that
- * span as its `traceparent`. Where nothing is recorded, requests pass unchanged.
+ * Gives each request a span below the caller's, or its own trace, and passes it on with that span
+ * as its `traceparent`. If nothing is recorded, requests are unchanged.
  */
 export function traceRequests(
   handle: (request: Request) => Promise<Response>,
@@ -43,7 +43,7 @@ export function traceRequests(
         "http.route": route,
         "http.response.status_code": response.status,
       },
-      // A request that was rightly refused is no failure of the server's.
+      // A correctly refused request is not a server failure.
       errorCode: response.status >= 500 ? String(response.status) : null,
     });
     runInBackground(telemetry.flush());

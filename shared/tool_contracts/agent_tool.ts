@@ -25,15 +25,15 @@ export interface AgentTool {
   readonly inputSchema: JsonObject;
   readonly isReadOnly: boolean;
   readonly isIdempotent: boolean;
-  /** What of the task's data it lets flow; see `data_flow.ts`. */
+  /** The tool's data flows; see `data_flow.ts`. */
   readonly dataFlows: readonly DataFlow[];
-  /** Host to which it sends; null where nothing leaves the project. */
+  /** Host it sends data to; null if nothing leaves the project. */
   readonly destination: string | null;
-  /** Absent when nothing worked yet; `description` already tells the model its shape. */
+  /** Absent before the first success; `description` already includes its shape. */
   readonly knownGood?: KnownGoodParameters;
 }
 
-/** A registry row that could not be offered, with the reason; the agent goes on without it. */
+/** A registry row that could not be offered, with the reason; the agent works without it. */
 export interface UnavailableTool {
   readonly server: string;
   readonly code: ErrorCode;

@@ -9,9 +9,9 @@ const CAPABILITIES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Refuses to ask a caller what its program never said it can answer.
+ * Refuses a request that the caller's program has not declared to support.
  *
- * @throws TOOL_ASKS_MORE with `details.required_capabilities`, as the protocol has them.
+ * @throws TOOL_ASKS_MORE with `details.required_capabilities`, as defined by the protocol.
  */
 export function assertCanBeAsked(
   { inputRequests }: { readonly inputRequests: JsonObject },
@@ -20,21 +20,23 @@ export function assertCanBeAsked(
   const wanted = Object.values(inputRequests).map((request) => {
     const { method } = asJsonObject(request);
     const capability = CAPABILITIES[String(method)];
-    if (capability === undefined) throw new Error(`Nobody can be asked ${method}`);
+    if (capability === undefined) {
+      throw new Error(`Cannot ask the caller: ${method} is not a known request`);
+    }
     return capability;
   });
   const missing = wanted.filter((capability) => capabilities[capability] === undefined);
   if (missing.length > 0) throw asksMore(Object.fromEntries(missing.map((name) => [name, {}])));
 }
 
-/** The error for a caller that cannot be asked what has to be asked. */
+/** Creates the error for a caller that lacks the required capabilities. */
 export function asksMore(requiredCapabilities: JsonObject): SwarmError {
   const names = Object.keys(requiredCapabilities).join(" and ");
   return new SwarmError(
     "TOOL_ASKS_MORE",
-    `The tool has to ask its caller, whose program has not declared ${names}`,
+    `Cannot ask the caller for input: its program has not declared ${names}`,
     {
-      hint: "Call it from a client of the protocol of 2026-07-28 that can answer.",
+      hint: "Call it from a client that supports the protocol version 2026-07-28 and can answer.",
       details: { required_capabilities: requiredCapabilities },
     },
   );

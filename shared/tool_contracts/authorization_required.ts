@@ -1,6 +1,9 @@
 import { SwarmError } from "../errors/swarm_error.ts";
 
-/** The error for a server that takes a user's own account, which the user has not (or no longer) connected. */
+/**
+ * Creates the error for a server that requires the user's own account, which is not (or no longer)
+ * connected.
+ */
 export function authorizationRequired(server: string): SwarmError {
   return new SwarmError(
     "AUTHORIZATION_REQUIRED",

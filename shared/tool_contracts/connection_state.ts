@@ -2,15 +2,15 @@ import { z } from "../vendor/zod.js";
 import { jsonObject } from "../json_schema.ts";
 import { createRedactor } from "../secrets/redact.ts";
 
-/** What is remembered of a connection, so that the next call needs one request. */
+/** The stored state of a connection, so that the next call needs only one request. */
 export const connectionStateSchema = z.object({
   /** The negotiated protocol version; null before the first contact. */
   protocol: z.string().nullable(),
-  /** What a server of the stateless protocol said of itself; null for one of the earlier protocol. */
+  /** The self-description of a server of the stateless protocol; null for the earlier protocol. */
   discovery: jsonObject.nullable(),
-  /** What a server of the earlier protocol said when it was greeted. */
+  /** The initialize result of a server of the earlier protocol. */
   session: z.object({
-    /** Null for a server that keeps no sessions. */
+    /** Null for a server without sessions. */
     id: z.string().nullable(),
     capabilities: jsonObject.optional(),
     instructions: z.string().optional(),
@@ -29,8 +29,8 @@ export const UNKNOWN_CONNECTION: ConnectionState = {
 };
 
 /**
- * What may be stored of a connection: nothing when the server repeats a secret in it, which costs
- * a handshake with each call.
+ * The part of a connection that may be stored: nothing if the server repeats a secret in it, which
+ * costs a handshake per call.
  */
 export async function toStorableState(
   state: ConnectionState,

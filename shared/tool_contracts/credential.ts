@@ -2,31 +2,31 @@ import { SwarmError } from "../errors/swarm_error.ts";
 import { isJsonObject } from "../json.ts";
 import type { AuthPlacement } from "./tool_config.ts";
 
-/** A resolved credential. It lives in memory for one call. */
+/** A resolved credential. It is held in memory for one call only. */
 export interface Credential {
   readonly secret: string;
   /** Its name in Vault, for error messages. */
   readonly secretName: string;
   readonly placement: AuthPlacement;
-  /** Of an access token that a user authorised: which connection it is of, and which of its tokens. */
+  /** For a user-authorized access token: its connection and generation. */
   readonly connection?: OAuthToken;
 }
 
-/** Names one token of a user's own connection. */
+/** Identifies one token of a user's own connection. */
 export interface OAuthToken {
   readonly credentialId: string;
   /** See `private.oauth_connections.generation`. */
   readonly generation: number;
 }
 
-/** How credentials are sent where the tool's config does not say. */
+/** How credentials are sent if the tool's config does not specify it. */
 const DEFAULT_PLACEMENTS: Readonly<Record<string, AuthPlacement>> = {
   bearer_token: { in: "header", name: "Authorization", prefix: "Bearer " },
   api_key: { in: "header", name: "X-API-Key" },
 };
 
 /**
- * Where a credential of that type goes: as the config says, else by its type.
+ * Where a credential of that type is placed: as configured, otherwise by its type.
  *
  * @throws SwarmError `TOOL_CONFIG_INVALID` for a type that cannot be sent without being exchanged
  * first.
@@ -39,12 +39,12 @@ export function placementOf(
   if (placement !== undefined) return placement;
   throw new SwarmError(
     "TOOL_CONFIG_INVALID",
-    `Cannot send a credential of type '${credentialType}' as it is`,
+    `Cannot send a credential of type '${credentialType}' directly`,
     { hint: "Set credential_type to api_key or bearer_token, or name the place in config.auth." },
   );
 }
 
-/** Puts a credential into a request's URL or headers, replacing what stood there. */
+/** Puts a credential into a request's URL or headers, replacing an existing value. */
 export function applyCredential(
   credential: Credential | null,
   request: { readonly url: URL; readonly headers: Headers },
@@ -63,13 +63,13 @@ export function applyCredential(
     throw new SwarmError(
       "SECRET_INVALID",
       `Cannot send the secret '${credential.secretName}' in the header '${placement.name}': ` +
-        "it has characters that no header may have",
+        "it has characters that are not allowed in a header",
       { hint: "Store it again without line breaks." },
     );
   }
 }
 
-/** The error for a server that refuses a credential, or asks for one that is not there. */
+/** Creates the error for a server that rejects a credential or requires a missing one. */
 export function refusedCredential(
   server: string,
   status: number,
@@ -79,22 +79,22 @@ export function refusedCredential(
   if (credential === null) {
     return new SwarmError(
       "TOOL_AUTH_FAILED",
-      `The tool server '${server}' asks for a credential (HTTP ${status}) and none is registered`,
+      `The tool server '${server}' requires a credential (HTTP ${status}), but none is registered`,
       { hint: "Name a Vault secret in credential_secret_name of its row in tools.", details },
     );
   }
   const { secretName, connection } = credential;
   const hint = connection === undefined
-    ? `Check that the secret '${secretName}' is valid and may do this.`
-    : `Ask the user to connect to '${server}' again, with an account that may do this.`;
+    ? `Check that the secret '${secretName}' is valid and has the required permissions.`
+    : `Ask the user to connect to '${server}' again with an account that has the required permissions.`;
   return new SwarmError(
     "TOOL_AUTH_FAILED",
-    `The tool server '${server}' refuses the secret '${secretName}' (HTTP ${status})`,
+    `The tool server '${server}' rejected the secret '${secretName}' (HTTP ${status})`,
     { hint, details },
   );
 }
 
-/** Whether a server refused the token itself, so that a renewed one may pass. */
+/** Whether a server rejected the token itself, so that a renewed one may work. */
 export function isRefusedToken(error: unknown): boolean {
   return error instanceof SwarmError && error.code === "TOOL_AUTH_FAILED" &&
     isJsonObject(error.details) && error.details.http_status === 401;

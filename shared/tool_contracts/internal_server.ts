@@ -11,43 +11,45 @@ import type { StreamedText, ToolLogLevel } from "./tool_call.ts";
 import type { CallToolModel } from "./tool_model.ts";
 import type { ModelUse } from "./tool_server.ts";
 
-/** What a tool, resource or prompt of an internal server works with, for one call. */
+/** The context of a tool, resource or prompt of an internal server during one call. */
 export interface ToolContext {
-  /** As role postgres: for what the product itself keeps, never for what a caller asked to run. */
+  /** Runs as role postgres: only for the product's own data, never for a caller's statements. */
   readonly sql: Sql;
   readonly supabaseUrl: string;
   /** The project as browsers reach it: for addresses in an answer. */
   readonly publicUrl: string;
-  /** Of the project; for the server's own requests, never for anything it answers. */
+  /**
+   * A secret key of the project for the server's own requests; it must never appear in an answer.
+   */
   readonly secretKey: string;
   /** For requests to other machines; refuses private addresses. */
   readonly fetch: typeof fetch;
   readonly log: Logger;
-  /** With the owner of the task as its user, where there is a task. */
+  /** The caller; in a task, its user is the task's owner. */
   readonly caller: ToolCaller;
-  /** The row of `mcp_executions` that this call becomes. */
+  /** The id of this call's row in `mcp_executions`. */
   readonly executionId: string;
   /** The same for every delivery of the same call. */
   readonly idempotencyKey: string;
   readonly traceparent: string | null;
   readonly tracestate: string | null;
-  /** Aborted when the caller goes away or the time is up. */
+  /** Aborted when the caller disconnects or the time is up. */
   readonly signal: AbortSignal;
   /** Whether the caller can fill in a form that {@linkcode inputRequired} asks for. */
   readonly acceptsInput: boolean;
-  /** All that the caller can be asked: of `elicitation`, `sampling` and `roots` what it declared. */
+  /** The capabilities among `elicitation`, `sampling` and `roots` that the caller declared. */
   readonly inputCapabilities: JsonObject;
   /** Answers to an earlier {@linkcode inputRequired}, with its state; the state is untrusted. */
   readonly inputResponses: JsonObject | null;
   readonly requestState: string | null;
-  /** Tells the caller how far the call is; `done` has to grow. */
+  /** Reports the call's progress to the caller; `done` must increase. */
   progress(done: number, total?: number, message?: string): void;
   /**
-   * Sends the answer's text to the caller as it comes; null where nobody reads it before its end.
-   * The answer still has the whole.
+   * Streams the answer's text to the caller; null if the caller does not stream. The answer must
+   * still contain the whole text.
    */
   readonly streamText: ((text: Pick<StreamedText, "text"> & Partial<StreamedText>) => void) | null;
-  /** Logs for the caller, where it wants that; only of a server with `logsForCallers`. */
+  /** Sends log messages to a caller that requested them; only for servers with `logsForCallers`. */
   logForCaller(level: ToolLogLevel, data: JsonValue): void;
   /**
    * Runs a transaction with the caller's role and claims, so that row level security holds. An
@@ -60,31 +62,36 @@ export interface ToolContext {
     options?: RunAsCallerOptions,
   ): Promise<T>;
   /**
-   * Asks for scopes beyond the tool's own, by what its arguments turn out to be.
+   * Requires scopes beyond the tool's own, depending on its arguments.
    *
-   * @throws SwarmError `INSUFFICIENT_SCOPE` naming those that the caller lacks.
+   * @throws SwarmError `INSUFFICIENT_SCOPE` with the scopes that the caller lacks.
    */
   requireScopes(scopes: readonly string[]): void;
   /**
-   * Names a value of the arguments or the answer that nothing may store: it is replaced in the
-   * ledger, the steps of a task and what is broadcast of them, and stays in the answer.
+   * Marks a value of the arguments or the answer that must not be stored: it is replaced in the
+   * ledger, in the steps of a task and in broadcasts, but stays in the answer.
    */
   keepFromLedger(value: string): void;
-  /** Calls a model: the caller's choice, else the tool's row of `mcp_tool_models`. */
+  /**
+   * Calls a model: the caller's choice, otherwise as configured in the tool's row of
+   * `mcp_tool_models`.
+   */
   readonly callModel: CallToolModel;
-  /** Books a model that the tool asked by itself on the call, whatever comes of it. */
+  /** Books usage of a model that the tool called itself, even if the call fails later. */
   usedModel(use: ModelUse): void;
 }
 
-/** How {@linkcode ToolContext.runAsCaller} runs. */
+/** Options of {@linkcode ToolContext.runAsCaller}. */
 export interface RunAsCallerOptions {
   /** @default true */
   readonly isReadOnly?: boolean;
-  /** @default what is left of the call's own time */
+  /** @default the rest of the call's own time */
   readonly statementTimeoutMs?: number;
+  /** Further settings of the transaction, by name; never the role or the claims. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** What a tool says of itself, in the protocol's words. */
+/** A tool's annotations, as defined by the protocol. */
 export interface ToolAnnotations {
   readonly readOnlyHint: boolean;
   readonly destructiveHint?: boolean;
@@ -92,44 +99,44 @@ export interface ToolAnnotations {
   readonly openWorldHint?: boolean;
 }
 
-/** What {@linkcode defineTool} takes. */
+/** Options of {@linkcode defineTool}. */
 export interface ToolSpec<Input extends z.ZodType, Output extends z.ZodType> {
   readonly name: string;
   readonly title: string;
   readonly description: string;
   /**
-   * Of the catalogue key `name@version`: numbers, with dots between them. A server may have several
-   * versions of a tool; the newest one has the plain name.
+   * The version in the catalogue key `name@version`: numbers separated by dots. A server may have
+   * several versions of a tool; the newest one has the plain name.
    */
   readonly version: string;
-  /** What to use instead, as a sentence; its callers are told. @default in use */
+  /** What to use instead, as a sentence that callers see. @default not deprecated */
   readonly deprecated?: string;
-  /** All of them are needed; none: every signed-in user may call it. */
+  /** Required scopes, all of them; an empty list lets every signed-in user call it. */
   readonly scopes: readonly string[];
   readonly annotations: ToolAnnotations;
   /** An object. */
   readonly input: Input;
-  /** Absent for a tool that answers in blocks only. */
+  /** Absent for a tool that returns only content blocks. */
   readonly output?: Output;
-  /** Instead of what is made from `input`, where zod cannot say it; `input` still parses. */
+  /** Replaces the schema generated from `input` if zod cannot express it; `input` still parses. */
   readonly inputSchema?: JsonObject;
-  /** Of the arguments, checked or not, what the ledger may hold. @default all of them */
+  /** The part of the arguments, checked or not, that the ledger may store. @default all of them */
   recordedArguments?(args: JsonObject): JsonObject;
   /**
-   * Gives the structured output, a {@linkcode reply}, an {@linkcode inputRequired}, or a
-   * `SwarmError`, which may be thrown as well. Anything else that is thrown is `INTERNAL`.
+   * Returns the structured output, a {@linkcode reply}, an {@linkcode inputRequired}, or a
+   * `SwarmError`, which may also be thrown. Any other exception becomes `INTERNAL`.
    */
   run(args: z.output<Input>, context: ToolContext): Promise<ToolResult<z.input<Output>>>;
 }
 
-/** What a tool's `run` can give. */
+/** The possible results of a tool's `run`. */
 export type ToolResult<Output> = Output | ToolReply | InputRequired | SwarmError;
 
 /** A tool of an internal server. */
 export interface InternalTool {
   readonly definition: ToolDefinition;
   readonly scopes: readonly string[];
-  /** Null while it is in use; else what to use instead. */
+  /** Null if the tool is not deprecated; otherwise what to use instead. */
   readonly deprecated: string | null;
   readonly input: z.ZodType;
   readonly output: z.ZodType | null;
@@ -137,7 +144,7 @@ export interface InternalTool {
   run(args: unknown, context: ToolContext): Promise<unknown>;
 }
 
-/** Declares a tool; its schemas are made from zod. */
+/** Declares a tool; its JSON Schemas are generated from zod. */
 export function defineTool<Input extends z.ZodType, Output extends z.ZodType = z.ZodNever>(
   spec: ToolSpec<Input, Output>,
 ): InternalTool {
@@ -167,14 +174,14 @@ function toSchema(schema: z.ZodType, io: "input" | "output"): JsonObject {
   return z.toJSONSchema(schema, {
     io,
     unrepresentable: "any",
-    // The format says it in one word.
+    // The format already says it in one word.
     override: ({ jsonSchema }) => {
       if (jsonSchema.format === "date-time") delete jsonSchema.pattern;
     },
   }) as JsonObject;
 }
 
-/** Explicit blocks, an error that the tool reports itself, or a `_meta`. */
+/** A result with explicit blocks, an error that the tool reports itself, or a `_meta`. */
 export class ToolReply {
   constructor(
     readonly content: readonly ContentBlock[],
@@ -182,42 +189,42 @@ export class ToolReply {
   ) {}
 }
 
-/** What a {@linkcode reply} carries beside its blocks. */
+/** What a {@linkcode reply} carries in addition to its blocks. */
 export interface ReplyOptions {
   /** Validated against `output`, unless `isError`. */
   readonly structured?: JsonObject;
   readonly isError?: boolean;
-  /** A stable code for the error, beside the structured content; only with `isError`. */
+  /** A stable code for the error, in addition to the structured content; only with `isError`. */
   readonly errorCode?: ErrorCode;
-  /** What to do next; only with `errorCode`, and it belongs in the blocks, too. */
+  /** The next step; only with `errorCode`; include it in the blocks as well. */
   readonly hint?: string;
-  /** Of the error, for programs; only with `errorCode`. */
+  /** Machine-readable details of the error; only with `errorCode`. */
   readonly details?: JsonValue;
   readonly meta?: JsonObject;
 }
 
-/** Answers with these blocks. */
+/** Returns these blocks. */
 export function reply(content: readonly ContentBlock[], options?: ReplyOptions): ToolReply {
   return new ToolReply(content, options);
 }
 
-/** A question back to the caller. */
+/** A request for input from the caller. */
 export class InputRequired {
   constructor(readonly inputRequests: JsonObject, readonly requestState?: string) {}
 }
 
 /**
- * Asks the caller before the tool or prompt goes on. A caller that cannot be asked what this asks
- * gets `TOOL_ASKS_MORE`; see `context.inputCapabilities`.
+ * Asks the caller for input before the tool or prompt continues. A caller without the required
+ * capabilities gets `TOOL_ASKS_MORE`; see `context.inputCapabilities`.
  *
  * @param inputRequests By key: `{method: "elicitation/create", params: {message, requestedSchema}}`.
- * @param requestState Comes back with the answers, through the client: sign it.
+ * @param requestState Returned with the answers through the client, so sign it.
  */
 export function inputRequired(inputRequests: JsonObject, requestState?: string): InputRequired {
   return new InputRequired(inputRequests, requestState);
 }
 
-/** A resource of an internal server, by a fixed address. */
+/** A resource of an internal server with a fixed URI. */
 export interface InternalResource {
   readonly uri: string;
   readonly name: string;
@@ -228,7 +235,7 @@ export interface InternalResource {
   read(context: ToolContext): Promise<readonly ResourceContents[]>;
 }
 
-/** Resources of an internal server, by addresses of one form. */
+/** Resources of an internal server with a URI template. */
 export interface InternalResourceTemplate {
   /** With `{name}` for each variable: `test://template/{id}/data`. */
   readonly uriTemplate: string;
@@ -264,7 +271,7 @@ export interface InternalPrompt {
   ): Promise<readonly PromptMessage[] | InputRequired>;
 }
 
-/** What a value is wanted for, as the protocol's `completion/complete` has it. */
+/** What a completion is requested for, as in the protocol's `completion/complete`. */
 export interface CompletionRequest {
   /** A prompt's name or a resource template. */
   readonly of: { readonly prompt: string } | { readonly uriTemplate: string };
@@ -285,7 +292,7 @@ export interface PromptArgument {
  * `<name in camel case>Server`.
  */
 export interface InternalServer {
-  /** The folder's name, which `config.server` of a tool names. */
+  /** The folder's name, as in `config.server` of a tool. */
   readonly name: string;
   readonly title: string;
   readonly description: string;
@@ -293,19 +300,19 @@ export interface InternalServer {
   readonly instructions?: string;
   /** @default the product's own */
   readonly version?: string;
-  /** What clients are shown of it beside name and capabilities. */
+  /** Additional information for clients besides name and capabilities. */
   readonly metadata?: JsonObject;
   readonly tools: readonly InternalTool[];
-  /** Its tools work inside a task alone: nobody else is shown them. */
+  /** Its tools work only inside a task and are hidden from other callers. */
   readonly isForTasksOnly?: boolean;
   readonly resources?: readonly InternalResource[];
   readonly resourceTemplates?: readonly InternalResourceTemplate[];
   readonly prompts?: readonly InternalPrompt[];
-  /** Tools call {@linkcode ToolContext.logForCaller}. */
+  /** True if its tools call {@linkcode ToolContext.logForCaller}. */
   readonly logsForCallers?: boolean;
   /** Suggests values of an argument of a prompt or a resource template, the best first. */
   complete?(request: CompletionRequest, context: ToolContext): Promise<readonly string[]>;
 }
 
-/** Internal servers by folder name, each loaded when it is first needed. */
+/** Internal servers by folder name, each loaded on first use. */
 export type InternalServers = Readonly<Record<string, () => Promise<InternalServer>>>;

@@ -1,7 +1,6 @@
 /**
- * Prefix of the keys that this product adds to `_meta`, of results and of what it sends to other
- * servers. Keys without one may be claimed by the protocol later, so what clients rely on stands
- * under both.
+ * Prefix of the keys that this product adds to `_meta` of results and requests. The protocol may
+ * reserve keys without a prefix later, so entries that clients rely on exist under both.
  */
 export const META_PREFIX = "dev.supaswarm/";
 

@@ -3,14 +3,14 @@ import type { JsonObject, JsonValue } from "../json.ts";
 import type { SchemaLosses } from "../tool_schemas/schema_loss.ts";
 import type { ToolModelOptions } from "./tool_records.ts";
 
-/** How a connection to a server fares. */
+/** The health of a connection to a server. */
 export type ServerStatus =
-  /** Nothing was called yet. */
+  /** No call yet. */
   | "unknown"
   | "healthy"
-  /** Three failures in a row or more. */
+  /** Three or more consecutive failures. */
   | "failing"
-  /** The circuit breaker is open: calls fail at once until `retryAt`. */
+  /** The circuit breaker is open: calls fail immediately until `retryAt`. */
   | "open";
 
 /** A server that the caller may use. */
@@ -31,13 +31,13 @@ export interface ServerSummary {
   readonly listedAt: string | null;
   /** Tools that can be called, as last listed; null before. */
   readonly toolCount: number | null;
-  /** Null for what is part of the product. */
+  /** Null for an internal server. */
   readonly external: ExternalServer | null;
 }
 
-/** What is told of a server that is not part of the product. */
+/** The public facts about an external server. */
 export interface ExternalServer {
-  /** Origin of its address, since the rest may be private; null when the row holds no URL. */
+  /** Origin of its URL, because the rest may be private; null if the row has no URL. */
   readonly endpoint: string | null;
   readonly docsUrl: string | null;
   /** What it is for, in the operator's words. */
@@ -51,18 +51,18 @@ export interface ListedTool {
   readonly version: string | null;
   /** A newer version has the plain name; this one is offered as `name_vVersion`. */
   readonly isOlderVersion: boolean;
-  /** What to use instead of it; null while it is in use. */
+  /** What to use instead; null if it is not deprecated. */
   readonly deprecated: string | null;
   readonly title?: string;
   readonly description?: string;
   readonly inputSchema: JsonObject;
   readonly outputSchema?: JsonObject;
   readonly annotations?: JsonObject;
-  /** What the caller can choose of the models that the tool asks; null: it asks none by its row. */
+  /** The model choices for the tool's caller; null if no models are configured for the tool. */
   readonly models: ToolModelOptions | null;
-  /** What `inputSchema` says and a provider's models cannot be told, by provider. */
+  /** The parts of `inputSchema` that cannot be expressed for a provider, by provider. */
   readonly losses?: SchemaLosses;
-  /** Scopes that a call needs, and those of them that the caller lacks. */
+  /** Required scopes of a call, and those of them that the caller lacks. */
   readonly scopes: readonly string[];
   readonly missingScopes: readonly string[];
   /** At most ten, newest last: the caller's own arguments, or (`isShape`) the shape of anyone's. */
@@ -74,32 +74,34 @@ export interface ListedTool {
   readonly lastUpdated: string;
 }
 
-/** A tool left out of a list because its definition is broken. */
+/** A tool omitted from a list because its definition is invalid. */
 export interface LeftOutTool {
   readonly name: string;
   readonly reason: string;
 }
 
-/** A tool whose definition nobody has approved; calls answer `TOOL_DEFINITION_CHANGED`. */
+/** A tool with an unapproved definition; calls return `TOOL_DEFINITION_CHANGED`. */
 export interface QuarantinedTool {
   readonly name: string;
-  /** `changed`: differs from what was approved. `new`: the server's row holds new tools back. */
+  /** `changed`: differs from the approved definition. `new`: the server's row holds new tools. */
   readonly reason: "changed" | "new";
-  /** Fingerprint of the definition that the server gives now, which an approval has to name. */
+  /** Hash of the server's current definition, which an approval must name. */
   readonly definitionHash: string;
-  /** Members of the definition that differ, with what the server gives now. */
+  /** The changed members of the definition, with their current values. */
   readonly difference: readonly DefinitionDifference[];
 }
 
 /** One member of a definition that changed. */
 export interface DefinitionDifference {
   readonly member: string;
-  /** Absent where the server gave the approved definition to another user, not to this caller. */
+  /** Absent if the server sent the approved definition to another user, not to this caller. */
   readonly approved?: JsonValue;
   readonly current: JsonValue;
 }
 
-/** What a server can do beside tools, by its own word; decides what an endpoint offers for it. */
+/**
+ * A server's declared capabilities besides tools; they determine what an endpoint offers for it.
+ */
 export interface ServerFeatures {
   readonly hasResources: boolean;
   readonly hasPrompts: boolean;
@@ -108,22 +110,22 @@ export interface ServerFeatures {
   readonly hasLogging: boolean;
   /** How to use the server, for the client's model. */
   readonly instructions: string | null;
-  /** Of the server's program, where it tells; null for what is part of the product. */
+  /** Name and version of the server's program, if reported; null for an internal server. */
   readonly version: string | null;
-  /** What it says of itself beside that. @default nothing */
+  /** Other information that it reports. @default nothing */
   readonly metadata?: JsonObject;
 }
 
-/** All that is known of a server for one caller. */
+/** A server as known to one caller. */
 export interface ServerTools {
   readonly server: ServerSummary;
   /** Sorted by name. Those with `missingScopes` exist but cannot be called. */
   readonly tools: readonly ListedTool[];
   readonly dropped: readonly LeftOutTool[];
   readonly quarantined: readonly QuarantinedTool[];
-  /** Names of tools that a policy forbids, which stand nowhere else here. */
+  /** Names of tools that a policy forbids; they are not in the other lists. */
   readonly forbidden: readonly string[];
   readonly features: ServerFeatures;
-  /** Why the list is the cached one although a new one was due. */
+  /** The reason for returning the cached list although a new one was due. */
   readonly listingError?: { readonly code: ErrorCode; readonly message: string };
 }

@@ -3,7 +3,7 @@ import type { ErrorClass, ErrorCode } from "../errors/codes.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import type { ToolCaller } from "./tool_caller.ts";
 
-/** Which tool is called, and by whom. */
+/** The called tool and its caller. */
 export interface CallTarget {
   /** `tools.slug`. */
   readonly server: string;
@@ -15,7 +15,7 @@ export interface CallTarget {
 /** One call through the gateway. */
 export interface ToolCallRequest extends CallTarget {
   readonly arguments: JsonObject;
-  /** Where the call stands in the task's transcript. */
+  /** The position of the call in the task's transcript. */
   readonly stepSeq: number | null;
   /** 1 for the first try of this tool in a row. */
   readonly attempt: number;
@@ -23,25 +23,25 @@ export interface ToolCallRequest extends CallTarget {
   readonly idempotencyKey: string;
   readonly traceparent: string | null;
   readonly tracestate?: string | null;
-  /** Told of a tool's progress, in order; absent when nobody asked. */
+  /** Receives the tool's progress, in order; absent if not requested. */
   readonly onProgress?: (progress: ToolProgress) => void;
-  /** Receives the text of the answer as it comes; absent when nobody reads it before its end. */
+  /** Receives the answer's text as it streams in; absent if not requested. */
   readonly onText?: (text: StreamedText) => void;
-  /** Told what the tool logs for its caller, in order; absent when the caller wants none. */
+  /** Receives the tool's log messages, in order; absent if the caller wants none. */
   readonly logs?: ToolLogSink;
   readonly input?: InputOffer;
 }
 
-/** What the caller can be asked before a tool or prompt goes on, and what it has answered. */
+/** The input that the caller can provide before a tool or prompt continues, and its answers. */
 export interface InputOffer {
-  /** Of `elicitation`, `sampling` and `roots`, those that the caller's program has declared. */
+  /** Those of `elicitation`, `sampling` and `roots` that the caller's program has declared. */
   readonly capabilities: JsonObject;
   /** Answers to an earlier `input_required`, with its state. */
   readonly responses?: JsonObject;
   readonly state?: string;
 }
 
-/** Severities of the Model Context Protocol's log messages, as in syslog. */
+/** Log severities of the Model Context Protocol, as in syslog. */
 export type ToolLogLevel =
   | "debug"
   | "info"
@@ -61,7 +61,7 @@ export interface ToolLogMessage {
 
 /** Where a tool's log messages go. */
 export interface ToolLogSink {
-  /** The least severity that is wanted. */
+  /** The minimum severity. */
   readonly level: ToolLogLevel;
   write(message: ToolLogMessage): void;
 }
@@ -70,40 +70,40 @@ export interface ToolLogSink {
 export interface StreamedText {
   /** Without secrets, at most 8,000 characters. */
   readonly text: string;
-  /** The text begins anew with this piece: what came before is void. */
+  /** The text restarts with this part: discard the previous parts. */
   readonly isRestart: boolean;
 }
 
-/** How far a tool is. */
+/** The progress of a tool. */
 export interface ToolProgress {
   readonly done: number;
   readonly total?: number;
   readonly message?: string;
 }
 
-/** By what a call can be found again. */
+/** The ids by which a call can be found. */
 interface CallTrail {
   /** `mcp_executions.id`. */
   readonly executionId: string;
   readonly feedbackToken: string;
-  /** Of the tool that ran; absent where it has none. */
+  /** The version of the tool that ran; absent if it has none. */
   readonly toolVersion?: string;
-  /** Only of a call of a server that is not part of the product. */
+  /** Only for a call of an external server. */
   readonly external?: ExternalCall;
 }
 
-/** What is known of a call because somebody else's server ran it. */
+/** Additional facts about a call that an external server ran. */
 export interface ExternalCall {
   /** From the call to its end, retries included. */
   readonly responseTimeMs: number;
-  /** The beginning of what the server said; only of an error that came from there. */
+  /** The beginning of the server's own error message, if the error came from it. */
   readonly originalError?: string;
 }
 
 /** The tool ran, or the call was refused in a way the caller can act on (`isError`). */
 export interface AnsweredCall extends CallTrail {
   readonly kind: "answered";
-  /** For a model: the content's text, with a note in place of what is no text. */
+  /** For a model: the content's text, with a note in place of other content. */
   readonly text: string;
   /** The result's blocks, as the tool gave them. */
   readonly content: readonly ContentBlock[];
@@ -111,49 +111,52 @@ export interface AnsweredCall extends CallTrail {
   readonly isError: boolean;
   /** The tool's own `_meta`, without ours. */
   readonly meta?: JsonObject;
-  /** Values within the answer that are the caller's to know and nobody's to store. */
+  /** Values of the answer that the caller gets but that must not be stored. */
   readonly unrecordedValues?: readonly string[];
   /** Only with `isError`; absent when the tool itself reported the error. */
   readonly errorCode?: ErrorCode;
   readonly errorClass?: ErrorClass;
-  /** What to do next; stands in `text` too. */
+  /** The next step; also in `text`. */
   readonly hint?: string;
   readonly details?: JsonValue;
   /** When the same call may succeed. */
   readonly retryAfterMs?: number;
   /**
-   * The HTTP status for an endpoint that answers plain JSON: 200 when the tool ran or refused its
-   * arguments, else that of the gateway's refusal.
+   * The HTTP status for an endpoint with plain JSON: 200 if the tool ran or rejected its arguments,
+   * otherwise the status of the gateway's refusal.
    */
   readonly status: number;
-  /** Failures of this tool for this user in a row, with this one; only with `isError`. */
+  /** Consecutive failures of this tool for this user, including this one; only with `isError`. */
   readonly consecutiveFailures?: number;
-  /** The statement that a failed generation ended with. */
+  /** The last statement of a failed generation. */
   readonly lastSql?: string;
 }
 
-/** The tool asks its caller before it goes on; only what `input.capabilities` allows. */
+/** The tool asks its caller for input; only what `input.capabilities` allows. */
 export interface InputRequiredCall extends CallTrail {
   readonly kind: "input_required";
-  /** By key, as the Model Context Protocol has them: `{method, params}`. */
+  /** By key, as in the Model Context Protocol: `{method, params}`. */
   readonly inputRequests: JsonObject;
-  /** To be sent back unread with the answers. */
+  /** Must be sent back unchanged with the answers. */
   readonly requestState?: string;
   readonly meta?: JsonObject;
 }
 
-/** The request left but no answer came, and repeating could do harm (`TOOL_OUTCOME_UNKNOWN`). */
+/**
+ * The request was sent but no answer arrived, and repeating it could do harm
+ * (`TOOL_OUTCOME_UNKNOWN`).
+ */
 export interface UnknownCall extends CallTrail {
   readonly kind: "unknown";
   readonly message: string;
-  /** The latter for the third failure in a row outside tasks; `details` has the former then. */
+  /** The latter for the third consecutive failure outside tasks; `details` then has the former. */
   readonly errorCode: "TOOL_OUTCOME_UNKNOWN" | "EXCEEDED_RETRIES";
   /** What to do next. */
   readonly hint: string;
   readonly details?: JsonObject;
-  /** Failures of this tool for this user in a row, with this one. */
+  /** Consecutive failures of this tool for this user, including this one. */
   readonly consecutiveFailures?: number;
 }
 
-/** What came of a call. */
+/** The outcome of a call. */
 export type ToolCallOutcome = AnsweredCall | InputRequiredCall | UnknownCall;

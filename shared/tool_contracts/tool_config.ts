@@ -4,40 +4,40 @@ import { describeIssues } from "../describe_issues.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { jsonObject, jsonValue } from "../json_schema.ts";
 
-/** Where a credential goes in a request. */
+/** The place of a credential in a request. */
 export type AuthPlacement = z.infer<typeof authSchema>;
 
 const authSchema = z.strictObject({
   in: z.enum(["header", "query"]),
   name: z.string().min(1),
-  /** Stands before the credential, with its space: `"Bearer "`. */
+  /** Precedes the credential, including the space: `"Bearer "`. */
   prefix: z.string().optional(),
 });
 
-/** As a call's timeout; the longest is what an edge function can wait for. */
+/** Timeout of a call; the maximum is the time an edge function can wait. */
 const timeoutSchema = z.int().min(1).max(600_000).optional();
 
-/** A header's or query entry's value: as it stands, or a secret of Vault, read at each call. */
+/** The value of a header or query entry: literal, or a Vault secret that is read at each call. */
 const valueSchema = z.union([
   z.string(),
   z.strictObject({
     /** Its name in Vault. */
     secret: z.string().min(1),
-    /** Stands before the secret. */
+    /** Precedes the secret. */
     prefix: z.string().optional(),
   }),
 ]);
 
 const httpUrlSchema = z.string().regex(/^https?:\/\/[^/{}?#]+/, "must be an http(s) URL");
 
-/** The part of a URL that names its host: all before the path, the query or the fragment. */
+/** The authority of a URL: everything before the path, the query or the fragment. */
 function authorityOf(url: string): string {
   return /^https?:\/\/([^/?#\\]*)/.exec(url)?.[1] ?? "";
 }
 
-/** What an operator registered by hand with the server's authorization server. */
+/** The OAuth client that an operator registered manually with the authorization server. */
 const oauthSchema = z.strictObject({
-  /** @default this project registers itself */
+  /** @default this project registers dynamically */
   client_id: z.string().min(1).optional(),
   client_secret: z.strictObject({
     /** Its name in Vault. */
@@ -48,7 +48,7 @@ const oauthSchema = z.strictObject({
    * @default the first that the tool server names
    */
   issuer: httpUrlSchema.optional(),
-  /** Scopes to ask for, separated by spaces. @default those the server names */
+  /** Scopes to request, separated by spaces. @default those that the server lists */
   scope: z.string().min(1).optional(),
 }).refine(
   ({ client_id, client_secret }) => client_secret === undefined || client_id !== undefined,
@@ -61,22 +61,22 @@ export type McpServerConfig = z.infer<typeof mcpServerSchema>;
 export const mcpServerSchema = z.strictObject({
   mcp_url: httpUrlSchema,
   auth: authSchema.optional(),
-  /** How users connect to it with accounts of their own. @default what the server itself tells */
+  /** How users connect to it with their own accounts. @default discovered from the server */
   oauth: oauthSchema.optional(),
   headers: z.record(z.string(), valueSchema).optional(),
   query: z.record(z.string(), valueSchema).optional(),
   /**
-   * Names of the only tools that are offered and called.
+   * Names of the tools that are offered and called; others are ignored.
    * @default all
    */
   allowed_tools: z.array(z.string().min(1)).optional(),
   /** Where people read about the server. */
   docs_url: httpUrlSchema.optional(),
-  /** What the server is for, in the operator's words. */
+  /** The operator's description of the server. */
   capabilities: z.array(z.string().min(1)).optional(),
   /**
-   * Whether the server's word that a tool is read-only or idempotent decides what is called again
-   * after a lost answer.
+   * Whether the server's read-only and idempotent hints decide if a call is repeated after a lost
+   * answer.
    * @default true
    */
   trust_annotations: z.boolean().optional(),
@@ -86,7 +86,7 @@ export const mcpServerSchema = z.strictObject({
    */
   new_tools: z.enum(["approve", "hold"]).optional(),
   /**
-   * What the server says of itself needs no approval, also when it changes.
+   * The server's definitions need no approval, even after a change.
    * @default false
    */
   trusted: z.boolean().optional(),
@@ -95,14 +95,14 @@ export const mcpServerSchema = z.strictObject({
 
 /**
  * `config` of a tool of type `http_api`. `{name}` in `url` (in the host only with `allowed_hosts`),
- * `query`, `headers` and `body` stands for an argument; a query entry, header or body member whose argument is absent
- * is left out. Arguments that nothing names go to the query of a GET, HEAD or DELETE without
- * `query`, and to the JSON body of other methods without `body`.
+ * `query`, `headers` and `body` stands for an argument; a query entry, header or body member whose
+ * argument is absent is omitted. Arguments without a placeholder go to the query of a GET, HEAD or
+ * DELETE without `query`, and to the JSON body of other methods without `body`.
  */
 export type HttpApiConfig = z.infer<typeof httpApiSchema>;
 const httpApiSchema = z.strictObject({
   /**
-   * Host names, with a port where there is one, that a `{name}` in the host of `url` may lead to.
+   * Host names, optionally with a port, that a `{name}` in the host of `url` may resolve to.
    * @default a URL whose host is fixed
    */
   allowed_hosts: z.array(z.string().min(1).toLowerCase()).min(1).optional(),
@@ -165,7 +165,7 @@ type ToolType = (typeof CLOSED_SETS.tools.type)[number];
 /**
  * Checks a registry row's `config` against the schema of its type.
  *
- * @throws SwarmError `TOOL_CONFIG_INVALID` naming the tool and what is wrong.
+ * @throws SwarmError `TOOL_CONFIG_INVALID` with the tool's slug and the problem.
  */
 export function parseToolConfig(slug: string, type: ToolType, config: unknown): ToolConfig {
   switch (type) {

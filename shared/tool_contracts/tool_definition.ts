@@ -2,13 +2,13 @@ import { z } from "../vendor/zod.js";
 import type { JsonObject } from "../json.ts";
 import { jsonObject } from "../json_schema.ts";
 
-/** Characters that nobody sees, or that change how what stands beside them is shown. */
+/** Characters that are invisible or change how adjacent text is displayed. */
 const HIDDEN_CHARACTERS = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
-/** A tool as its server describes it, in the form of the Model Context Protocol. */
+/** A tool as described by its server, in the form of the Model Context Protocol. */
 export const toolDefinitionSchema = z.looseObject({
   name: z.string().min(1).max(256)
-    .refine((name) => withoutHidden(name) === name, "has characters that are not shown"),
+    .refine((name) => withoutHidden(name) === name, "has invisible characters"),
   title: z.string().optional(),
   description: z.string().optional(),
   inputSchema: jsonObject,
@@ -33,32 +33,32 @@ export interface ToolDefinition {
     readonly idempotentHint?: boolean | undefined;
     readonly openWorldHint?: boolean | undefined;
   } | undefined;
-  /** The catalogue's version of the tool, where its server versions tools. */
+  /** The catalogue version of the tool, if its server versions tools. */
   readonly version?: string | undefined;
 }
 
-/** A name with U+FFFD for each character that is not shown. */
+/** A name with U+FFFD for each invisible character. */
 export function withoutHidden(name: string): string {
   return name.replace(HIDDEN_CHARACTERS, "\u{fffd}");
 }
 
-/** What a model reads of the tool. */
+/** The description that a model sees. */
 export function descriptionOf({ name, title, description }: ToolDefinition): string {
   return description ?? title ?? name;
 }
 
-/** The definition without the hints that decide what may be repeated. */
+/** The definition without the hints that decide whether a call may be repeated. */
 export function withoutHints(definition: ToolDefinition): ToolDefinition {
   const { readOnlyHint: _, idempotentHint: __, ...annotations } = definition.annotations ?? {};
   return { ...definition, annotations };
 }
 
-/** Whether a call can be repeated without harm, by what the server says of the tool. */
+/** Whether a call can be repeated safely, according to the server's hints. */
 export function isRepeatable(definition: ToolDefinition): boolean {
   return isReadOnly(definition) || definition.annotations?.idempotentHint === true;
 }
 
-/** Whether a call changes nothing, by what the server says of the tool. */
+/** Whether a call is read-only, according to the server's hints. */
 export function isReadOnly(definition: ToolDefinition): boolean {
   return definition.annotations?.readOnlyHint === true;
 }

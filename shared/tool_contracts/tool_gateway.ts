@@ -4,19 +4,19 @@ import type { ListedTool, ServerFeatures, ServerSummary, ServerTools } from "./s
 import type { CallTarget, InputOffer, ToolCallOutcome, ToolCallRequest } from "./tool_call.ts";
 import type { ToolCaller } from "./tool_caller.ts";
 
-/** A request for something beside tools, passed on to a server as it is. */
+/** A request for resources or prompts, forwarded to a server unchanged. */
 export interface RelayRequest {
   /** `tools.slug`. */
   readonly server: string;
   readonly caller: ToolCaller;
   readonly method: RelayMethod;
-  /** As the Model Context Protocol has them, without `_meta`. */
+  /** As in the Model Context Protocol, without `_meta`. */
   readonly params: JsonObject;
-  /** Only `prompts/get` and `resources/read` may ask. */
+  /** Only `prompts/get` and `resources/read` may ask for input. */
   readonly input?: InputOffer;
 }
 
-/** What can be passed on. */
+/** The requests that can be forwarded. */
 export type RelayMethod =
   | "resources/list"
   | "resources/templates/list"
@@ -25,7 +25,7 @@ export type RelayMethod =
   | "prompts/get"
   | "completion/complete";
 
-/** What is known of a tool before it is called. */
+/** The facts about a tool that are known before a call. */
 export type CallableTool =
   & Pick<
     ListedTool,
@@ -33,43 +33,47 @@ export type CallableTool =
   >
   & Partial<Pick<ListedTool, "isOlderVersion">>;
 
-/** One call that was looked up and taken out of its rate limit, but not yet run. */
+/** A call that was looked up and counted against its rate limit, but not yet run. */
 export interface PreparedCall {
   readonly server: Pick<ServerSummary, "name" | "description" | "type" | "external">;
   readonly features: ServerFeatures;
   readonly tool: CallableTool;
-  /** Runs it as {@linkcode ToolGateway.call} does; once. */
+  /** Runs it like {@linkcode ToolGateway.call}; only once. */
   run(
     details: Omit<ToolCallRequest, keyof CallTarget>,
     signal: AbortSignal,
   ): Promise<ToolCallOutcome>;
 }
 
-/** How {@linkcode ToolGateway.listServerTools} lists. */
+/** Options of {@linkcode ToolGateway.listServerTools}. */
 export interface ListServerOptions {
-  /** Ask the server now, whatever the age of the cached list. @default false */
+  /** Ask the server now, regardless of the age of the cached list. @default false */
   readonly refresh?: boolean;
-  /** How long a server is waited for that was never listed. @default as long as it may take */
+  /** How long to wait for a server that was never listed. @default without a limit */
   readonly firstWaitMs?: number;
 }
 
 /**
  * The one way to find and run tools. Implemented by `shared/tools/gateway.ts`.
  *
- * `call` never throws for what the tool or its server did; it throws `SwarmError` only for
+ * `call` never throws for a failure of the tool or its server; it throws `SwarmError` only for
  * `TOOL_RATE_LIMITED` (with `retryAfterSeconds`), a caller that does not exist (`TASK_NOT_FOUND`,
  * `AGENT_NOT_FOUND`, `CALLER_REQUIRED`, or `FORBIDDEN` for somebody else's session),
  * `DATABASE_UNAVAILABLE` and the reason of an aborted signal. The other methods throw `SwarmError`.
  */
 export interface ToolGateway {
   listAgentTools(caller: ToolCaller, signal: AbortSignal): Promise<AgentToolset>;
-  /** The active servers of which the caller may use at least something, sorted by slug. Asks no server. */
+  /**
+   * The active servers with at least one tool that the caller may use, sorted by slug. Contacts no
+   * server.
+   */
   listServers(caller: ToolCaller, signal: AbortSignal): Promise<readonly ServerSummary[]>;
   /**
-   * A server's tools; asks the server only when the cached list is missing or too old.
+   * A server's tools; contacts the server only if the cached list is missing or too old.
    *
-   * @throws SwarmError `TOOL_NOT_FOUND` for no such active server, `INSUFFICIENT_SCOPE` naming what
-   * is missing, else why a server without a cached list cannot be listed.
+   * @throws SwarmError `TOOL_NOT_FOUND` for an unknown or inactive server, `INSUFFICIENT_SCOPE`
+   * with the missing scopes, otherwise the reason why a server without a cached list cannot be
+   * listed.
    */
   listServerTools(
     server: string,
@@ -77,20 +81,24 @@ export interface ToolGateway {
     options: ListServerOptions,
     signal: AbortSignal,
   ): Promise<ServerTools>;
-  /** The slug of a connection's server; null when it is not the caller's (the service's: any). */
+  /**
+   * The slug of a connection's server; null if the connection is not the caller's. The service may
+   * read any.
+   */
   findConnection(connectionId: string, caller: ToolCaller): Promise<string | null>;
   call(request: ToolCallRequest, signal: AbortSignal): Promise<ToolCallOutcome>;
   /**
-   * Looks up all that a call needs, for a caller that has to know the tool before it calls: one
-   * question to the database for both.
+   * Looks up everything that a call needs, for a caller that must know the tool before the call:
+   * one database query for both.
    *
-   * @returns Null when the server's list says more: it is missing or old, or has no such tool.
+   * @returns Null if the server's list must be consulted: it is missing or old, or does not have
+   * the tool.
    */
   prepare(target: CallTarget): Promise<PreparedCall | null>;
   /**
    * Resources and prompts, of internal and external servers alike.
    *
-   * @returns The result as the Model Context Protocol has it.
+   * @returns The result as defined by the Model Context Protocol.
    * @throws SwarmError `TOOL_NOT_FOUND`, `INSUFFICIENT_SCOPE`, `RESOURCE_NOT_FOUND`, `TOOL_…`.
    */
   relay(request: RelayRequest, signal: AbortSignal): Promise<JsonObject>;

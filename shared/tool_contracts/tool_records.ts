@@ -23,12 +23,12 @@ const registeredToolSchema = z.object({
 
 const breakerSchema = z.enum(["closed", "open", "half_open"]);
 
-/** A registry row with its connection, as SQL answers it. */
+/** A registry row with its connection, as returned by SQL. */
 export const serverSchema = z.object({
   tool: registeredToolSchema,
   connection: connectionStateSchema.extend({
     id: z.string(),
-    /** Instructions that nobody has approved are not passed on. */
+    /** Unapproved instructions are not passed on. */
     are_instructions_approved: z.boolean(),
     instructions_hash: z.string().nullable(),
   }),
@@ -46,13 +46,13 @@ export type RegisteredServer = z.infer<typeof serverSchema>;
 
 const toolStateSchema = z.enum(CLOSED_SETS.mcp_tools_cache.state);
 
-/** What `private.resolve_tool_credential()` answers. */
+/** The result of `private.resolve_tool_credential()`. */
 export const credentialSchema = z.object({
-  /** Null when the tool names no secret. */
+  /** Null if the tool has no secret. */
   secret: z.string().nullable(),
   /** The user's own. */
   is_own: z.boolean(),
-  /** Of an access token that the user authorised. */
+  /** For an access token that the user authorized. */
   connection: z.object({
     credential_id: z.string(),
     generation: z.number(),
@@ -62,31 +62,31 @@ export const credentialSchema = z.object({
   }).nullable(),
 });
 
-/** What Vault has for a call. */
+/** The Vault secrets for a call. */
 export type ResolvedCredential = z.infer<typeof credentialSchema>;
 
 /** Secrets by name. */
 export const namedSecretsSchema = z.record(z.string(), z.string());
 
-/** What SQL answers for a call. */
+/** The data that SQL returns for a call. */
 export const callSchema = serverSchema.extend({
   user_id: z.string().nullable(),
   /** The row of `sessions` that the call belongs to. */
   session_id: z.string().nullable(),
-  /** The OAuth client of the call, inside a task of the one that created its job. */
+  /** The OAuth client of the call; inside a task, the client that created its job. */
   client_id: z.string().nullable(),
-  /** Null: every scope. */
+  /** Null for every scope. */
   scopes: z.array(z.string()).nullable(),
   is_granted: z.boolean(),
   is_allowed: z.boolean(),
   timeout_ms: z.number().nullable(),
-  /** Of the arguments as JSON; null: not limited. */
+  /** Size limit of the arguments as JSON; null without a limit. */
   max_input_bytes: z.number().nullable(),
-  /** The server's list is older than was asked for; the call was not taken out of its limit. */
+  /** The server's list is older than requested; the call was not counted against its limit. */
   is_due: z.boolean(),
   /** 0: within the rate limit. */
   retry_after_ms: z.number(),
-  /** Null when the call is refused, and when Vault lacks something, which resolving it names. */
+  /** Null if the call is refused or if Vault lacks a secret; resolving it then reports which. */
   secrets: z.object({ credential: credentialSchema, named: namedSecretsSchema }).nullable(),
   cached: z.object({
     name: z.string(),
@@ -99,17 +99,17 @@ export const callSchema = serverSchema.extend({
   tool_names: z.array(z.string()),
 });
 
-/** All that one call needs to know. */
+/** Everything that one call needs. */
 export type CallRecord = z.infer<typeof callSchema>;
 
-/** What SQL answers for a request beside tools. */
+/** The data that SQL returns for a resource or prompt request. */
 export const relaySchema = serverSchema.extend({
   is_allowed: z.boolean(),
   timeout_ms: z.number().nullable(),
   retry_after_ms: z.number(),
 });
 
-/** A server that something other than a call of a tool is asked of. */
+/** A server that gets a request other than a tool call. */
 export type RelayRecord = z.infer<typeof relaySchema>;
 
 /** A row of `get_agent_mcp_tools()`. */
@@ -127,10 +127,10 @@ export const agentToolSchema = z.object({
   destination: z.string().nullable(),
 });
 
-/** A cached tool of an agent with what worked before. */
+/** A cached tool of an agent with its known-good parameters. */
 export type CachedTool = z.infer<typeof agentToolSchema>;
 
-/** What the tool cache remembers of calls that worked. */
+/** The parameters of successful calls in the tool cache. */
 export interface LearnedParameters {
   /** Newest last. */
   readonly sets: readonly JsonValue[];
@@ -139,7 +139,7 @@ export interface LearnedParameters {
   readonly successCount: number;
 }
 
-/** What `private.learned_parameters()` answers. */
+/** The result of `private.learned_parameters()`. */
 export const learnedSchema = z.object({
   successful_parameters: z.array(jsonValue),
   is_shape: z.boolean(),
@@ -160,7 +160,7 @@ const usableServerSchema = z.object({
   failure_count: z.number(),
   last_success_at: z.string().nullable(),
   tools_listed_at: z.string().nullable(),
-  /** Of each tool that can be called. */
+  /** For each callable tool. */
   tool_scopes: z.array(z.array(z.string())),
 });
 
@@ -180,10 +180,10 @@ const modelOptionsSchema = z.object({
   models_by_provider: z.record(z.string(), z.array(z.string())),
 });
 
-/** Which models a tool's caller may choose from, of its row of `mcp_tool_models`. */
+/** The models that a tool's caller may choose from, from its row in `mcp_tool_models`. */
 export type ToolModelOptions = z.infer<typeof modelOptionsSchema>;
 
-/** What `private.server_listing()` answers. */
+/** The result of `private.server_listing()`. */
 export const listingSchema = serverSchema.extend({
   is_due: z.boolean(),
   dropped: z.array(z.object({ name: z.string(), reason: z.string() })),
@@ -199,7 +199,7 @@ export const listingSchema = serverSchema.extend({
     state: toolStateSchema,
     held: toolDefinitionSchema.nullable(),
     approved: toolDefinitionSchema.nullable(),
-    /** What was approved the server told another user, not this one. */
+    /** The server sent the approved definition to another user, not to this one. */
     is_approved_anothers: z.boolean(),
     successful_parameters: z.array(jsonValue),
     is_shape: z.boolean(),

@@ -1,8 +1,9 @@
 import { SwarmError } from "../errors/swarm_error.ts";
 
 /**
- * What a call needs: an internal tool its own scopes, anything else the scope of its server. It is
- * the same inside a task, where the owner's grant and the agent's `agent_tools` row both count.
+ * The scopes that a call requires: for an internal tool its own, otherwise the scope of its server.
+ * The same holds inside a task, where both the owner's grant and the agent's `agent_tools` row
+ * apply.
  */
 export function scopesOf(
   server: { readonly slug: string; readonly type: string },
@@ -14,7 +15,7 @@ export function scopesOf(
 /** Includes every other scope. */
 const EVERY_SCOPE = "admin:*";
 
-/** Those of the needed scopes that the granted ones do not cover (null: all are granted). */
+/** The required scopes that are not granted (null means that all are granted). */
 export function missingScopes(
   needed: readonly string[],
   granted: readonly string[] | null,
@@ -23,7 +24,7 @@ export function missingScopes(
   return needed.filter((scope) => !granted.includes(scope));
 }
 
-/** The error for a caller who lacks scopes; it names all of them. */
+/** Creates the error for a caller that lacks scopes; it lists all of them. */
 export function insufficientScope(action: string, missing: readonly string[]): SwarmError {
   const several = missing.length > 1 ? "scopes" : "scope";
   return new SwarmError(

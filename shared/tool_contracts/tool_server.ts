@@ -7,10 +7,10 @@ import type { InputOffer, StreamedText, ToolLogSink, ToolProgress } from "./tool
 import type { RelayMethod } from "./tool_gateway.ts";
 import type { ToolCaller } from "./tool_caller.ts";
 
-/** All that a server offers now. */
+/** The current offer of a server. */
 export interface ToolListing {
   readonly tools: readonly ToolDefinition[];
-  /** Tools left out because their definition is broken. */
+  /** Tools omitted because their definition is invalid. */
   readonly dropped: readonly DroppedTool[];
 }
 
@@ -20,11 +20,11 @@ export interface DroppedTool {
   readonly reason: string;
 }
 
-/** One call as a server takes it; its arguments fit the tool's schema. */
+/** One call for a server; its arguments match the tool's schema. */
 export interface ServerCall {
   readonly definition: ToolDefinition;
   readonly arguments: JsonObject;
-  /** Its user is the one whose rights hold. */
+  /** Its user is the one whose rights apply. */
   readonly caller: ToolCaller;
   readonly executionId: string;
   /** Of the task's transcript; null outside tasks. */
@@ -34,24 +34,24 @@ export interface ServerCall {
   readonly tracestate: string | null;
   readonly timeoutMs: number;
   readonly onProgress: ((progress: ToolProgress) => void) | null;
-  /** Null where nobody reads the answer before its end. */
+  /** Null if the caller does not stream. */
   readonly onText: ((text: StreamedText) => void) | null;
   readonly logs: ToolLogSink | null;
   readonly input: CallInput;
-  /** Told of each model that the tool itself used, once that has answered. */
+  /** Called after each model call that the tool made itself. */
   readonly onModelUse: (use: ModelUse) => void;
-  /** What the caller is allowed; null: everything. */
+  /** The caller's scopes; null for all. */
   readonly grantedScopes: readonly string[] | null;
-  /** Takes values of the answer or the arguments that nothing may store. */
+  /** Marks values of the answer or the arguments that must not be stored. */
   readonly onUnrecordedValue: (value: string) => void;
 }
 
-/** A model that a tool used, as it is booked on the call. */
+/** The usage of a model by a tool, as booked on the call. */
 export interface ModelUse {
   /** `llm_providers.name`. */
   readonly provider: string;
   readonly model: string;
-  /** Whose key paid. */
+  /** Whose key was charged. */
   readonly keySource: (typeof CLOSED_SETS.usage_events.key_source)[number];
   readonly inputTokens: number;
   /** Part of `inputTokens`. @default 0 */
@@ -61,15 +61,15 @@ export interface ModelUse {
   readonly isBooked?: boolean;
 }
 
-/** What the caller can be asked, and has answered. */
+/** The input that the caller can provide, and its answers. */
 export interface CallInput {
-  /** See {@linkcode InputOffer}; empty: nothing can be asked. */
+  /** See {@linkcode InputOffer}; empty if the caller cannot be asked. */
   readonly capabilities: JsonObject;
   readonly responses: JsonObject | null;
   readonly state: string | null;
 }
 
-/** A request's input as its caller gave it. */
+/** The input of a request, from its caller. */
 export function inputOf({ input }: { readonly input?: InputOffer }): CallInput {
   return {
     capabilities: input?.capabilities ?? {},
@@ -78,7 +78,7 @@ export function inputOf({ input }: { readonly input?: InputOffer }): CallInput {
   };
 }
 
-/** The tool ran, or refused the call in a way the model can act on. */
+/** The tool ran, or refused the call in a way that the model can act on. */
 export interface Answered {
   readonly kind: "answered";
   readonly text: string;
@@ -91,13 +91,13 @@ export interface Answered {
   readonly errorCode?: ErrorCode;
   readonly hint?: string;
   readonly details?: JsonValue;
-  /** What led to the error, in its own words. @default `text` */
+  /** The original message of the error. @default `text` */
   readonly originalError?: string;
-  /** The server's tools are not the ones that were cached. */
+  /** The server's tools differ from the cached ones. */
   readonly isDefinitionStale?: boolean;
 }
 
-/** The tool asks its caller something before it goes on. */
+/** The tool asks its caller for input. */
 export interface AsksInput {
   readonly kind: "input_required";
   readonly inputRequests: JsonObject;
@@ -110,14 +110,14 @@ export interface Lost {
   readonly kind: "lost";
   readonly cause: "timeout" | "connection";
   readonly message: string;
-  /** What led to it, in its own words. @default `message` */
+  /** The original message of its cause. @default `message` */
   readonly originalError?: string;
 }
 
-/** What came of a call at the server. */
+/** The outcome of a call at the server. */
 export type ServerAnswer = Answered | AsksInput | Lost;
 
-/** A request for something beside tools. */
+/** A request for resources or prompts. */
 export interface ServerRelay {
   readonly method: RelayMethod;
   readonly params: JsonObject;
@@ -127,14 +127,14 @@ export interface ServerRelay {
 }
 
 /**
- * A tool server of any type, opened for one caller and one piece of work.
+ * A tool server of any type, opened for one caller and one operation.
  *
- * The methods that ask the server throw `SwarmError` for a failure after which the call has
- * certainly not run, and the signal's reason when it was aborted.
+ * The methods that contact the server throw `SwarmError` for a failure after which the call has
+ * certainly not run, and the signal's reason if it was aborted.
  */
 export interface ToolServer {
   listTools(signal: AbortSignal): Promise<ToolListing>;
   callTool(call: ServerCall, signal: AbortSignal): Promise<ServerAnswer>;
-  /** Absent for a server that has nothing beside tools. */
+  /** Absent for a server that only has tools. */
   readonly relay?: (request: ServerRelay, signal: AbortSignal) => Promise<JsonObject>;
 }

@@ -16,32 +16,32 @@ import type {
 } from "./tool_records.ts";
 import type { DroppedTool } from "./tool_server.ts";
 
-/** A tool as the cache takes it. */
+/** A tool for the cache. */
 export interface ToolToStore {
   readonly definition: ToolDefinition;
   readonly forms: CachedForms;
   /** See `definitionHash`. */
   readonly hash: string;
-  /** Of a tool of an internal server. */
+  /** For a tool of an internal server. */
   readonly scopes: readonly string[];
 }
 
-/** A server's whole list as the cache takes it. */
+/** A server's complete list for the cache. */
 export interface ListingToStore {
   readonly tools: readonly ToolToStore[];
   readonly dropped: readonly DroppedTool[];
-  /** Somebody else's server, whose definitions have to be approved. */
+  /** An external server, whose definitions must be approved. */
   readonly isRemote: boolean;
   /** Tools that appear after the first list wait for their approval. */
   readonly holdsNew: boolean;
-  /** Its operator lets all its definitions pass. */
+  /** Its operator trusts all of its definitions. */
   readonly isTrusted: boolean;
 }
 
 /** A server of an agent. */
 export interface AgentServer {
   readonly server: RegisteredServer;
-  /** It should be asked for its tools (again). */
+  /** True if its tools should be listed (again). */
   readonly isDue: boolean;
 }
 
@@ -50,24 +50,24 @@ export interface CallKey {
   readonly server: string;
   readonly toolName: string;
   readonly caller: ToolCaller;
-  /** Takes the call out of its rate limit. */
+  /** Counts the call against its rate limit. */
   readonly isCharged: boolean;
   /** Of the server's list; see `is_due`. @default any age */
   readonly maxAgeSeconds?: number;
 }
 
-/** For whose call of which tool secrets are wanted. */
+/** The tool call and user that secrets are read for. */
 export interface CredentialUse {
   readonly toolId: string;
-  /** Null: the service's. */
+  /** Null for the service. */
   readonly userId: string | null;
-  /** An agent makes it on the user's behalf. */
+  /** True if an agent calls on the user's behalf. */
   readonly isAgent: boolean;
 }
 
-/** Where secrets come from. */
+/** The source of secrets. */
 export interface SecretSource {
-  /** The user's own, else the tool's. @throws SECRET_NOT_FOUND, CREDENTIAL_REQUIRED */
+  /** The user's own secret, otherwise the tool's. @throws SECRET_NOT_FOUND, CREDENTIAL_REQUIRED */
   resolveCredential(use: CredentialUse): Promise<ResolvedCredential>;
   /** By name. @throws SECRET_NOT_FOUND, CREDENTIAL_REQUIRED */
   resolveNamedSecrets(
@@ -84,7 +84,7 @@ export interface ToolStore extends SecretSource {
     maxAgeSeconds: number,
   ): Promise<readonly AgentServer[]>;
   agentTools(agentId: string, userId: string | null): Promise<CachedTool[]>;
-  /** The active servers, or that one; scopes null: every scope. */
+  /** The active servers, or only the named one; null scopes mean every scope. */
   usableServers(
     caller: ToolCaller,
     server: string | null,
@@ -95,37 +95,42 @@ export interface ToolStore extends SecretSource {
     maxAgeSeconds: number,
   ): Promise<ServerListing>;
   /**
-   * Counts a list that a user asks for anew.
+   * Counts a listing that a user requests.
    *
    * @throws SwarmError `QUOTA_EXCEEDED`
    */
   takeListRefresh(userId: string | null): Promise<void>;
-  /** Null when the connection is neither the user's nor the caller a service. */
+  /** Null if the connection is not the user's and the caller is not the service. */
   connectionServer(connectionId: string, caller: ToolCaller): Promise<string | null>;
-  /** Takes the request out of the rate limit of the server's policy. */
+  /** Counts the request against the rate limit of the server's policy. */
   beginRelay(toolId: string, userId: string | null): Promise<RelayRecord>;
   /**
-   * Reads all that a call needs, and takes the call out of its rate limit; makes the caller's
-   * connection where there is none.
+   * Reads everything that a call needs, counts the call against its rate limit, and creates the
+   * caller's connection if there is none.
    *
-   * @returns Null when no such server is registered and active.
+   * @returns Null if no such server is registered and active.
    */
   beginCall(call: CallKey): Promise<CallRecord | null>;
   saveConnectionState(connectionId: string, state: ConnectionState): Promise<void>;
-  /** True for the one who may ask the server for its tools; it has to store or fail the listing. */
+  /**
+   * True for the one caller that may list the server's tools; it must store or fail the listing.
+   */
   beginListing(connectionId: string): Promise<boolean>;
-  /** Keeps what `beginListing` took; without it, it is free again after four seconds. */
+  /** Renews the claim of `beginListing`; without it, the claim expires after four seconds. */
   continueListing(connectionId: string): Promise<void>;
-  /** Gives the turn back without a word on what came of it. */
+  /** Releases the claim without recording an outcome. */
   endListing(connectionId: string): Promise<void>;
   failListing(connectionId: string, error: JsonObject, isUnreachable: boolean): Promise<void>;
-  /** Tells the task's trace, once, which servers could not be asked. */
+  /** Records in the task's trace, once, which servers could not be reached. */
   reportAbsent(taskId: string, servers: readonly UnavailableTool[]): Promise<void>;
   storeTools(connectionId: string, listing: ListingToStore): Promise<void>;
-  /** True for the one call that may try a server whose breaker is half open. */
+  /** True for the one call that may try a server with a half-open circuit breaker. */
   beginProbe(connectionId: string): Promise<boolean>;
-  /** What worked before with a tool, as a connection's user may see it; null for no such tool. */
+  /**
+   * The known-good parameters of a tool, as its connection's user may see them; null for an unknown
+   * tool.
+   */
   learnedParameters(connectionId: string, toolName: string): Promise<LearnedParameters | null>;
-  /** @returns How often the tool has now failed in a row. */
+  /** @returns The tool's number of consecutive failures. */
   recordExecution(execution: JsonObject): Promise<number>;
 }

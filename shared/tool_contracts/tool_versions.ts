@@ -1,4 +1,4 @@
-/** What a tool is called by, as far as its server versions tools. */
+/** The name of a tool and its version, if its server versions tools. */
 export interface VersionedName {
   readonly name: string;
   readonly version?: string | null | undefined;
@@ -9,12 +9,12 @@ export function catalogueKeyOf({ name, version }: VersionedName): string {
   return `${name}@${version}`;
 }
 
-/** The same in characters that every protocol and model provider takes: `name_vVersion`. */
+/** The same in characters that every protocol and model provider accepts: `name_vVersion`. */
 export function versionedNameOf({ name, version }: VersionedName): string {
   return `${name}_v${version}`;
 }
 
-/** The name under which a tool is offered: the plain one is the newest version's. */
+/** The name under which a tool is offered: the newest version has the plain name. */
 export function offeredNameOf(
   tool: VersionedName & { readonly isOlderVersion?: boolean },
 ): string {
@@ -22,7 +22,7 @@ export function offeredNameOf(
 }
 
 /**
- * The tool that a name means: as its server calls it (of several versions the newest), else by the
+ * Finds a tool by its server's name for it (the newest of several versions), otherwise by the
  * catalogue key or the versioned name. `private.begin_tool_call()` has the same rule.
  */
 export function findByName<T extends VersionedName>(
@@ -47,7 +47,9 @@ function newestOf<T extends VersionedName>(tools: readonly T[]): T | undefined {
   return tools.find((tool) => !isOlderVersion(tool, tools));
 }
 
-/** By their numbers, `10` after `9` and `1.10` after `1.9`; no version is the oldest. */
+/**
+ * Compares versions numerically: `10` after `9` and `1.10` after `1.9`; no version is the oldest.
+ */
 function compareVersions(
   some: VersionedName["version"],
   other: VersionedName["version"],

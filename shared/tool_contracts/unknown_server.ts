@@ -1,8 +1,12 @@
 import { SwarmError } from "../errors/swarm_error.ts";
 
-/** The error for a slug that no active registry row has. */
+/** Creates the error for a slug without an active registry row. */
 export function unknownServer(server: string): SwarmError {
-  return new SwarmError("TOOL_NOT_FOUND", `There is no active tool server '${server}'`, {
-    hint: "Use another one; GET /functions/v1/mcp-execute lists them.",
-  });
+  return new SwarmError(
+    "TOOL_NOT_FOUND",
+    `Tool server '${server}' not found: no active tool has this slug`,
+    {
+      hint: "Use another one; GET /functions/v1/mcp-execute lists them.",
+    },
+  );
 }

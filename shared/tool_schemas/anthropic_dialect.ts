@@ -2,8 +2,8 @@ import type { Dialect } from "./convert_schema.ts";
 import { PROPERTY_NAME } from "./openai_dialect.ts";
 
 /**
- * Anthropic takes JSON Schema 2020-12 as it is, below the root. Its strict mode is not used: its
- * limits count over all tools of a request, so that one tool more could fail every call.
+ * Anthropic accepts JSON Schema 2020-12 below the root. Its strict mode is not used, because its
+ * limits apply to all tools of a request together: one more tool could make every call fail.
  */
 export const anthropicDialect: Dialect = {
   propertyName: PROPERTY_NAME,

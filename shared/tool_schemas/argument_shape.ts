@@ -2,7 +2,9 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { fitsSchema } from "./fits_schema.ts";
 import { StepBudget } from "./step_budget.ts";
 
-/** How values of one schema are mapped between a tool's own form and a provider's. */
+/**
+ * Describes how values of one schema are mapped between the tool's form and the provider's form.
+ */
 export interface ArgumentShape {
   readonly properties: readonly PropertyShape[];
   /** Of properties that have no entry. */
@@ -11,9 +13,9 @@ export interface ArgumentShape {
   readonly prefix: readonly ArgumentShape[];
   /** Of all other items. */
   readonly items: readonly ArgumentShape[];
-  /** Shapes of the same value that always count. */
+  /** Shapes that always apply to the value. */
   readonly parts: readonly ArgumentShape[];
-  /** Of each choice those options count that the value fits. */
+  /** For each choice, the options that match the value apply. */
   readonly choices: readonly (readonly OptionShape[])[];
 }
 
@@ -49,33 +51,33 @@ export const SAME_SHAPE: ArgumentShape = {
 };
 
 /**
- * Arguments as the tool takes them: its own property names, and without the nulls by which a model
- * says that an optional argument is absent. A null that the tool's schema allows stays.
+ * Converts arguments to the tool's form: with its own property names, and without the nulls that
+ * mark absent optional arguments. A null that the tool's schema allows stays.
  *
- * @throws StepsSpentError when there is too much to try.
+ * @throws StepsSpentError if the mapping needs too many steps.
  */
 export function toOriginalArguments(args: JsonObject, shape: ArgumentShape): JsonObject {
   return mapObject(args, [shape], mappingFrom("provided"));
 }
 
 /**
- * Arguments as the provider knows them.
+ * Converts arguments to the provider's form.
  *
- * @throws StepsSpentError when there is too much to try.
+ * @throws StepsSpentError if the mapping needs too many steps.
  */
 export function toProvidedArguments(args: JsonObject, shape: ArgumentShape): JsonObject {
   return mapObject(args, [shape], mappingFrom("original"));
 }
 
-/** A mapping under way. */
+/** The state of a mapping. */
 interface Mapping {
   readonly from: Form;
-  /** Shared by all that has to be tried for one set of arguments. */
+  /** Shared by all attempts for one set of arguments. */
   readonly budget: StepBudget;
 }
 
 const MAX_STEPS = 40_000;
-/** Beginning a validation costs as much as so many steps of one. */
+/** Starting a validation costs as much as this many steps. */
 const VALIDATION_STEPS = 4;
 
 function mappingFrom(from: Form): Mapping {
@@ -105,7 +107,7 @@ function mapObject(
   const counting = countingShapes(value, shapes, mapping);
   const entries = Object.entries(value).flatMap(([name, member]): [string, JsonValue][] => {
     const declared = declarations(name, counting, mapping);
-    // An open option lets other options' properties through, which keep their names' meaning.
+    // An open option accepts the properties of other options, whose names keep their meaning.
     const [first] = declared.length > 0
       ? declared
       : declarations(name, possibleShapes(shapes), mapping);
@@ -157,7 +159,7 @@ function countingShapes(
     ...countingShapes(value, shape.parts, mapping),
     ...shape.choices.flatMap((options) => {
       const option = options.find((candidate) => fits(value, candidate[mapping.from], mapping));
-      // What fits no option is mapped as far as the names go; validation refuses it anyway.
+      // A value that matches no option is mapped by name only; validation rejects it anyway.
       const chosen = option === undefined ? options : [option];
       return countingShapes(value, chosen.map((candidate) => candidate.shape), mapping);
     }),

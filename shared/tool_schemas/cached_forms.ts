@@ -7,16 +7,15 @@ import {
 import type { SchemaLoss } from "./schema_loss.ts";
 import { type OpenAiFunction, toOpenAiFunction } from "./wire_function.ts";
 
-/** What the cache of tools keeps of the conversions. */
+/** The conversion results that the tool cache stores. */
 export interface CachedForms {
   readonly openAi: OpenAiFunction;
-  /** What each provider cannot be told. */
+  /** The losses for each provider. */
   readonly losses: Readonly<Record<FunctionTarget, readonly SchemaLoss[]>>;
 }
 
 /**
- * Converts a tool for every provider, so that a tool that some model could not be offered is found
- * when it is listed.
+ * Converts a tool for every provider, so that an unusable tool is detected when it is listed.
  *
  * @throws SwarmError `TOOL_CONFIG_INVALID` as {@linkcode toFunctionDefinition}.
  */

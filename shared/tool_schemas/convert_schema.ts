@@ -6,29 +6,29 @@ import { addRule, ruleText } from "./rule_text.ts";
 import { ANNOTATIONS, namesIn, schemasIn } from "./schema_keywords.ts";
 import type { ReportLoss } from "./schema_loss.ts";
 
-/** What one provider takes. */
+/** The schema dialect of one provider. */
 export interface Dialect {
   readonly propertyName: RegExp;
   /** Every object is closed, and optional arguments are required ones that may be null. */
   readonly isStrict: boolean;
-  /** The schema in the dialect's forms, as far as that changes nothing but its own level. */
+  /** Rewrites the schema in the dialect's forms; changes only its own level. */
   prepare(schema: JsonObject, place: ConversionPlace): JsonObject;
-  /** Whether a keyword is sent; else its rule goes into the description. */
+  /** Whether a keyword is sent; otherwise its rule is added to the description. */
   takes(keyword: string, value: JsonValue, place: ConversionPlace): boolean;
 }
 
-/** Where in a tool's schema a conversion is. */
+/** The current position of a conversion in a tool's schema. */
 export interface ConversionPlace {
   readonly dialect: Dialect;
   readonly path: string;
-  /** Legal names of properties, by their own; the others keep theirs. */
+  /** Legal names of renamed properties by original name; the others keep theirs. */
   readonly renamed: ReadonlyMap<string, string>;
   readonly report: ReportLoss;
-  /** Says that the dialect cannot express what a keyword says. */
+  /** Reports a keyword that the dialect cannot express. */
   readonly block: (keyword: string, path: string) => void;
 }
 
-/** A schema in a provider's form, with the way back. */
+/** A schema in a provider's form, with the mapping back. */
 export interface Converted {
   readonly schema: JsonObject;
   readonly shape: ArgumentShape;
@@ -54,14 +54,14 @@ function sortKeywords(schema: JsonObject, place: ConversionPlace) {
   const renames = Object.keys(asJsonObject(schema.properties))
     .some((name) => place.renamed.has(name));
   const isTaken = ([keyword, value]: Entry): boolean => {
-    // Patterns are written for the property's own names.
+    // Patterns apply to the original property names.
     if (renames && /^(patternProperties|propertyNames)$/.test(keyword)) return false;
     return place.dialect.takes(keyword, value, place);
   };
   const entries = Object.entries(schema);
   const dropped = entries.filter((entry) => !isTaken(entry));
   const names = new Set(dropped.map(([keyword]) => keyword));
-  // Closed without its patterns, an object would refuse what they allow.
+  // An object that is closed without its patterns would reject what they allow.
   if (names.has("patternProperties") && schema.additionalProperties !== undefined) {
     names.add("additionalProperties");
     dropped.push(["additionalProperties", schema.additionalProperties]);
@@ -77,11 +77,11 @@ function describeDropped(dropped: readonly Entry[]): string | undefined {
     .map(([keyword, value]) =>
       `${keyword === "default" ? "Default" : "Examples"}: ${ruleText(value)}.`
     );
-  const sentences = [...(rules.length === 0 ? [] : [`Must fit: ${rules.join("; ")}.`]), ...notes];
+  const sentences = [...(rules.length === 0 ? [] : [`Must match: ${rules.join("; ")}.`]), ...notes];
   return sentences.length === 0 ? undefined : sentences.join(" ");
 }
 
-/** A keyword's value in the provider's form, and what it adds to the shape. */
+/** A keyword's value in the provider's form, and its part of the shape. */
 interface ConvertedValue {
   readonly value: JsonValue;
   readonly shape?: Partial<ArgumentShape>;
@@ -166,13 +166,13 @@ function convertProperties(schema: JsonObject, place: ConversionPlace): Converte
   return { value: Object.fromEntries(entries), shape: { properties } };
 }
 
-/** Messages of the tool call the property by its own name. */
+/** The tool's messages use the original name of the property. */
 function withOwnName(schema: JsonObject, name: string): JsonObject {
-  const rule = `The tool calls this ${ruleText(name)}.`;
+  const rule = `The tool's own name for this is ${ruleText(name)}.`;
   return { ...schema, description: addRule(schema.description, rule) };
 }
 
-/** `required` and `dependentRequired`: what they name without declaring it is renamed as well. */
+/** `required` and `dependentRequired` may name undeclared properties; these are renamed as well. */
 function convertNames(
   value: JsonValue,
   schema: JsonObject,

@@ -6,7 +6,7 @@ import { unusableSchema } from "./schema_error.ts";
 import { isNever, listedValues, namesIn, schemasIn, typesOf } from "./schema_keywords.ts";
 import type { ReportLoss } from "./schema_loss.ts";
 
-/** What no provider takes at the root of a function's parameters. */
+/** Keywords that no provider accepts at the root of a function's parameters. */
 const ROOT_COMBINATORS: readonly string[] = [
   "anyOf",
   "oneOf",
@@ -20,10 +20,10 @@ const ROOT_COMBINATORS: readonly string[] = [
 ];
 
 /**
- * One object out of a root that may be a choice or a sum of several: all of their properties,
- * required what all of them require, the rule as text.
+ * Folds a root that is a choice or a sum of several objects into one object: it has all of their
+ * properties, requires what all of them require, and describes the rule as text.
  *
- * @throws SwarmError `TOOL_CONFIG_INVALID` when the root is no object at all.
+ * @throws SwarmError `TOOL_CONFIG_INVALID` if the root is not an object.
  */
 export function foldRoot(schema: JsonObject, report: ReportLoss): JsonObject {
   const types = typesOf(schema);
@@ -41,7 +41,7 @@ export function foldRoot(schema: JsonObject, report: ReportLoss): JsonObject {
   return { ...folded, ...definedOnly({ description }) };
 }
 
-/** One object that takes whatever the schema takes, without its combinators. */
+/** One object that accepts whatever the schema accepts, without combinators. */
 export function foldSchema(schema: JsonObject): JsonObject {
   const own = Object.fromEntries(
     Object.entries(schema).filter(([keyword]) => !ROOT_COMBINATORS.includes(keyword)),
@@ -56,7 +56,7 @@ export function foldSchema(schema: JsonObject): JsonObject {
     ...choices.flatMap(requiredByAll),
   ]);
   const [always, options] = [[own, ...sum], [...choices.flat(), ...conditional]];
-  // An object that says nothing of properties takes any, so that it may not say that it has none.
+  // An object without `properties` accepts any, so an empty list must not be added.
   const isSilent = [...always, ...options].every(({ properties }) => properties === undefined);
   const { additionalProperties: _, ...kept } = own;
   return {
@@ -74,8 +74,8 @@ function requiredByAll(options: readonly JsonObject[]): string[] {
 }
 
 /**
- * The properties of all parts. What always holds describes a property; else it fits any of the
- * descriptions that it may have, and anything where one of them says nothing.
+ * The properties of all parts. A part that always applies describes a property exactly; otherwise
+ * the property may match any of its schemas, or anything if one of them is empty.
  */
 function unite(always: readonly JsonObject[], options: readonly JsonObject[]): JsonObject {
   const names = new Set([...always, ...options].flatMap((part) => Object.keys(propertiesOf(part))));
@@ -108,7 +108,7 @@ function distinct(schemas: readonly JsonObject[]): JsonObject[] {
   );
 }
 
-/** Several constants, as discriminators have them, are one list. */
+/** Several constants, such as discriminators, become one list. */
 function uniteValues(schemas: readonly JsonObject[]): JsonObject {
   const [only = {}, ...others] = schemas;
   if (others.length === 0) return only;
@@ -119,7 +119,7 @@ function uniteValues(schemas: readonly JsonObject[]): JsonObject {
   return { ...first, enum: [...new Set(lists.flatMap((list) => list ?? []))] };
 }
 
-/** What other properties may be: nothing where no part that matters leaves room. */
+/** The schema of other properties: none if every relevant part is closed. */
 function restOf(
   own: JsonObject,
   sum: readonly JsonObject[],
@@ -139,16 +139,16 @@ function restOf(
 function describeCombinator(keyword: string, value: JsonValue, schema: JsonObject): string {
   switch (keyword) {
     case "anyOf":
-      return `Give at least one of these sets of arguments: ${describeSets(value)}.`;
+      return `Provide at least one of these sets of arguments: ${describeSets(value)}.`;
     case "oneOf":
-      return `Give exactly one of these sets of arguments: ${describeSets(value)}.`;
+      return `Provide exactly one of these sets of arguments: ${describeSets(value)}.`;
     case "allOf":
-      return `All of this must hold: ${ruleText(value)}.`;
+      return `All of these rules apply: ${ruleText(value)}.`;
     case "if":
-      return `If the arguments fit ${ruleText(value)}, they must also fit ` +
+      return `If the arguments match ${ruleText(value)}, they must also match ` +
         `${ruleText(schema.then ?? true)}; else ${ruleText(schema.else ?? true)}.`;
     case "not":
-      return `The arguments must not fit ${ruleText(value)}.`;
+      return `The arguments must not match ${ruleText(value)}.`;
     default:
       return `The arguments must be one of: ${ruleText(value)}.`;
   }

@@ -16,13 +16,13 @@ import { unusableSchema } from "./schema_error.ts";
 import type { SchemaLoss } from "./schema_loss.ts";
 import { exceededStrictLimit } from "./strict_limits.ts";
 
-/** Whose form a function takes. */
+/** The provider whose form is used. */
 export type FunctionTarget = "openai" | "anthropic" | "gemini";
 
-/** Every form, for work that is done once for each. */
+/** All forms, for work that is done once per form. */
 export const FUNCTION_TARGETS: readonly FunctionTarget[] = ["openai", "anthropic", "gemini"];
 
-/** A tool in its own words. */
+/** A tool in its original form. */
 export interface ConvertibleTool {
   /** Legal for every provider; see `modelNames`. */
   readonly name: string;
@@ -31,34 +31,37 @@ export interface ConvertibleTool {
   readonly inputSchema: JsonObject;
 }
 
-/** A tool in a provider's form, with the way back for the arguments of a call. */
+/** A tool in a provider's form, with the mapping back for the arguments of a call. */
 export interface FunctionDefinition {
   readonly name: string;
   readonly description: string;
   /** The root is an object with `properties`. */
   readonly parameters: JsonObject;
-  /** The provider is asked to enforce the schema (OpenAI only). */
+  /** The provider enforces the schema (OpenAI only). */
   readonly isStrict: boolean;
-  /** What the original says and this does not. */
+  /** The parts of the original that are lost. */
   readonly losses: readonly SchemaLoss[];
-  /** A model's arguments as the tool takes them; to be validated against the tool's own schema. */
+  /**
+   * Converts a model's arguments to the tool's form; the result must be validated against the
+   * tool's own schema.
+   */
   toOriginal(args: JsonObject): JsonObject;
-  /** Arguments of an earlier call as the model knows them. */
+  /** Converts the arguments of an earlier call to the model's form. */
   toProvided(args: JsonObject): JsonObject;
 }
 
-/** How a tool is converted. */
+/** Options of a conversion. */
 export interface ConversionOptions {
-  /** Without strict mode, for servers that do not know it. @default false */
+  /** Without strict mode, for servers that do not support it. @default false */
   readonly isBasic?: boolean;
 }
 
-/** A schema of more characters than this costs more than a tool can be worth. */
+/** Longer schemas cost more tokens than a tool is worth. */
 export const MAX_SCHEMA_CHARACTERS = 100_000;
 
 /**
- * Makes a function definition out of a tool. Its arguments still have to be validated against the
- * tool's own schema: what a provider cannot express is only described (see `losses`).
+ * Converts a tool to a function definition. Its arguments must still be validated against the
+ * tool's own schema: rules that a provider cannot express are only described (see `losses`).
  *
  * @throws SwarmError `TOOL_CONFIG_INVALID` for a schema that is remote, dangling, too deep, too
  * large, or of no object.
@@ -102,7 +105,7 @@ function convertFor(target: FunctionTarget, root: JsonObject, isBasic: boolean):
   }
 }
 
-/** Strict where the schema allows, else as it is, with the first reason. */
+/** Strict if the schema allows it, otherwise unchanged, with the first reason. */
 function convertForOpenAi(root: JsonObject): ConvertedFor {
   const strict = convertInto(openAiStrictDialect, root);
   const beyond = exceededStrictLimit(strict.schema);
@@ -126,7 +129,7 @@ function convertInto(dialect: Dialect, root: JsonObject) {
   return { ...withObjectRoot(schema, shape), isStrict: dialect.isStrict, losses, blocked };
 }
 
-/** Every provider wants `type` to be one word there, and `properties` to be present. */
+/** Every provider requires a single `type` there, and `properties`. */
 function withObjectRoot(schema: JsonObject, shape: ArgumentShape = SAME_SHAPE): Converted {
   const { type: _, properties = {}, ...rest } = schema;
   return { schema: { type: "object", properties, ...rest }, shape };

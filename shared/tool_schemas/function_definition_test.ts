@@ -65,7 +65,7 @@ Deno.test("what strict mode cannot enforce stands in the description and in the 
   });
 
   assert.deepEqual(property(definition, "url"), {
-    description: 'Where. Must fit: format "uri"; minLength 8. Default: "https://a.b".',
+    description: 'Where. Must match: format "uri"; minLength 8. Default: "https://a.b".',
     type: ["string", "null"],
   });
   assert.deepEqual(definition.losses.map(({ path, keyword }) => [path, keyword]), [
@@ -101,7 +101,7 @@ Deno.test("a null in place of a required argument stays for validation to refuse
   assert.deepEqual(toOriginal({ title: null }), { title: null });
 });
 
-Deno.test("nulls are told apart by the option of a union that the value fits", () => {
+Deno.test("nulls are distinguished by the option of a union that the value matches", () => {
   const definition = convert({
     type: "object",
     properties: {

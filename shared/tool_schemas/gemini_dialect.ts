@@ -49,7 +49,9 @@ export const geminiDialect: Dialect = {
   },
 };
 
-/** A sum that could not be merged exactly: its properties count more than how it closes them. */
+/**
+ * A sum that could not be merged exactly: keeping its properties is more important than closing it.
+ */
 function withoutSums(schema: JsonObject, place: ConversionPlace): JsonObject {
   const isObject = typesOf(schema).includes("object") || schema.properties !== undefined;
   if (schema.allOf === undefined || !isObject) return schema;
@@ -95,7 +97,7 @@ function withBounds(schema: JsonObject): JsonObject {
   };
 }
 
-/** Whatever is required is declared, and nothing is declared that cannot be given. */
+/** Every required property is declared, and no declared property is impossible. */
 function withDeclared(schema: JsonObject, place: ConversionPlace): JsonObject {
   if (!typesOf(schema).includes("object")) return schema;
   const properties = new Map(Object.entries(asJsonObject(schema.properties)));

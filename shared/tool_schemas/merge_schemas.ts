@@ -2,15 +2,15 @@ import { isDeepStrictEqual } from "node:util";
 import { asJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { ANNOTATIONS, namesIn, typesOf } from "./schema_keywords.ts";
 
-/** Keywords whose meaning hangs on the keywords beside them. */
+/** Keywords whose meaning depends on adjacent keywords. */
 const CONTEXTUAL: readonly string[] = ["unevaluatedProperties", "unevaluatedItems", "contains"];
-/** Keywords that belong together, so that both sides may not have them. */
+/** Keywords that form a group, so that only one side may have them. */
 const CONDITION: readonly string[] = ["if", "then", "else"];
 const TUPLE: readonly string[] = ["items", "prefixItems"];
 
 /**
- * One schema that allows exactly what both allow; undefined when there is no simple one.
- * What `first` says of itself (title, description, default) wins.
+ * One schema that allows exactly what both allow; undefined if there is no simple one. Title,
+ * description and default of `first` take precedence.
  */
 export function mergeSchemas(first: JsonObject, second: JsonObject): JsonObject | undefined {
   if (!canMerge(first, second)) return undefined;
@@ -39,7 +39,7 @@ function canMerge(first: JsonObject, second: JsonObject): boolean {
   return leavesRest(first, second) && leavesRest(second, first);
 }
 
-/** Whether what `schema` says of all other properties concerns none that only `other` names. */
+/** Whether the rules of `schema` for other properties apply to none that only `other` declares. */
 function leavesRest(schema: JsonObject, other: JsonObject): boolean {
   const { additionalProperties: rest } = schema;
   if (rest === undefined || rest === true) return true;

@@ -4,18 +4,18 @@ import { type PatternCost, patternCost } from "./pattern_cost.ts";
 import { DATA_KEYWORDS } from "./schema_keywords.ts";
 import type { StepBudget } from "./step_budget.ts";
 
-/** A schema that pays for the steps of its own validation. */
+/** A schema that counts the steps of its own validation. */
 export interface MeteredSchema {
   readonly schema: Schema;
   /** Whether it may apply more than one schema to the same value. */
   readonly appliesSeveral: boolean;
-  /** Runs a validation with the schema's formats, each of which is paid for. */
+  /** Runs a validation with the schema's formats, each of which is counted. */
   withFormats<T>(budget: StepBudget, validate: () => T): T;
 }
 
-/** Nothing fits it, as `false`; unlike that, each visit can be counted. */
+/** Matches nothing, like `false`, but each visit can be counted. */
 const NOTHING: JsonObject = { enum: [] };
-/** What a value costs that fits nothing: it becomes a message. */
+/** The cost of a mismatch, which becomes a message. */
 const REFUSAL_STEPS = 4;
 /** Keywords whose value may be `true` or `false` in place of a schema. */
 const MAY_BE_BOOLEAN: ReadonlySet<string> = new Set([
@@ -34,9 +34,9 @@ const MAPS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A copy of a schema for the validator, which itself knows no limits. The validator reads `$ref` of
- * each schema that it applies to a value, so an accessor there counts every visit. Formats, and
- * patterns beside them, are paid by the length of the text.
+ * A copy of a schema for the validator, which has no limits of its own. The validator reads `$ref`
+ * of each schema that it applies to a value, so a getter there counts every visit. Formats and
+ * their patterns cost steps in proportion to the text's length.
  */
 export function meterSchema(source: JsonObject): MeteredSchema {
   const current: { budget: StepBudget | null } = { budget: null };
@@ -86,7 +86,7 @@ export function meterSchema(source: JsonObject): MeteredSchema {
     });
   }
 
-  /** The name under which a schema's format and pattern are paid for; null: it has neither. */
+  /** The name under which a schema's format and pattern are counted; null if it has neither. */
   function paidFormat({ format: named, pattern }: JsonObject): string | null {
     const own = typeof named === "string" && Object.hasOwn(format, named) ? named : "";
     const matched = typeof pattern === "string" ? pattern : "";
@@ -112,17 +112,17 @@ export function meterSchema(source: JsonObject): MeteredSchema {
   }
 }
 
-/** Whether a problem is that nothing fits at its place, as the schema `false` has it. */
+/** Whether a problem means that no value is allowed at its place, as with the schema `false`. */
 export function isNothing({ keyword, error }: Pick<OutputUnit, "keyword" | "error">): boolean {
   return keyword === "enum" && error.endsWith("any of [].");
 }
 
-/** The format's own name in a message that {@linkcode meterSchema}'s copy leads to. */
+/** Restores the original format name in a message about {@linkcode meterSchema}'s copy. */
 export function toOwnFormat(message: string): string {
   return message.replace(/\n[^]*"/, '"');
 }
 
-/** Beside the visit itself: names that are gone through, and values that are compared. */
+/** In addition to the visit itself: the iterated names and compared values. */
 function visitSteps(schema: JsonObject): number {
   const { properties, required, dependentRequired, dependencies } = schema;
   const listed = [schema.enum, schema.const].filter((value) => value !== undefined);
@@ -144,7 +144,7 @@ function textSteps({ length }: string, cost: PatternCost | null): number {
 }
 
 function fitsFormat(text: string, name: string): boolean {
-  // The validator's own pattern takes time without bounds.
+  // The validator's own pattern has no time bound.
   if (name === "url") return /^(?:https?|ftp):\/\/\S+$/i.test(text) && URL.canParse(text);
   return format[name]?.(text) ?? true;
 }

@@ -1,32 +1,31 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import type { StepBudget } from "./step_budget.ts";
 
-/** Objects with more names, or longer ones, pay each time that their names are gone through. */
+/** Objects with more or longer names cost steps each time their names are iterated. */
 const MANY_NAMES = 200;
 const MANY_CHARACTERS = 4_000;
-/** Comparing each with each of fewer is nothing. */
+/** Pairwise comparison of fewer items costs nothing. */
 const MANY_ITEMS = 300;
 
-/** What is known of a value before it is validated. */
+/** Facts about a value before it is validated. */
 export interface MeteredValue {
-  /** The value itself, unless it holds an object that has to be paid for. */
+  /** The value itself, unless it contains an object that costs steps. */
   readonly value: JsonValue;
   /** Values in it, itself included. */
   readonly count: number;
 }
 
-/** What a schema makes expensive. */
+/** The expensive features of a schema. */
 export interface ValueCosts {
   /** It may apply several schemas to one object. */
   readonly paysForNames: boolean;
-  /** It may compare the items of an array each with each. */
+  /** It may compare the items of an array pairwise. */
   readonly paysForItems: boolean;
 }
 
 /**
- * Counts a value and makes its wide objects pay: the validator goes through all names of an object
- * once for each schema that it applies to it.
- * Of long arrays each item pays that is looked at.
+ * Counts a value and makes its wide objects cost steps: the validator iterates all names of an
+ * object once for each schema that it applies to it. In long arrays each visited item costs a step.
  *
  * @throws StepsSpentError
  */

@@ -1,20 +1,20 @@
 import { createHash } from "node:crypto";
 
-/** A tool by its two names: its server's slug and what that server calls it. */
+/** A tool's two names: its server's slug and its name at that server. */
 export interface NamedTool {
   readonly server: string;
   readonly toolName: string;
 }
 
-/** The strictest provider takes 64 characters, and a first one that is a letter or underscore. */
+/** The strictest provider allows 64 characters and requires a letter or underscore first. */
 const MAX_NAME_LENGTH = 64;
 const HASH_LENGTH = 8;
 
 /**
- * Gives each tool a function name that every model provider accepts and that no other has:
- * `<server>__<tool>`, other characters replaced by `_`. Names that would be too long or would
- * fall together are cut and end in eight hex digits made from the two original names, so a name
- * does not depend on the order of the tools.
+ * Gives each tool a unique function name that every model provider accepts: `<server>__<tool>`,
+ * other characters replaced by `_`. Names that would be too long or would fall together are cut and
+ * end in eight hex digits made from the two original names, so a name does not depend on the order
+ * of the tools.
  *
  * @returns The names in the order of `tools`.
  */

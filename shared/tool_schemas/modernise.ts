@@ -1,7 +1,7 @@
 import { definedOnly } from "../defined_only.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 
-/** Writes what earlier drafts of JSON Schema said in another way as 2020-12 does. */
+/** Rewrites keywords of earlier JSON Schema drafts in the form of 2020-12. */
 export function modernise(schema: JsonObject): JsonObject {
   const { additionalItems, dependencies, ...rest } = schema;
   const lists: JsonObject = Array.isArray(rest.items)

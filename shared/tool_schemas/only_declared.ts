@@ -4,10 +4,10 @@ import { ReferenceIndex } from "./reference_index.ts";
 import { namesIn, schemasIn, typesOf } from "./schema_keywords.ts";
 import { StepBudget } from "./step_budget.ts";
 
-/** Arguments without what no schema declares. */
+/** Arguments without undeclared members. */
 export interface DeclaredArguments {
   readonly arguments: JsonObject;
-  /** Where something was left out, as JSON paths from the arguments; the first few. */
+  /** The first few dropped members, as JSON paths from the arguments. */
   readonly dropped: readonly string[];
   readonly droppedCount: number;
 }
@@ -18,7 +18,7 @@ interface Place {
   readonly base: string;
 }
 
-/** All that the schemas of one value say of its members together. */
+/** The combined rules of a value's schemas about its members. */
 interface Declaration {
   /** Some schema lists properties and none opens the object to others. */
   readonly isClosed: boolean;
@@ -32,23 +32,23 @@ const MAX_SHOWN = 10;
 const MAX_SHOWN_CHARACTERS = 200;
 /** Members and items of the arguments, and schemas that are looked at for them. */
 const MAX_STEPS = 200_000;
-/** Keywords that hold schemas of the value that they stand at. */
+/** Keywords with schemas for the same value. */
 const IN_PLACE = ["if", "then", "else"] as const;
 const IN_PLACE_LISTS = ["allOf", "anyOf", "oneOf"] as const;
-/** Keywords that declare members beside those of `properties`. */
+/** Keywords that declare members in addition to `properties`. */
 const OPENING = ["additionalProperties", "unevaluatedProperties", "patternProperties"] as const;
-/** Keywords beside which a schema without `properties` does not stand for any object. */
+/** Keywords with which a schema without `properties` does not accept every object. */
 const DECLARING: ReadonlySet<string> = new Set([
   ...["$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if"],
   ...["dependentSchemas", "dependencies", "properties", "required"],
 ]);
 
 /**
- * Leaves out what a tool does not declare: a server may take a member that nobody has approved. An
- * object is left as it is where its schema lists no properties, or lets others in by
+ * Drops undeclared members, because a server may accept a member that nobody has approved. An
+ * object is unchanged if its schema lists no properties, or allows others with
  * `additionalProperties`, `unevaluatedProperties`, `patternProperties` or `propertyNames`.
  *
- * @throws StepsSpentError, SwarmError `TOOL_CONFIG_INVALID` for a reference that leads nowhere.
+ * @throws StepsSpentError, SwarmError `TOOL_CONFIG_INVALID` for a dangling reference.
  */
 export function onlyDeclared(args: JsonObject, schema: JsonObject): DeclaredArguments {
   const index = new ReferenceIndex(schema);
@@ -102,7 +102,7 @@ export function onlyDeclared(args: JsonObject, schema: JsonObject): DeclaredArgu
     return id;
   }
 
-  /** The schemas with those that they apply to the same value, each once. */
+  /** The schemas, plus those that they apply to the same value, each once. */
   function expand(places: readonly Place[]): Place[] {
     const found = new Map<JsonObject, Place>();
     const open = [...places];

@@ -4,10 +4,10 @@ import { hasRules, isNever, listedValues, namesIn, typesOf } from "./schema_keyw
 import { distribute } from "./simplify.ts";
 import { splitTypes } from "./split_types.ts";
 
-/** Property names that OpenAI and Anthropic take. */
+/** Property names that OpenAI and Anthropic accept. */
 export const PROPERTY_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
 
-/** OpenAI without its strict mode: any JSON Schema, but arrays say what is in them. */
+/** OpenAI without strict mode: any JSON Schema, but arrays need `items`. */
 export const openAiDialect: Dialect = {
   propertyName: PROPERTY_NAME,
   isStrict: false,
@@ -15,13 +15,13 @@ export const openAiDialect: Dialect = {
   takes: () => true,
 };
 
-/** Adds the `items` that OpenAI and Gemini demand of every array. */
+/** Adds the `items` that OpenAI and Gemini require for every array. */
 export function withItems(schema: JsonObject): JsonObject {
   const isArray = typesOf(schema).includes("array");
   return isArray && schema.items === undefined ? { ...schema, items: {} } : schema;
 }
 
-/** OpenAI's strict mode: what it can express, it enforces while the model writes. */
+/** OpenAI's strict mode: it enforces what it can express while the model writes. */
 export const openAiStrictDialect: Dialect = {
   propertyName: PROPERTY_NAME,
   isStrict: true,
@@ -96,7 +96,9 @@ const STRICT_FORMATS: ReadonlySet<JsonValue> = new Set([
   "uuid",
 ]);
 
-/** Keywords that would say nothing to a model as text, so that the whole schema is sent instead. */
+/**
+ * Keywords that are useless as text for a model, so the whole schema is sent without strict mode.
+ */
 const STRUCTURAL: ReadonlySet<string> = new Set([
   "oneOf",
   "allOf",
@@ -123,7 +125,7 @@ function takesStrict(keyword: string, value: JsonValue, place: ConversionPlace):
   return STRICT_KEYWORDS.has(keyword);
 }
 
-/** Without look-arounds, back references and classes of Unicode, which the strict mode refuses. */
+/** Without lookarounds, backreferences and Unicode classes, which strict mode rejects. */
 function isSimplePattern(pattern: string): boolean {
   return !/\(\?(?!:)|\\[1-9pPkbB]/.test(pattern);
 }

@@ -2,14 +2,14 @@ import { definedOnly } from "../defined_only.ts";
 import type { JsonObject } from "../json.ts";
 import { listedValues, schemasIn, typesOf } from "./schema_keywords.ts";
 
-/** Whether a schema shows that null fits it. */
+/** Whether a schema explicitly accepts null. */
 export function acceptsNull(schema: JsonObject): boolean {
   if (schema.anyOf !== undefined) return schemasIn(schema.anyOf).some(acceptsNull);
   const values = listedValues(schema);
   return typesOf(schema).includes("null") && (values === undefined || values.includes(null));
 }
 
-/** The same schema, and null. */
+/** The same schema, but also accepting null. */
 export function orNull(schema: JsonObject): JsonObject {
   const { description, anyOf, ...rules } = schema;
   const about = definedOnly({ description });

@@ -8,13 +8,13 @@ export interface PatternCost {
 
 interface Group {
   alternatives: number;
-  /** It can match in more than one way, so that repeating it multiplies the ways. */
+  /** It can match in several ways, so that repetition multiplies them. */
   isVariable: boolean;
 }
 
 /**
- * What matching a regular expression costs at most; null where that is not simple to say: with
- * backreferences, and with repeated groups that hold repetitions or alternatives themselves, as
+ * The maximum cost of matching a regular expression; null if it is not simple to compute: with
+ * backreferences, or with repeated groups that contain repetitions or alternatives, such as
  * `(a+)+`.
  */
 export function patternCost(pattern: string): PatternCost | null {

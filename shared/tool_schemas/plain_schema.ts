@@ -7,18 +7,20 @@ import { hasRules, type KeywordForm, KEYWORDS, SILENT_KEYWORDS } from "./schema_
 import type { ReportLoss } from "./schema_loss.ts";
 import { simplify } from "./simplify.ts";
 
-/** Deeper or larger schemas are refused: they are attacks or mistakes, and models cannot use them. */
+/**
+ * Deeper or larger schemas are rejected: they are attacks or mistakes, and models cannot use them.
+ */
 const MAX_DEPTH = 32;
 const MAX_SCHEMAS = 10_000;
-/** The longest list of values that goes to a model with every call. */
+/** Maximum length of a list of values that is sent to a model with every call. */
 const MAX_ENUM_CHARACTERS = 20_000;
 
-/** A schema that nothing fits, as an object. */
+/** A schema that matches nothing, as an object. */
 const NEVER: JsonObject = { not: {} };
 
 /**
- * Rewrites a schema of any draft so that it stands alone, in the keywords of JSON Schema 2020-12:
- * references put in place, schemas that contain themselves cut, sums merged where that is exact.
+ * Rewrites a schema of any draft as a self-contained JSON Schema 2020-12: references are inlined,
+ * recursive schemas are cut, and sums are merged where that is exact.
  *
  * @throws SwarmError `TOOL_CONFIG_INVALID` for a remote or dangling reference, or a schema that is
  * too deep or too large.
@@ -62,7 +64,7 @@ function plain(source: JsonValue, place: Place): JsonObject {
   return simplify(referred.reduce(beside, own));
 }
 
-/** A reference with other keywords beside it: both count. */
+/** A reference with other keywords: both apply. */
 function beside(own: JsonObject, target: JsonObject): JsonObject {
   if (!hasRules(own)) return { ...target, ...own };
   return { ...own, allOf: [...Array.isArray(own.allOf) ? own.allOf : [], target] };
@@ -129,7 +131,7 @@ function at(place: Place, name: string): Place {
   return { ...place, path: joinPath(place.path, name) };
 }
 
-/** A list that is too long to send: its type, and what its values look like. */
+/** A list that is too long to send is replaced by its type and examples. */
 function shortened(values: readonly JsonValue[]): [string, JsonValue][] {
   const examples = values.slice(0, 20);
   const types = new Set(values.map((value) => typeof value));

@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import { asJsonObject, isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { DATA_KEYWORDS, namesIn } from "./schema_keywords.ts";
 
-/** Room for `_` and eight hex digits within the 64 characters that every provider takes. */
+/** Leaves room for `_` and eight hex digits within the 64 characters that every provider allows. */
 const MAX_HEAD_LENGTH = 55;
 
 /**
- * A legal name for each property whose own name a provider refuses. One name for the whole tool, so
- * that a property is called the same in every part of the schema; no two properties share one.
+ * A legal name for each property whose own name a provider rejects. The name is the same in every
+ * part of the tool's schema; no two properties share one.
  */
 export function renameProperties(schema: JsonObject, legal: RegExp): ReadonlyMap<string, string> {
   const names = [...new Set(propertyNames(schema))].sort();

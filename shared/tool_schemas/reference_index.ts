@@ -2,21 +2,21 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { DATA_KEYWORDS } from "./schema_keywords.ts";
 import { unusableSchema } from "./schema_error.ts";
 
-/** Stands in for the address that most schemas do not give themselves. */
+/** Base URI for schemas without their own `$id`. */
 const OWN_ADDRESS = "tool:///schema";
 /** Deeper documents are attacks or mistakes. */
 const MAX_DOCUMENT_DEPTH = 100;
 
-/** What a reference leads to. */
+/** The target of a reference. */
 export interface ReferenceTarget {
-  /** One name for all references that lead here. */
+  /** The canonical address of the target. */
   readonly address: string;
   readonly schema: JsonValue;
-  /** Against which the target's own references are resolved. */
+  /** The base URI for the target's own references. */
   readonly base: string;
 }
 
-/** Finds what `$ref` means within one document: pointers, anchors and embedded `$id`s. */
+/** Resolves `$ref` within one document: pointers, anchors and embedded `$id`s. */
 export class ReferenceIndex {
   readonly base: string;
   readonly #root: JsonObject;
@@ -31,7 +31,7 @@ export class ReferenceIndex {
     this.#collect(root, OWN_ADDRESS, 0);
   }
 
-  /** The address of a schema that may give itself one. */
+  /** The address of a schema that may have its own `$id`. */
   baseOf(schema: JsonObject, base: string): string {
     const id = schema.$id ?? schema.id;
     if (typeof id !== "string" || id.startsWith("#")) return base;
@@ -49,7 +49,7 @@ export class ReferenceIndex {
     if (fragment === "") return { address: resource, ...whole };
     const anchored = this.#places.get(address);
     if (anchored !== undefined) return { address, ...anchored };
-    // Some makers write `id` without meaning an address: then the document is meant.
+    // Some schemas use `id` with another meaning; then the document itself is the target.
     const schema = fragment.startsWith("/")
       ? follow(whole.schema, fragment) ?? follow(this.#root, fragment)
       : undefined;

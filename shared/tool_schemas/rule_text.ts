@@ -1,6 +1,6 @@
 import type { JsonValue } from "../json.ts";
 
-/** Longer values say less to a model than they cost. */
+/** Longer values cost more tokens than they are worth. */
 const MAX_VALUE_CHARACTERS = 300;
 
 /** A keyword's value as a description shows it. */

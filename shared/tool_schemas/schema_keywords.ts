@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 
-/** What the value of a keyword is made of. */
+/** The kind of a keyword's value. */
 export type KeywordForm =
   | "schema"
   | "schema_or_boolean"
@@ -31,7 +31,7 @@ function keywords(
   return names.map((name) => [name, { form, isValid }]);
 }
 
-/** Every keyword of JSON Schema 2020-12 that says something about a tool's arguments. */
+/** Every keyword of JSON Schema 2020-12 that is relevant to a tool's arguments. */
 export const KEYWORDS: ReadonlyMap<string, Keyword> = new Map([
   ...keywords("schema", isSchema, "not", "if", "then", "else", "contains", "propertyNames"),
   ...keywords("schema_or_boolean", isSchema, "items", "additionalProperties"),
@@ -55,7 +55,7 @@ export const KEYWORDS: ReadonlyMap<string, Keyword> = new Map([
   ...keywords("plain", (value) => typeof value === "boolean", "uniqueItems"),
 ]);
 
-/** Keywords that say nothing about what is valid. */
+/** Keywords that do not affect validity. */
 export const ANNOTATIONS: ReadonlySet<string> = new Set([
   "title",
   "description",
@@ -63,7 +63,7 @@ export const ANNOTATIONS: ReadonlySet<string> = new Set([
   "examples",
 ]);
 
-/** Keywords that are resolved, or that mean nothing to a caller. */
+/** Keywords that are resolved, or irrelevant to a caller. */
 export const SILENT_KEYWORDS: ReadonlySet<string> = new Set([
   "$schema",
   "$id",
@@ -102,7 +102,7 @@ function isType(value: JsonValue): boolean {
   return types.length > 0 && types.every((type) => TYPES.has(type));
 }
 
-/** Whether it is a regular expression, in the form that JSON Schema has them. */
+/** Whether it is a regular expression as used in JSON Schema. */
 export function isPattern(value: JsonValue): boolean {
   if (typeof value !== "string") return false;
   try {
@@ -116,7 +116,7 @@ function isPatternMap(value: JsonValue): boolean {
   return isMapOf(isSchema)(value) && Object.keys(value as JsonObject).every(isPattern);
 }
 
-/** The types that a schema names; empty when it names none. */
+/** The types of a schema; empty if it has none. */
 export function typesOf(schema: JsonObject): readonly string[] {
   const { type } = schema;
   if (typeof type === "string") return [type];
@@ -133,18 +133,18 @@ export function schemasIn(value: JsonValue | undefined): JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
-/** The only values that a schema allows; undefined when it does not list them. */
+/** The values that a schema allows; undefined if it does not list them. */
 export function listedValues(schema: JsonObject): readonly JsonValue[] | undefined {
   if (schema.const !== undefined) return [schema.const];
   return Array.isArray(schema.enum) ? schema.enum : undefined;
 }
 
-/** A schema that nothing fits. */
+/** A schema that matches nothing. */
 export function isNever(schema: JsonValue | undefined): boolean {
   return isJsonObject(schema) && isJsonObject(schema.not) && Object.keys(schema.not).length === 0;
 }
 
-/** Whether a schema says more than a name and a description. */
+/** Whether a schema has more than a name and a description. */
 export function hasRules(schema: JsonObject): boolean {
   return Object.keys(schema).some((keyword) => !ANNOTATIONS.has(keyword));
 }

@@ -1,15 +1,15 @@
 import { z } from "../vendor/zod.js";
 
 const lossActionSchema = z.enum([
-  // The rule stands in a description instead.
+  // The rule moved to a description.
   "described",
-  // Left out: the keyword is unknown, or its value has no meaning.
+  // Dropped: the keyword is unknown, or its value is meaningless.
   "removed",
   // The property has another name; arguments are mapped back.
   "renamed",
-  // A choice or sum at the root became one object; the rule stands in its description.
+  // A choice or sum at the root became one object; the rule moved to its description.
   "folded",
-  // A schema that contains itself ends here.
+  // A recursive schema was cut here.
   "cut",
   // More is allowed than the original allows.
   "widened",
@@ -17,10 +17,10 @@ const lossActionSchema = z.enum([
   "not_strict",
 ]);
 
-/** What became of something that a tool's schema says and a provider does not take. */
+/** How a schema feature was handled that a provider does not support. */
 export type LossAction = z.infer<typeof lossActionSchema>;
 
-/** One entry of a loss report. Calls are validated against the original, whatever was lost. */
+/** One entry of a loss report. Calls are always validated against the original schema. */
 export interface SchemaLoss {
   /** Where, as a JSON path from the arguments: `$.filter.tags[*]`. */
   readonly path: string;
@@ -28,14 +28,14 @@ export interface SchemaLoss {
   readonly action: LossAction;
 }
 
-/** Takes down losses as they happen. */
+/** Records losses as they happen. */
 export type ReportLoss = (loss: SchemaLoss) => void;
 
 const lossesOfOneSchema = z.array(
   z.object({ path: z.string(), keyword: z.string(), action: lossActionSchema }),
 );
 
-/** The loss reports of one tool, as the cache of tools keeps them; empty before the first. */
+/** The loss reports of one tool, as stored in the tool cache; empty before the first. */
 export const schemaLossesSchema = z.partialRecord(
   z.enum(["openai", "anthropic", "gemini"]),
   lossesOfOneSchema,

@@ -11,7 +11,7 @@ import {
   typesOf,
 } from "./schema_keywords.ts";
 
-/** Keywords that see through others, so that what they mean may not be moved. */
+/** Keywords that depend on adjacent keywords, which therefore must not be moved. */
 const COMBINATORS: readonly string[] = [
   "allOf",
   "anyOf",
@@ -24,9 +24,9 @@ const COMBINATORS: readonly string[] = [
 ];
 
 /**
- * The same schema with fewer combinators: sums merged where that is exact, choices of one taken,
- * `oneOf` written as `anyOf` where no value fits two, and the type named wherever it shows.
- * Expects the schemas inside to be simplified already.
+ * The same schema with fewer combinators: sums are merged where that is exact, choices with one
+ * option are inlined, `oneOf` becomes `anyOf` if no value matches two options, and implied types
+ * are added. Expects the schemas inside to be simplified already.
  */
 export function simplify(schema: JsonObject): JsonObject {
   return withType(withItems(withoutUnevaluated(takeOnlyChoice(toAnyOf(mergeSum(schema))))));
@@ -70,7 +70,7 @@ function takeOnlyChoice(schema: JsonObject): JsonObject {
   return merged ?? { ...rest, anyOf: options };
 }
 
-/** Without combinators there is nothing unevaluated but what is additional. */
+/** Without combinators, unevaluated means additional. */
 function withoutUnevaluated(schema: JsonObject): JsonObject {
   if (COMBINATORS.some((keyword) => schema[keyword] !== undefined)) return schema;
   const { unevaluatedProperties, unevaluatedItems, ...rest } = schema;
@@ -85,7 +85,7 @@ function withoutUnevaluated(schema: JsonObject): JsonObject {
   };
 }
 
-/** `items` as a boolean says what `maxItems` says better. */
+/** Boolean `items` can be expressed as `maxItems`. */
 function withItems(schema: JsonObject): JsonObject {
   const { items, ...rest } = schema;
   if (items === true) return rest;
@@ -119,7 +119,7 @@ export function typeOf(value: JsonValue): string {
   return Number.isInteger(value) ? "integer" : typeof value;
 }
 
-/** Whether it is certain that no value fits both. */
+/** Whether certainly no value matches both. */
 function areDisjoint(first: JsonObject, second: JsonObject): boolean {
   const [types, others] = [typesOf(first).map(broad), typesOf(second).map(broad)];
   if (types.length > 0 && others.length > 0 && !types.some((type) => others.includes(type))) {
@@ -149,8 +149,7 @@ function haveOtherValues(first: JsonObject, second: JsonObject): boolean {
 }
 
 /**
- * A choice with rules beside it as a choice alone: the rules go into each option. Undefined when
- * that cannot be done exactly.
+ * Moves the rules next to a choice into each option. Undefined if that is not exact.
  */
 export function distribute(schema: JsonObject): JsonObject | undefined {
   const { anyOf, ...own } = schema;

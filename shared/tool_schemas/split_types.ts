@@ -15,7 +15,7 @@ const KEYWORDS_OF: Readonly<Record<string, RegExp>> = {
 
 /**
  * A schema of several types as a choice of schemas of one type each; `[type, "null"]` stays when
- * `keepsNullable`. The same schema when it names one type, or has a choice of its own.
+ * `keepsNullable`. Returns the same schema if it has one type or its own choice.
  */
 export function splitTypes(schema: JsonObject, keepsNullable: boolean): JsonObject {
   const types = typesOf(schema);
@@ -30,7 +30,7 @@ export function splitTypes(schema: JsonObject, keepsNullable: boolean): JsonObje
   };
 }
 
-/** Undefined when the schema lists values and none has this type. */
+/** Undefined if the schema lists values and none has this type. */
 function ofType(schema: JsonObject, type: string): JsonObject | undefined {
   const values = listedValues(schema)?.filter((value) => isOfType(value, type));
   if (values?.length === 0) return undefined;

@@ -1,4 +1,4 @@
-/** Work on a value took more steps than it may. */
+/** Processing a value took more steps than allowed. */
 export class StepsSpentError extends Error {
   constructor() {
     super("it takes too many steps");
@@ -7,8 +7,8 @@ export class StepsSpentError extends Error {
 }
 
 /**
- * Steps that work on somebody else's schema and value may take. They are counted and not timed, so
- * that the same input is judged in the same way on a busy machine.
+ * The step limit for untrusted schemas and values. Steps are counted, not timed, so that the same
+ * input gets the same verdict on a busy machine.
  */
 export class StepBudget {
   #left: number;
@@ -17,7 +17,7 @@ export class StepBudget {
     this.#left = steps;
   }
 
-  /** @throws StepsSpentError when that is more than is left. */
+  /** @throws StepsSpentError if fewer steps remain. */
   spend(steps: number): void {
     this.#left -= steps;
     if (this.#left < 0) throw new StepsSpentError();

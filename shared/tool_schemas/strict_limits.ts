@@ -4,11 +4,11 @@ const MAX_PROPERTIES = 5_000;
 const MAX_LEVELS = 10;
 const MAX_VALUES = 1_000;
 const MAX_NAME_CHARACTERS = 120_000;
-/** Of one list with more than {@linkcode LONG_LIST} values. */
+/** Maximum characters of a list with more than {@linkcode LONG_LIST} values. */
 const MAX_LONG_LIST_CHARACTERS = 15_000;
 const LONG_LIST = 250;
 
-/** The keyword by which a schema goes beyond what OpenAI's strict mode takes at once, if any. */
+/** The keyword with which a schema exceeds the limits of OpenAI's strict mode, if any. */
 export function exceededStrictLimit(schema: JsonObject): string | undefined {
   const sums = { properties: 0, values: 0, characters: 0, isListTooLong: false, levels: 0 };
   measure(schema, 0, sums);

@@ -7,34 +7,34 @@ import { repeatsItems } from "./repeated_items.ts";
 import { StepBudget, StepsSpentError } from "./step_budget.ts";
 import { withoutCostlyPatterns } from "./without_costly_patterns.ts";
 
-/** What validating a value came to. */
+/** The result of a validation. */
 export type Validation =
   | { readonly kind: "valid" }
-  /** What the validator says is wrong: all of it for a small value, the first of it for a large one. */
+  /** The validator's problems: all for a small value, the first for a large one. */
   | { readonly kind: "invalid"; readonly errors: readonly OutputUnit[] }
-  /** Nobody knows: the schema cannot be used, or validating the value takes too long. */
+  /** Undecided: the schema is unusable, or the validation takes too long. */
   | { readonly kind: "undecided"; readonly reason: string };
 
 /** A tenth of a second; a value that fills the limits of a request takes less. */
 const MAX_STEPS = 70_000;
-/** Of a larger value only the first problem is looked for. */
+/** For a larger value only the first problem is reported. */
 const MAX_EXPLAINED_VALUES = 2_000;
 
 interface Compiled {
   readonly metered: MeteredSchema;
-  /** Says all that is wrong. */
+  /** Reports all problems. */
   readonly thorough: Validator;
-  /** Stops early, wherever that can be done. */
+  /** Stops as early as possible. */
   readonly brief: Validator;
 }
 
 const compiledSchemas = new WeakMap<JsonObject, Compiled>();
 
 /**
- * Validates a value, but for patterns that would take long to match, in a bounded number of steps,
- * whatever the schema and the value are. Never throws: what cannot be decided is said to be so.
+ * Validates a value in a bounded number of steps, ignoring patterns that would take long to match.
+ * Never throws: an undecidable case is reported as such.
  *
- * @param budget The steps that may be taken, where they are shared by several validations.
+ * @param budget The step limit, if several validations share it.
  */
 export function validateValue(
   value: JsonValue,
@@ -52,7 +52,7 @@ function validate(value: JsonValue, schema: JsonObject, budget: StepBudget): Val
   const matchable = withoutCostlyPatterns(schema, value);
   const isUnique = holdsUniqueItems(matchable);
   const paysForItems = isUnique && repeatsItems(value);
-  // Where no array repeats an item, `uniqueItems` says nothing, and it is slow to find out.
+  // If no array repeats an item, `uniqueItems` has no effect, and it is slow to check.
   const checked = isUnique && !paysForItems ? without(matchable, "uniqueItems") : matchable;
   const { metered: { withFormats, appliesSeveral }, thorough, brief } = compile(checked);
   const costs = { paysForNames: appliesSeveral, paysForItems };
@@ -82,7 +82,7 @@ function compile(schema: JsonObject): Compiled {
   return compiled;
 }
 
-/** The draft of JSON Schema that a document says it is written in. @default 2020-12 */
+/** The JSON Schema draft that a document declares. @default 2020-12 */
 function draftOf(schema: JsonObject): SchemaDraft {
   const dialect = typeof schema.$schema === "string" ? schema.$schema : "";
   if (dialect.includes("draft-04")) return "4";
@@ -110,7 +110,7 @@ function without(schema: JsonObject, keyword: string): JsonObject {
 
 function reasonOf(error: unknown): string {
   if (error instanceof StepsSpentError) return error.message;
-  if (error instanceof RangeError) return "it is too large or refers to itself without end";
+  if (error instanceof RangeError) return "it is too large or infinitely recursive";
   if (error instanceof URIError) return "a name in it is not valid Unicode";
-  return error instanceof Error ? error.message.slice(0, 200) : "the schema cannot be used";
+  return error instanceof Error ? error.message.slice(0, 200) : "the schema is unusable";
 }

@@ -26,19 +26,22 @@ export interface GeminiFunction {
   readonly parametersJsonSchema: JsonObject;
 }
 
-/** Writes a definition as OpenAI takes it; `strict` is said either way, as its APIs differ in the default. */
+/**
+ * Writes a definition in OpenAI's form; `strict` is always explicit, because its APIs have
+ * different defaults.
+ */
 export function toOpenAiFunction(definition: FunctionDefinition): OpenAiFunction {
   const { name, description, parameters, isStrict: strict } = definition;
   return { type: "function", function: { name, description, parameters, strict } };
 }
 
-/** Writes a definition as Anthropic takes it. */
+/** Writes a definition in Anthropic's form. */
 export function toAnthropicTool(definition: FunctionDefinition): AnthropicTool {
   const { name, description, parameters } = definition;
   return { name, description, input_schema: parameters };
 }
 
-/** Writes a definition as Gemini takes it. */
+/** Writes a definition in Gemini's form. */
 export function toGeminiFunction(definition: FunctionDefinition): GeminiFunction {
   const { name, description, parameters } = definition;
   return { name, description, parametersJsonSchema: parameters };

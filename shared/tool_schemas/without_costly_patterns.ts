@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import { type PatternCost, patternCost } from "./pattern_cost.ts";
 import { isPattern } from "./schema_keywords.ts";
 
-/** Steps that matching the patterns of a schema may take, a twentieth of a second at most. */
+/** Maximum steps for matching the patterns of a schema, at most a twentieth of a second. */
 const MAX_STEPS = 5_000_000;
 /** Keywords that hold schemas by name. */
 const SCHEMAS_BY_NAME: ReadonlySet<string> = new Set([
@@ -14,18 +14,18 @@ const SCHEMAS_BY_NAME: ReadonlySet<string> = new Set([
 ]);
 /** Keywords that hold values. */
 const VALUES: ReadonlySet<string> = new Set(["const", "enum", "default", "examples"]);
-/** Keywords that may refuse more when what they hold refuses less. */
+/** Keywords that may reject more when their subschemas reject less. */
 const REVERSING: ReadonlySet<string> = new Set(["not", "if", "oneOf", "contains"]);
-/** Keywords about what no pattern of names has matched. */
+/** Keywords about names that no pattern has matched. */
 const REMAINING: ReadonlySet<string> = new Set([
   "additionalProperties",
   "unevaluatedProperties",
 ]);
 
 /**
- * The schema without the patterns that could take long to match against the texts of a value: a
- * pattern comes from a server that may mean harm, and matching cannot be broken off. The server
- * itself has to apply those. Whatever fits the schema fits what is left of it.
+ * The schema without the patterns that could take long to match against the texts of a value.
+ * Patterns come from untrusted servers, and matching cannot be interrupted. The server must apply
+ * the dropped patterns itself. Whatever matches the schema also matches the rest of it.
  */
 export function withoutCostlyPatterns(schema: JsonObject, value: JsonValue): JsonObject {
   const patterns = costsOf(schema);
@@ -49,7 +49,7 @@ interface SchemaPattern {
 
 const knownCosts = new WeakMap<JsonObject, readonly SchemaPattern[]>();
 
-/** The patterns of a schema; one that is no regular expression of ours costs too much as well. */
+/** The patterns of a schema; an invalid regular expression counts as too costly. */
 function costsOf(schema: JsonObject): readonly SchemaPattern[] {
   const known = knownCosts.get(schema);
   if (known !== undefined) return known;
@@ -73,7 +73,7 @@ function* textLengths(value: JsonValue): Generator<number> {
   for (const item of Object.values(value)) yield* textLengths(item);
 }
 
-/** Every pattern as often as it stands there. */
+/** Every pattern, as often as it occurs. */
 function* patternsOf(schema: JsonValue): Generator<string> {
   if (typeof schema !== "object" || schema === null) return;
   if (isJsonObject(schema)) {
@@ -105,7 +105,7 @@ function reduce(schema: JsonObject, costly: ReadonlySet<string>): JsonObject {
   );
 }
 
-/** Whether a costly pattern stands in it, or may stand behind a reference in it. */
+/** Whether it contains a costly pattern, directly or possibly through a reference. */
 function isTainted(schema: JsonValue, costly: ReadonlySet<string>): boolean {
   if (typeof schema !== "object" || schema === null) return false;
   const keywords = Object.keys(schema);

@@ -11,8 +11,9 @@ import { renewListing } from "./listing/renew_listing.ts";
 import { beginCall, FIRST_LIST_WAIT_MS } from "./look_up_call.ts";
 
 /**
- * Lets a call pass, or ends it: the agent's grant, scopes, policy, rate limit and size, the approval
- * of the definition, and arguments that fit. Lists the server's tools first where there is no list.
+ * Admits a call or ends it: checks the agent's grant, scopes, policy, rate limit and size, the
+ * approval of the definition, and the arguments. Lists the server's tools first if there is no
+ * list.
  */
 export async function admitCall(lookedUp: LookedUpCall): Promise<Staged<AdmittedCall>> {
   let call = lookedUp;
@@ -25,8 +26,8 @@ export async function admitCall(lookedUp: LookedUpCall): Promise<Staged<Admitted
     assertMayCall(call.record, request.toolName, needed);
     assertInputFits(call.record, request);
     if (isCacheOutdated) {
-      // The code was deployed anew, or the caller is new: what is learned needs its row, and so does
-      // the rate limit.
+      // The code was redeployed, or the caller is new: learning and the rate limit need the row in
+      // the cache.
       call = await withNewList(call);
       assertMayCall(call.record, request.toolName, needed);
     }
@@ -46,7 +47,7 @@ type Arguments = LookedUpCall["request"]["arguments"];
 async function withFirstList(call: LookedUpCall): Promise<LookedUpCall> {
   const { record, request, ports, signal, caller } = call;
   if (record.tools_listed_at !== null || record.tool.type === "internal") return call;
-  // Of a server that never listed its tools nothing can be refused but the server itself.
+  // For a server that never listed its tools, only the server itself can be refused.
   assertMayCall(record, request.toolName, scopesOf(record.tool, []));
   const wait = { waitMs: FIRST_LIST_WAIT_MS, signal };
   const renewal = await renewListing(record, caller.userId, ports, wait);
@@ -64,7 +65,9 @@ async function withNewList(call: LookedUpCall): Promise<LookedUpCall> {
   return await beginCall(call, record.cached === null);
 }
 
-/** The call of a version that is not cached, which is recorded as what it is and teaches nothing. */
+/**
+ * A call of an uncached version: it is recorded as that version, and nothing is learned from it.
+ */
 function asOlderVersion(call: LookedUpCall, definition: ToolDefinition): LookedUpCall {
   const { name, version = null } = definition;
   const cached = {
@@ -82,18 +85,18 @@ function isUnknownTool(error: unknown): boolean {
   return error instanceof SwarmError && error.code === "TOOL_NOT_FOUND";
 }
 
-/** A version that does not exist is not recorded as the one that does. */
+/** A missing version must not be recorded as the existing one. */
 function asUnknownTool(call: LookedUpCall): LookedUpCall {
   return { ...call, record: { ...call.record, cached: null } };
 }
 
-/** What is not certain to fit is refused: it is not for the server to find out. */
+/** Arguments that may not match are rejected here instead of by the server. */
 function assertArgumentsFit(args: Arguments, definition: ToolDefinition): void {
   const problems = findArgumentProblems(definition.inputSchema, args);
   if (problems.length > 0) throw unfitArguments(definition, describeProblems(problems));
 }
 
-/** The arguments that the tool declares, and a notice of the others; null: there are none. */
+/** The declared arguments, and a notice about the others; null if there are none. */
 function withoutUndeclared(
   args: Arguments,
   definition: ToolDefinition,
@@ -117,6 +120,6 @@ function withoutUndeclared(
 function unfitArguments({ name }: ToolDefinition, problems: string): SwarmError {
   return new SwarmError(
     "TOOL_ARGUMENTS_INVALID",
-    `Cannot call '${name}': its arguments do not fit its schema\n${problems}`,
+    `Cannot call '${name}': the arguments do not match its schema\n${problems}`,
   );
 }

@@ -7,8 +7,8 @@ import { renewListing } from "./listing/renew_listing.ts";
 import { FIRST_LIST_WAIT_MS } from "./look_up_call.ts";
 
 /**
- * The answer with what its caller's model should know: what was left out of the arguments, and how
- * the tool has changed where its server says that it knows no such tool or argument.
+ * Adds notices for the caller's model to an answer: dropped arguments, and how the tool has changed
+ * if its server no longer accepts the tool or argument.
  *
  * @throws the reason of an aborted signal.
  */
@@ -29,7 +29,7 @@ export async function withNotices(
   };
 }
 
-/** The server's tools are listed anew. */
+/** Lists the server's tools again. */
 async function withNewDefinition(
   { request: { server, toolName, caller: asked }, caller, record, ports, signal }: AdmittedCall,
   answer: Answered,
@@ -55,7 +55,7 @@ function noticeOf(old: CallRecord, renewed: CallRecord | null): string {
     return `\n\nThe server now has these tools: ${renewed.tool_names.join(", ")}`;
   }
   if (renewed.cached.state !== "approved") {
-    return "\n\nThe server has changed the tool, and nobody has approved that yet: " +
+    return "\n\nThe server has changed the tool, and the change is not approved yet: " +
       "use another one.";
   }
   const now = JSON.stringify(renewed.cached.schema.inputSchema);

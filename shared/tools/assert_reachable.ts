@@ -2,7 +2,7 @@ import { SwarmError } from "../errors/swarm_error.ts";
 import type { ToolServerPorts } from "./kinds/open_tool_server.ts";
 import type { RegisteredServer } from "../tool_contracts/tool_records.ts";
 
-/** Fails at once what an open breaker stands before; of a half open one, all but one call. */
+/** Fails immediately if the circuit breaker is open; if it is half open, only one call passes. */
 export async function assertReachable(
   record: RegisteredServer,
   { store }: Pick<ToolServerPorts, "store">,
@@ -10,10 +10,10 @@ export async function assertReachable(
   const { breaker, connection } = record;
   assertNotOpen(record);
   if (breaker === "closed" || await store.beginProbe(connection.id)) return;
-  throw leftAlone(record, "It is being tried right now; try again in a moment.");
+  throw leftAlone(record, "Another call is testing it; try again in a moment.");
 }
 
-/** Fails at once what an open breaker stands before. */
+/** Fails immediately if the circuit breaker is open. */
 export function assertNotOpen(record: RegisteredServer): void {
   const { breaker, retry_at: retryAt } = record;
   if (breaker !== "open") return;
@@ -29,7 +29,7 @@ function leftAlone({ tool, retry_at: retryAt }: RegisteredServer, hint: string):
   const waitMs = retryAt === null ? 0 : Math.max(0, Date.parse(retryAt) - Date.now());
   return new SwarmError(
     "TOOL_UNAVAILABLE",
-    `The tool server '${tool.slug}' has not answered several times in a row and is left alone`,
+    `The tool server '${tool.slug}' is temporarily disabled after repeated failures`,
     {
       hint,
       retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000)),

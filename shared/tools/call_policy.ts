@@ -5,8 +5,7 @@ import type { ToolCallRequest } from "../tool_contracts/tool_call.ts";
 import type { CallRecord } from "../tool_contracts/tool_records.ts";
 
 /**
- * Lets a call pass or refuses it: the agent's grant, then scopes, then the policy, then the rate
- * limit.
+ * Admits or refuses a call by the agent's grant, then scopes, then the policy, then the rate limit.
  *
  * @param needed The scopes of the tool; see `scopesOf`.
  * @throws SwarmError `TOOL_FORBIDDEN`, `INSUFFICIENT_SCOPE`, `TOOL_RATE_LIMITED`.
@@ -24,7 +23,7 @@ export function assertMayCall(
 }
 
 /**
- * Holds what is asked of a server against the policy and its rate limit.
+ * Checks a request to a server against the policy and its rate limit.
  *
  * @throws SwarmError `TOOL_FORBIDDEN`, `TOOL_RATE_LIMITED`.
  */
@@ -40,7 +39,7 @@ export function assertPolicyAllows(
 }
 
 /**
- * Holds the arguments of a call against the policy's limit.
+ * Checks the arguments of a call against the policy's limit.
  *
  * @throws SwarmError `TOOL_INPUT_TOO_LARGE`
  */
@@ -53,8 +52,8 @@ export function assertInputFits(
   if (inputBytes <= maxBytes) return;
   throw new SwarmError(
     "TOOL_INPUT_TOO_LARGE",
-    `Cannot call '${toolName}' of '${slug}': its arguments have ${inputBytes} bytes, and ` +
-      `${maxBytes} are allowed`,
+    `Cannot call '${toolName}' of '${slug}': its arguments have ${inputBytes} bytes, but the ` +
+      `limit is ${maxBytes}`,
     {
       hint: "Send less input in one call; mcp_policies sets the limit.",
       details: { input_bytes: inputBytes, max_input_bytes: maxBytes },
@@ -63,9 +62,13 @@ export function assertInputFits(
 }
 
 function forbidden(toolName: string, slug: string, table: string): SwarmError {
-  return new SwarmError("TOOL_FORBIDDEN", `'${toolName}' of '${slug}' may not be used here`, {
-    hint: `Use another tool, or ask for it to be allowed in ${table}.`,
-  });
+  return new SwarmError(
+    "TOOL_FORBIDDEN",
+    `Cannot use '${toolName}' of '${slug}': it is not allowed here`,
+    {
+      hint: `Use another tool, or ask for it to be allowed in ${table}.`,
+    },
+  );
 }
 
 function ownRateLimit(toolName: string, slug: string, retryAfterMs: number): SwarmError {

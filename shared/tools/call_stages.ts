@@ -7,7 +7,7 @@ import type { ModelUse, ServerAnswer } from "../tool_contracts/tool_server.ts";
 import type { ToolServerPorts } from "./kinds/open_tool_server.ts";
 
 /**
- * The stages of a call: asked → looked up → admitted → sent. Whichever it reached, it ends as an
+ * The stages of a call: asked → looked up → admitted → sent. From any stage it ends as an
  * {@linkcode EndedCall}, which is recorded and answered.
  */
 export interface AskedCall {
@@ -17,62 +17,62 @@ export interface AskedCall {
   readonly executionId: string;
   readonly feedbackToken: string;
   readonly startedAtMs: number;
-  /** An older version of the tool is called: the cache knows the newest alone. @default false */
+  /** An older version of the tool is called; the cache has only the newest. @default false */
   readonly isOlderVersion?: boolean;
 }
 
-/** What the database knows of the call was read. */
+/** The call's data was read from the database. */
 export interface LookedUpCall extends AskedCall {
   readonly record: CallRecord;
-  /** As whom the call acts; inside a task its owner. */
+  /** The identity that the call acts as; inside a task its owner. */
   readonly caller: ToolCaller;
 }
 
-/** The call may be made; its arguments are those that are sent. */
+/** The call is permitted; its arguments are those to send. */
 export interface AdmittedCall extends LookedUpCall {
   readonly definition: ToolDefinition;
-  /** What was left out of the arguments, in words for the caller's model; null: nothing. */
+  /** A notice about dropped arguments for the caller's model; null if none. */
   readonly notice: string | null;
 }
 
-/** Whether another machine was asked, and answered; decides about its health. */
+/** Whether another machine was called, and answered; determines its health. */
 export type Contact = "none" | "answered" | "failed";
 
-/** The server was asked, once or several times. */
+/** The server was called once or several times. */
 export interface SentCall extends AdmittedCall, Sending {}
 
-/** What sending the call came to. */
+/** The outcome of sending the call. */
 export interface Sending {
   readonly result: CallResult;
-  /** It may have run: it was sent, and no error says that it certainly has not. */
+  /** It may have run: it was sent, and no error proves that it has not. */
   readonly isSent: boolean;
   readonly contact: Contact;
   /** Models that the tool used, in all its tries. */
   readonly modelUses: readonly ModelUse[];
-  /** Values that the caller gets and that nothing stores, such as tokens for one use. */
+  /** Values that the caller gets but that must not be stored, such as single-use tokens. */
   readonly unrecordedValues: readonly string[];
   /** Knows all secrets of the call. */
   readonly redactor: Redactor;
 }
 
-/** An answer of the server, or the error that kept one from coming. */
+/** The server's answer, or the error that prevented it. */
 export type CallResult =
   | { readonly kind: "answer"; readonly answer: ServerAnswer }
   | { readonly kind: "error"; readonly error: unknown };
 
-/** A call that is over, whichever stage it reached. */
+/** A finished call, from any stage. */
 export interface EndedCall extends AskedCall, Sending {
-  /** Null when nothing was read for it. */
+  /** Null if its data was not read. */
   readonly record: CallRecord | null;
   readonly caller: ToolCaller;
 }
 
-/** What a stage makes of a call: the next stage, or its end. */
+/** The result of a stage: the next stage, or the end of the call. */
 export type Staged<Next> =
   | { readonly kind: "next"; readonly call: Next }
   | { readonly kind: "ended"; readonly call: EndedCall };
 
-/** A call that an error ended before it was sent. */
+/** Ends a call with an error before it was sent. */
 export function endedUnsent(call: AskedCall | LookedUpCall, error: unknown): Staged<never> {
   const { record = null, caller = call.request.caller } = "record" in call ? call : {};
   return {
@@ -91,7 +91,7 @@ export function endedUnsent(call: AskedCall | LookedUpCall, error: unknown): Sta
   };
 }
 
-/** The tool's own name, whichever of its names was called. */
+/** The tool's own name, regardless of the name used in the call. */
 export function toolNameOf({ record, request }: EndedCall): string {
   return record?.cached?.name ?? request.toolName;
 }

@@ -10,7 +10,7 @@ import type { ToolServerPorts } from "./kinds/open_tool_server.ts";
 import { lookUpCall } from "./look_up_call.ts";
 import { sendCall } from "./send_call.ts";
 
-/** The call names somebody or something that does not exist: it has no owner to be recorded for. */
+/** The call's task, agent or user does not exist, so there is no owner to record it for. */
 const UNRECORDED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "AGENT_NOT_FOUND",
   "CALLER_REQUIRED",
@@ -18,15 +18,15 @@ const UNRECORDED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "TASK_NOT_FOUND",
 ]);
 
-/** What was read for a call before it was made. */
+/** The data that was read for a call in advance. */
 export interface ReadCall {
   readonly record: CallRecord;
   readonly startedAtMs: number;
 }
 
 /**
- * Runs one call, in the order that holds for every call: scope → policy → arguments → credential →
- * call, with retries where they are safe → errors in one form → redact → record → learn.
+ * Runs one call in a fixed order: scope → policy → arguments → credential → call, with retries
+ * where they are safe → uniform errors → redact → record → learn.
  *
  * @throws SwarmError `TOOL_RATE_LIMITED`, `DATABASE_UNAVAILABLE`, or one of {@linkcode UNRECORDED};
  * the reason of an aborted signal.

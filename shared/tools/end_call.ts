@@ -19,7 +19,7 @@ import type { AnsweredCall, ToolCallOutcome, UnknownCall } from "../tool_contrac
 import type { Answered, AsksInput, Lost } from "../tool_contracts/tool_server.ts";
 
 /**
- * Records a call that is over and gives what came of it, without secrets.
+ * Records a finished call and returns its outcome, without secrets.
  *
  * @throws SwarmError `TOOL_RATE_LIMITED` or `DATABASE_UNAVAILABLE`; the reason of an aborted signal.
  */
@@ -67,15 +67,15 @@ async function endAnswered(call: EndedCall, raw: Answered): Promise<AnsweredCall
   return answer.isError ? await withFailure(call, outcome, answer, failures) : outcome;
 }
 
-/** The error that a tool gave up at, where its own code only says that it gave up. */
+/** The underlying error of a tool that gave up, because its own code only says that it gave up. */
 function causeOf({ errorCode, details }: Answered): ErrorCode | undefined {
   if (errorCode !== "EXCEEDED_RETRIES" || !isJsonObject(details)) return undefined;
   return isErrorCode(details.error_code) ? details.error_code : undefined;
 }
 
 /**
- * The answer as it is passed on and stored. An error is redacted before it is cut: half a secret
- * would not be found.
+ * The answer as it is passed on and stored. An error is redacted before truncation, because a
+ * truncated secret would escape redaction.
  */
 async function withoutSecrets(answer: Answered, redactor: Redactor): Promise<Answered> {
   const { text, content, structured, meta, details, hint, originalError } = answer;
@@ -104,13 +104,19 @@ function failureOf({ errorCode, originalError, text }: Answered): ExternalFailur
   return { code: errorCode, words: originalError ?? text };
 }
 
-/** Of the gateway's refusal, or of a conflict, on which clients retry with a newer version. */
+/**
+ * The status of the gateway's refusal, or of a conflict, after which clients retry with a newer
+ * version.
+ */
 function httpStatusOf(code: ErrorCode | undefined): number {
   const { status, isRefusal } = traitsOf(code);
   return isRefusal || status === 409 ? status : 200;
 }
 
-/** Adds what is known of a failure; outside tasks what worked before, and the third in a row. */
+/**
+ * Adds details to a failure; outside tasks also known-good parameters and the third consecutive
+ * failure.
+ */
 async function withFailure(
   call: EndedCall,
   outcome: AnsweredCall,
@@ -129,7 +135,7 @@ async function withFailure(
   if (isExceeded(call, failures) && traitsOf(errorCode).countsAsFailure) {
     return exceeded(call, failed, failures);
   }
-  // In a task the agent loop reminds, which knows what the model was told before.
+  // In a task the agent loop adds the reminder, because it knows the model's previous messages.
   const reminder = isInTask(call) || call.isOlderVersion === true
     ? undefined
     : await remindOfKnownGood({ ...call, toolName: toolNameOf(call) }, errorCode);
@@ -151,10 +157,10 @@ function exceeded(call: EndedCall, failed: AnsweredCall, failures: number): Answ
   const { errorCode, details, text } = failed;
   if (errorCode === "EXCEEDED_RETRIES") return failed;
   const hint = exceededHint(call, failures);
-  const told = `${text}\n\nEXCEEDED_RETRIES: ${hint}`;
+  const textWithHint = `${text}\n\nEXCEEDED_RETRIES: ${hint}`;
   return {
     ...failed,
-    text: told,
+    text: textWithHint,
     content: [...failed.content, textBlock(`EXCEEDED_RETRIES: ${hint}`)],
     errorCode: "EXCEEDED_RETRIES",
     hint,
@@ -172,8 +178,8 @@ function exceededHint(call: EndedCall, failures: number): string {
 }
 
 /**
- * Records a call whose answer was lost: an error for a tool that can be called again without harm,
- * unknown for any other.
+ * Records a call whose answer was lost: as an error if the tool can be called again safely,
+ * otherwise as unknown.
  */
 async function endLost(
   call: EndedCall,
@@ -184,7 +190,7 @@ async function endLost(
     const errorCode = isTimeout ? "TOOL_TIMEOUT" : "TOOL_UNAVAILABLE";
     return await endAnswered(call, {
       kind: "answered",
-      text: `${message}. It can be called again without harm.`,
+      text: `${message}. It is safe to call it again.`,
       isError: true,
       errorCode,
       originalError,
@@ -210,7 +216,9 @@ async function endLost(
   };
 }
 
-/** Whether the call can be repeated, by what was known of the tool when it was called. */
+/**
+ * Whether the call can be repeated safely, according to the tool's hints at the time of the call.
+ */
 function isHarmless({ record }: EndedCall): boolean {
   const definition = record?.cached?.schema;
   return definition !== undefined && isRepeatable(definition);
@@ -230,7 +238,7 @@ function unknownError(
   };
 }
 
-/** Records a call that goes on when its caller has answered. */
+/** Records a call that continues after its caller's answer. */
 async function endAsking(
   call: EndedCall,
   { inputRequests, requestState, meta }: AsksInput,
@@ -242,7 +250,7 @@ async function endAsking(
   return {
     kind: "input_required",
     inputRequests: cleanRequests,
-    // Signed by its tool: a change would break it, and it is the caller's to send back alone.
+    // Signed by its tool, so it must stay unchanged; only the caller sends it back.
     ...definedOnly({ requestState }),
     ...(meta === undefined ? {} : { meta: await clean(meta) }),
     ...trailOf(call),
@@ -250,7 +258,7 @@ async function endAsking(
   };
 }
 
-/** Records a call that certainly did not run, or whose caller has gone. */
+/** Records a call that certainly did not run, or whose caller disconnected. */
 async function endInError(call: EndedCall, error: unknown): Promise<ToolCallOutcome> {
   if (call.signal.aborted) {
     await recordCancellation(call);
@@ -278,11 +286,11 @@ async function endInError(call: EndedCall, error: unknown): Promise<ToolCallOutc
     : { ...outcome, retryAfterMs: Math.ceil(retryAfterSeconds * 1_000) };
 }
 
-/** Cancelling says nothing of the tool; of a write that was sent it leaves open what came of it. */
+/** An abort is not the tool's failure; the outcome of a write that was sent is unknown. */
 async function recordCancellation(call: EndedCall): Promise<void> {
   const isUnknown = call.isSent && !isHarmless(call);
   const message = isUnknown
-    ? "The call was aborted after it was sent: nobody knows whether it took effect"
+    ? "The call was aborted after it was sent; its outcome is unknown"
     : "The call was aborted";
   await recordEnding(call, { kind: "failure", message, code: "TOOL_CANCELLED", isUnknown });
 }
@@ -296,9 +304,9 @@ function toKnown({ redactor, ports }: EndedCall, error: unknown): SwarmError {
 }
 
 /**
- * Recording never fails a call.
+ * A failed recording never fails the call.
  *
- * @returns How often the tool has now failed in a row, as far as that could be found out.
+ * @returns The tool's number of consecutive failures, if known.
  */
 async function recordEnding(call: EndedCall, ending: CallEnding): Promise<number> {
   const { ports, executionId } = call;

@@ -2,22 +2,22 @@ import { type ErrorCode, traitsOf } from "../errors/codes.ts";
 import type { EndedCall } from "./call_stages.ts";
 import type { ExternalCall } from "../tool_contracts/tool_call.ts";
 
-/** Most characters of an error that are passed on; a stack trace of a server helps nobody. */
+/** Maximum characters of an error that are passed on; a server's stack trace is not useful. */
 export const MAX_ERROR_CHARACTERS = 8_000;
-/** Most characters of a server's own words that are passed on. */
+/** Maximum characters of a server's original message that are passed on. */
 const MAX_ORIGINAL_CHARACTERS = 1_000;
 
-/** What a call of somebody else's server failed with. */
+/** The failure of a call to an external server. */
 export interface ExternalFailure {
   /** Absent when the tool itself reported the error. */
   readonly code?: ErrorCode | undefined;
-  /** As the server, or the way to it, put it. */
+  /** The original message of the server or connection. */
   readonly words: string;
 }
 
 /**
- * What is told of a call because somebody else's server ran it: nothing for any other type of tool.
- * A refusal by the gateway is no error of the server.
+ * Additional facts about a call to an external server; none for other types of tools. A refusal by
+ * the gateway is not an error of the server.
  */
 export function externalPart(
   call: EndedCall,
@@ -37,7 +37,7 @@ function isFromServer({ contact }: EndedCall, code: ErrorCode | undefined): bool
   return origin === "server" || (origin === "either" && contact === "answered");
 }
 
-/** The first words of an error: those of what caused it, where something did. */
+/** The original message of an error: that of its cause, if there is one. */
 export function originalWords(error: Error): string {
   return error.cause instanceof Error ? error.cause.message : error.message;
 }

@@ -6,22 +6,22 @@ import { findByName, isOlderVersion } from "../tool_contracts/tool_versions.ts";
 import type { ToolDefinition } from "../tool_contracts/tool_definition.ts";
 import type { CallRecord } from "../tool_contracts/tool_records.ts";
 
-/** A tool as it is called now. */
+/** The current definition of a called tool. */
 export interface FoundTool {
   readonly definition: ToolDefinition;
-  /** Its own scopes; only internal tools have any. */
+  /** Its own scopes; only internal tools have them. */
   readonly scopes: readonly string[];
-  /** The cache has another definition of the newest version, or none. */
+  /** The cache has a different definition of the newest version, or none. */
   readonly isCacheOutdated: boolean;
-  /** The name asks for a version that is not the newest: only the code has its definition. */
+  /** The name refers to an older version, whose definition only the code has. */
   readonly isOlder: boolean;
 }
 
 /**
- * The definition that a call is held to: of an internal tool what the code says, of any other what
- * the cache holds.
+ * The definition that applies to a call: for an internal tool the one in the code, otherwise the
+ * cached one.
  *
- * @throws SwarmError `TOOL_NOT_FOUND` naming the nearest tools.
+ * @throws SwarmError `TOOL_NOT_FOUND` with the most similar tool names.
  */
 export async function findTool(
   record: CallRecord,
@@ -46,7 +46,7 @@ export async function findTool(
 }
 
 /**
- * Refuses a tool whose definition nobody has approved.
+ * Refuses a tool with an unapproved definition.
  *
  * @throws SwarmError `TOOL_DEFINITION_CHANGED` with what differs.
  */
@@ -54,16 +54,16 @@ export function assertApproved({ cached, connection, tool }: CallRecord): void {
   if (cached === null || cached.state === "approved") return;
   const { name, state, schema, held } = cached;
   const isNew = state === "pending";
-  // What is not approved is always held; only its type does not say so.
+  // An unapproved tool always has a held definition; only the type does not express it.
   const current = held ?? schema;
   const difference = definitionDifference(isNew ? null : schema, current);
   throw new SwarmError(
     "TOOL_DEFINITION_CHANGED",
     isNew
-      ? `Cannot call '${name}': it is new on '${tool.slug}' and nobody has approved it`
-      : `Cannot call '${name}': '${tool.slug}' has changed its definition and nobody has approved that`,
+      ? `Cannot call '${name}': it is new on '${tool.slug}' and not approved`
+      : `Cannot call '${name}': '${tool.slug}' has changed its definition, and the change is not approved`,
     {
-      hint: "Ask an operator to look at it and to run select approve_tool_definition(" +
+      hint: "Ask an operator to review it and run select approve_tool_definition(" +
         `'${connection.id}', '${name.replaceAll("'", "''")}', '${definitionHash(current)}').`,
       details: {
         connection_id: connection.id,
@@ -78,6 +78,6 @@ function unknownTool(slug: string, toolName: string, names: readonly string[]): 
   const nearest = nearestNames(toolName, names);
   const known = nearest.length > 0 ? nearest : names.slice(0, 20);
   return new SwarmError("TOOL_NOT_FOUND", `The tool server '${slug}' has no tool '${toolName}'`, {
-    hint: known.length === 0 ? "It has none." : `It has: ${known.join(", ")}.`,
+    hint: known.length === 0 ? "It has no tools." : `It has: ${known.join(", ")}.`,
   });
 }

@@ -18,11 +18,11 @@ import { relay } from "./relay.ts";
 import type { ToolGateway } from "../tool_contracts/tool_gateway.ts";
 import { createToolStore } from "./sql_tool_store.ts";
 
-/** What the gateway needs from outside. */
+/** The dependencies of the gateway. */
 export interface ToolGatewayPorts {
   /** Connected as role postgres. */
   readonly sql: Sql;
-  /** The servers that are part of the product. */
+  /** The internal servers. */
   readonly internalServers: InternalServers;
   /** Address of the project, without a trailing slash. */
   readonly supabaseUrl: string;
@@ -30,22 +30,25 @@ export interface ToolGatewayPorts {
   readonly publicUrl?: string;
   /** A secret API key of the project, for its own edge functions and Storage. */
   readonly secretKey: string;
-  /** All secret keys of the project, none of which an agent's request may carry. @default secretKey */
+  /**
+   * All secret keys of the project; an agent's request must not contain any of them. @default
+   * secretKey
+   */
   readonly secretKeys?: readonly string[];
   /** See `SUPASWARM_ALLOW_LOOPBACK`. */
   readonly allowLoopback: boolean;
   readonly log: Logger;
-  /** How tools call models. @default the product's model port, over guarded addresses */
+  /** How tools call models. @default the product's model port with guarded addresses */
   readonly callModel?: CallModel;
   /** @default the system's resolver */
   readonly resolveHost?: ResolveHost;
-  /** Told of lists of tools that go on being made after the answer. @default nobody is */
+  /** Receives listings that continue after the response. @default none */
   readonly keepAlive?: (work: Promise<unknown>) => void;
 }
 
 /**
- * Makes the gateway: the one place that finds and executes tools, whatever their type. Nothing is
- * connected or imported before it is needed.
+ * Creates the gateway, which finds and executes tools of every type. Connections and imports happen
+ * on first use.
  */
 export function createToolGateway(ports: ToolGatewayPorts): ToolGateway {
   const {

@@ -6,11 +6,11 @@ import { type EndedCall, toolNameOf } from "./call_stages.ts";
 import type { ModelUse } from "../tool_contracts/tool_server.ts";
 import { findByName } from "../tool_contracts/tool_versions.ts";
 
-/** Most characters of a request or response that the ledger keeps, as JSON. */
+/** Maximum characters of a request or response in the ledger, as JSON. */
 const MAX_STORED_CHARACTERS = 32 * 1024;
 const HEAD_CHARACTERS = 1_000;
 
-/** How a call ended, without secrets. */
+/** The outcome of a call, without secrets. */
 export type CallEnding = Success | Failure | Asking;
 
 interface Success {
@@ -24,20 +24,20 @@ interface Failure {
   readonly message: string;
   /** Absent when the tool itself reported the error. */
   readonly code?: ErrorCode;
-  /** The last of several failures of which the code is the sum. */
+  /** The underlying error code, if the code summarizes several failures. */
   readonly causeCode?: ErrorCode;
   readonly isTimeout?: boolean;
-  /** Nobody knows whether the call took effect. */
+  /** The outcome of the call is unknown. */
   readonly isUnknown?: boolean;
 }
 
-/** The tool asked its caller something; nothing is learned from that. */
+/** The tool requested input; nothing is learned from that. */
 interface Asking {
   readonly kind: "asking";
   readonly inputRequests: JsonObject;
 }
 
-/** The call as `private.record_execution` takes it, without secrets. */
+/** The call in the form for `private.record_execution`, without secrets. */
 export async function ledgerEntry(
   call: EndedCall,
   ending: CallEnding,
@@ -45,7 +45,7 @@ export async function ledgerEntry(
 ): Promise<JsonObject> {
   const { request, record, caller, redactor } = call;
   const unrecorded = createRedactor(call.unrecordedValues);
-  // Redacted before it is cut: half a secret would not be found.
+  // Redacted before truncation: a truncated secret would escape redaction.
   const parameters = toStorableJson(
     unrecorded.json(await redactor.jsonInTurns(await recordedArguments(call))),
   );
@@ -130,7 +130,7 @@ function isOfTime(type: ErrorType): boolean {
   return type === "timeout" || type === "llm_timeout";
 }
 
-/** The value, or its beginning as text where it is too large to keep. */
+/** The value, or its beginning as text if it is too large. */
 function cap(value: JsonValue): JsonValue {
   const text = JSON.stringify(value);
   if (text.length <= MAX_STORED_CHARACTERS) return value;

@@ -5,7 +5,7 @@ import { type AskedCall, endedUnsent, type LookedUpCall, type Staged } from "./c
 /** How long a call waits for the first list of a server's tools. */
 export const FIRST_LIST_WAIT_MS = 15_000;
 
-/** Reads all that the call needs, unless it was read before. */
+/** Reads everything that the call needs, unless it was already read. */
 export async function lookUpCall(
   call: AskedCall,
   read?: CallRecord,
@@ -18,7 +18,7 @@ export async function lookUpCall(
   }
 }
 
-/** @param isCharged Takes the call out of its rate limit, which needs a tool that is cached. */
+/** @param isCharged Counts the call against its rate limit, which requires a cached tool. */
 export async function beginCall(call: AskedCall, isCharged: boolean): Promise<LookedUpCall> {
   const { request: { server, toolName, caller }, ports } = call;
   const record = await ports.store.beginCall({ server, toolName, caller, isCharged });

@@ -11,9 +11,9 @@ import type { CallTarget } from "../tool_contracts/tool_call.ts";
 import type { PreparedCall } from "../tool_contracts/tool_gateway.ts";
 
 /**
- * Looks a call up; whether it may pass is judged when it runs, so that a refusal is written down.
+ * Looks a call up; permissions are checked when it runs, so that a refusal is recorded.
  *
- * @returns Null when the server's list is missing, old or not for this caller, or has no such tool.
+ * @returns Null if the server's list is missing, old or not for this caller, or has no such tool.
  * @throws SwarmError `DATABASE_UNAVAILABLE`, or for a caller that does not exist.
  */
 export async function prepareCall(
@@ -43,13 +43,13 @@ export async function prepareCall(
       scopes,
       missingScopes: missingScopes(scopes, record.scopes),
     },
-    // By the name that was asked for: it may mean an older version.
+    // By the requested name, which may refer to an older version.
     run: (details, signal) =>
       callTool({ ...details, ...target }, ports, signal, { record, startedAtMs }),
   };
 }
 
-/** A row of the cache may outlive its tool. */
+/** A cache row may exist longer than its tool. */
 function noneIfUnknown(error: unknown): null {
   if (error instanceof SwarmError && error.code === "TOOL_NOT_FOUND") return null;
   throw error;

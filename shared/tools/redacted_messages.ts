@@ -9,17 +9,19 @@ import type {
   ToolProgress,
 } from "../tool_contracts/tool_call.ts";
 
-/** What a tool says on the way is shown at once and kept nowhere; a longer text is cut. */
+/**
+ * Messages of a running tool are shown immediately and never stored; a longer text is truncated.
+ */
 const MAX_MESSAGE_CHARACTERS = 8_000;
 
-/** Where a tool's messages go while it runs; null where nobody asked. */
+/** The sinks for a running tool's messages; null if not requested. */
 export interface MessageSinks {
   readonly onProgress: ((progress: ToolProgress) => void) | null;
   readonly onText: ((text: StreamedText) => void) | null;
   readonly logs: ToolLogSink | null;
 }
 
-/** The caller's sinks, which get messages without the secrets of the call so far, and cut. */
+/** The caller's sinks; messages are redacted and truncated. */
 export function redactedMessages(
   { onProgress, onText, logs }: Pick<ToolCallRequest, "onProgress" | "onText" | "logs">,
   { redactor }: Pick<OpenedServer, "redactor">,
@@ -40,14 +42,14 @@ export function redactedMessages(
       write: ({ level, data, logger }) =>
         logs.write({
           level,
-          data: isNestedTooDeep(data) ? "(nested too deep)" : short(data, redactor()),
+          data: isNestedTooDeep(data) ? "(nested too deeply)" : short(data, redactor()),
           ...(logger === undefined ? {} : { logger: toShown(logger) }),
         }),
     },
   };
 }
 
-/** No piece ends within a character. */
+/** A part never ends inside a surrogate pair. */
 function inPieces(text: string): string[] {
   const pieces: string[] = [];
   for (let start = 0; start < text.length;) {
@@ -59,7 +61,7 @@ function inPieces(text: string): string[] {
   return pieces.length === 0 ? [""] : pieces;
 }
 
-/** A longer value as the beginning of its text. */
+/** A longer value is replaced by the beginning of its text. */
 function short(data: JsonValue, redactor: Redactor): JsonValue {
   if (typeof data === "string") return cut(redactor.head(data, MAX_MESSAGE_CHARACTERS + 1));
   const text = JSON.stringify(data);

@@ -14,8 +14,8 @@ import type { UsableServer } from "../tool_contracts/tool_records.ts";
 import { unknownServer } from "../tool_contracts/unknown_server.ts";
 
 /**
- * Passes a request for resources or prompts on to a server and its answer back, without secrets. The
- * policies of the server hold for it, those of its tools do not.
+ * Forwards a request for resources or prompts to a server and returns the answer without secrets.
+ * The policies of the server apply, those of its tools do not.
  *
  * @throws SwarmError `TOOL_NOT_FOUND`, `INSUFFICIENT_SCOPE`, `TOOL_FORBIDDEN`, `TOOL_RATE_LIMITED`,
  * `RESOURCE_NOT_FOUND`, `TOOL_…`.
@@ -43,9 +43,12 @@ export async function relay(
     ports,
   );
   if (opened.server.relay === undefined) {
-    throw new SwarmError("RESOURCE_NOT_FOUND", `'${request.server}' has nothing beside tools`);
+    throw new SwarmError(
+      "RESOURCE_NOT_FOUND",
+      `Cannot answer the request: '${request.server}' has no resources or prompts`,
+    );
   }
-  // Asked for a redactor only afterwards: on the way a token may be renewed.
+  // Gets the redactor only afterwards, because a token may be renewed during the request.
   try {
     const { timeoutMs } = opened;
     const input = inputOf(request);
@@ -57,7 +60,7 @@ export async function relay(
   }
 }
 
-/** A server's own words may repeat the credential that it was sent. */
+/** A server's message may repeat the credential that it received. */
 async function redacted(error: SwarmError, redactor: Redactor): Promise<SwarmError> {
   const { code, message, hint, details, retryAfterSeconds, cause } = error;
   return new SwarmError(code, redactor.head(message, MAX_ERROR_CHARACTERS), {

@@ -25,10 +25,10 @@ import {
 
 const MAX_RETRIES = 2;
 const FIRST_BACKOFF_MS = 200;
-/** A longer `Retry-After` is the caller's to wait for. */
+/** A longer `Retry-After` is left to the caller. */
 const MAX_RETRY_WAIT_MS = 5_000;
 
-/** What one try came to: an answer, or an error after which it certainly has not run. */
+/** The outcome of one try: an answer, or an error after which it certainly has not run. */
 type Try =
   | { readonly kind: "answer"; readonly answer: ServerAnswer }
   | { readonly kind: "error"; readonly error: SwarmError };
@@ -39,7 +39,7 @@ interface Aborted {
   readonly error: unknown;
 }
 
-/** Opens the server and sends it the call; what it answers gets its notices. */
+/** Opens the server, sends the call, and adds notices to the answer. */
 export async function sendCall(call: AdmittedCall): Promise<Staged<SentCall>> {
   const { caller, record, ports } = call;
   let opened: OpenedServer;
@@ -68,9 +68,9 @@ async function noticed(call: AdmittedCall, { result, redactor }: Sending): Promi
 }
 
 /**
- * Sends a call, again where that is safe: when no connection came about, when the server asked for
- * a short wait, and when the answer of a repeatable tool was lost. At most twice more, all within
- * the one timeout.
+ * Sends a call with retries where they are safe: if there was no connection, if the server
+ * requested a short wait, or if the answer of a repeatable tool was lost. At most two retries,
+ * within the one timeout.
  */
 async function sendRepeatedly(call: AdmittedCall, opened: OpenedServer): Promise<Sending> {
   const { definition, ports, signal } = call;
@@ -93,7 +93,7 @@ async function sendRepeatedly(call: AdmittedCall, opened: OpenedServer): Promise
     const tried = await tryOnce(call, opened, leftMs, collect);
     isSent = tried.kind !== "error";
     if (tried.kind === "aborted") return ended({ kind: "error", error: tried.error });
-    // Only what another machine answered, or did not, says how that machine fares.
+    // Only the answer or silence of another machine affects its health.
     if (opened.isRemote) contact = isFailure(tried) ? "failed" : "answered";
     const waitMs = retries < MAX_RETRIES ? retryWaitMs(tried, definition, retries) : null;
     if (waitMs === null || performance.now() + waitMs >= giveUpAtMs) return ended(tried);
@@ -133,15 +133,15 @@ async function tryOnce(
   } catch (error) {
     if (signal.aborted) return { kind: "aborted", error };
     if (error instanceof SwarmError) return { kind: "error", error };
-    // Past this point the call may run, so an error that nobody foresaw counts as a lost answer.
+    // From here on the call may run, so an unexpected error counts as a lost answer.
     const reason = opened.redactor().head(String(error), MAX_ERROR_CHARACTERS);
     ports.log("error", "tool.unexpected_error", { tool: definition.name, error: reason });
-    const message = `The call of '${definition.name}' broke off`;
+    const message = `The call of '${definition.name}' failed unexpectedly`;
     return { kind: "answer", answer: { kind: "lost", cause: "connection", message } };
   }
 }
 
-/** Full jitter, so that callers of one server that came back do not all come at once. */
+/** Full jitter, so that callers of a recovered server do not all retry together. */
 function retryWaitMs(tried: Try, definition: ToolDefinition, retries: number): number | null {
   const backoffMs = FIRST_BACKOFF_MS * 2 ** retries * (0.5 + Math.random() / 2);
   if (tried.kind === "answer") {

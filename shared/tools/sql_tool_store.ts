@@ -59,10 +59,10 @@ function serverMethods(sql: Sql) {
         return listingSchema.parse(row?.listing);
       }),
     takeListRefresh: (userId: string | null) =>
-      attempt("list the tools anew", async () => {
+      attempt("list the tools again", async () => {
         await sql`
           select private.take_from_minute(
-            'tool_list_refreshes_per_minute', ${userId}, 'list the tools anew')`;
+            'tool_list_refreshes_per_minute', ${userId}, 'list the tools again')`;
       }),
     beginRelay: (toolId: string, userId: string | null) =>
       attempt("look up the tool server", async () => {
@@ -111,7 +111,7 @@ function connectionMethods(sql: Sql) {
         return row?.is_mine === true;
       }),
     continueListing: (connectionId: string) =>
-      attempt("go on listing the server's tools", async () => {
+      attempt("continue listing the server's tools", async () => {
         await sql`select private.continue_listing(${connectionId})`;
       }),
     endListing: (connectionId: string) =>

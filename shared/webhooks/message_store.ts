@@ -4,25 +4,25 @@ import { createQueryRunner, type QueryRunnerOptions } from "../isolate/query_run
 import type { LeaseState, WorkLease } from "../work/work_kind.ts";
 import type { DeliveryAttempt, OutgoingMessage } from "./send_message.ts";
 
-/** A message that this worker has the lease of. */
+/** A message that this worker has leased. */
 export interface ClaimedMessage extends OutgoingMessage {
   readonly epoch: string;
 }
 
-/** Webhook messages, as a worker reads and writes them. */
+/** A worker's operations on webhook messages. */
 export interface MessageStore {
   /** @throws DATABASE_UNAVAILABLE */
   claim(workerId: string, limit: number): Promise<readonly ClaimedMessage[]>;
   /** @throws DATABASE_UNAVAILABLE */
   renew(leases: readonly WorkLease[]): Promise<readonly LeaseState[]>;
   /**
-   * Writes down an attempt and what follows from it.
+   * Records an attempt and its consequences.
    *
-   * @returns the message's status: delivered, pending (it is tried again) or failed.
+   * @returns the message's status: delivered, pending (will be retried) or failed.
    * @throws LEASE_LOST, DATABASE_UNAVAILABLE
    */
   record(message: ClaimedMessage, attempt: DeliveryAttempt): Promise<string>;
-  /** Asks for another worker. */
+  /** Requests another worker. */
   wakeSuccessor(): Promise<void>;
 }
 

@@ -4,7 +4,7 @@ import type { GuardedFetch } from "../net/guarded_fetch.ts";
 import { parseRetryAfter } from "../net/retry_after.ts";
 import { signMessage } from "./sign_message.ts";
 
-/** A message, and where it goes. */
+/** A message and its destination. */
 export interface OutgoingMessage {
   readonly id: string;
   readonly url: string;
@@ -12,24 +12,24 @@ export interface OutgoingMessage {
   readonly secrets: readonly string[];
 }
 
-/** How an attempt went. */
+/** The result of an attempt. */
 export interface DeliveryAttempt {
   readonly durationMs: number;
-  /** The receiver's HTTP status; null when it gave none. */
+  /** The receiver's HTTP status; null if there was no response. */
   readonly status: number | null;
-  /** Null when the message was delivered. Names neither secrets nor what the receiver answered. */
+  /** Null if the message was delivered. Contains neither secrets nor the receiver's response. */
   readonly error: ErrorBody | null;
-  /** How long the receiver asked to wait. */
+  /** The wait time that the receiver requested. */
   readonly retryAfterSeconds: number | null;
 }
 
-/** What sending needs. */
+/** The dependencies of sending. */
 export interface SendPorts {
-  /** Reaches no private address, by its guard. */
+  /** A `fetch` that refuses private addresses. */
   readonly fetch: GuardedFetch;
   /** Milliseconds since the epoch, such as `Date.now`: receivers refuse old timestamps. */
   readonly nowMs: () => number;
-  /** @default 15 s, as Standard Webhooks advises at least */
+  /** @default 15 s, the minimum that Standard Webhooks recommends */
   readonly timeoutMs?: number;
 }
 
@@ -37,8 +37,8 @@ const TIMEOUT_MS = 15_000;
 const GONE = 410;
 
 /**
- * Sends a message once, signed. Redirects are not followed, since a message is for the address that
- * its owner wrote down. Rejects only when `signal` aborts.
+ * Sends a message once, signed. Redirects are not followed, because a message is for the registered
+ * URL only. Rejects only when `signal` aborts.
  */
 export async function sendMessage(
   message: OutgoingMessage,
@@ -54,7 +54,7 @@ export async function sendMessage(
   try {
     const response = await post(message, ports, signal);
     const retryAfterSeconds = parseRetryAfter(response.headers, nowMs()) ?? null;
-    // Nobody reads it, and a receiver could send without end.
+    // The body is not needed, and a receiver could send without end.
     await response.body?.cancel().catch(() => {});
     const { status } = response;
     return ended({ status, error: toError(status), retryAfterSeconds });
@@ -89,27 +89,27 @@ function toError(status: number): ErrorBody | null {
   if (status >= 200 && status < 300) return null;
   if (status >= 300 && status < 400) {
     return notDelivered(
-      `the receiver answered ${status}, and redirects are not followed`,
-      "Write the address that the redirect leads to into webhooks.url.",
+      `the receiver responded with ${status}, and redirects are not followed`,
+      "Set webhooks.url to the target of the redirect.",
     );
   }
   if (status === GONE) {
     return notDelivered(
-      "the receiver answered 410 (Gone), which deactivates the webhook",
-      "Activate the webhook when the receiver is there again.",
+      "the receiver responded with 410 (Gone), which deactivates the webhook",
+      "Activate the webhook again when the receiver is available.",
     );
   }
   return notDelivered(
-    `the receiver answered ${status}`,
-    "Make the receiver answer 2xx once it has stored the message.",
+    `the receiver responded with ${status}`,
+    "Make the receiver respond with 2xx after it has stored the message.",
   );
 }
 
 function notReached(error: unknown, { timeoutMs = TIMEOUT_MS }: SendPorts): ErrorBody {
   if (error instanceof DOMException && error.name === "TimeoutError") {
     return notDelivered(
-      `the receiver did not answer within ${timeoutMs / 1_000} seconds`,
-      "Make the receiver store the message and answer, and do the work afterwards.",
+      `the receiver did not respond within ${timeoutMs / 1_000} seconds`,
+      "Make the receiver store the message, respond, and process it afterwards.",
     );
   }
   if (error instanceof SwarmError) {

@@ -1,4 +1,4 @@
-/** What a receiver verifies. */
+/** The signed parts of a message. */
 export interface SignedMessage {
   /** The header `webhook-id`. */
   readonly id: string;
@@ -11,10 +11,10 @@ export interface SignedMessage {
 const SECRET_PREFIX = "whsec_";
 
 /**
- * The header `webhook-signature` of a message, as Standard Webhooks has it: for each secret `v1,` and
- * the HMAC-SHA256 of id, timestamp and body in base64, separated by spaces.
+ * The header `webhook-signature` of a message, as defined by Standard Webhooks: for each secret
+ * `v1,` and the HMAC-SHA256 of id, timestamp and body in base64, separated by spaces.
  *
- * @param secrets As `whsec_` and base64; while a secret is replaced, two.
+ * @param secrets As `whsec_` and base64; two during a rotation.
  */
 export async function signMessage(
   { id, timestampSeconds, body }: SignedMessage,

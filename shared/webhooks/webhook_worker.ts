@@ -7,14 +7,14 @@ import { WorkRunner, type WorkRunnerOptions } from "../work/work_runner.ts";
 import type { ClaimedMessage, MessageStore } from "./message_store.ts";
 import { sendMessage, type SendPorts } from "./send_message.ts";
 
-/** What messages are sent with. */
+/** The dependencies of the worker. */
 export interface WebhookPorts extends SendPorts {
   readonly store: MessageStore;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** How a worker of webhooks is made. */
+/** Options of a webhook worker. */
 export interface WebhookWorkerOptions
   extends Pick<WorkRunnerOptions<ClaimedMessage>, "id" | "lifetime"> {
   readonly ports: WebhookPorts;
@@ -25,7 +25,7 @@ export interface WebhookWorkerOptions
 /** Requests that wait for their receivers cost almost nothing. */
 const SLOTS = 16;
 
-/** Makes a worker that sends messages of webhooks side by side. */
+/** Creates a worker that sends webhook messages in parallel. */
 export function createWebhookWorker(options: WebhookWorkerOptions): Worker {
   const { id, lifetime, ports, leaseSeconds, idleSeconds } = options;
   return new WorkRunner({
@@ -38,7 +38,7 @@ export function createWebhookWorker(options: WebhookWorkerOptions): Worker {
   });
 }
 
-/** Messages of webhooks, as a kind of work. */
+/** Webhook messages as a kind of work. */
 function createWebhookKind(ports: WebhookPorts): WorkKind<ClaimedMessage> {
   const { store, log } = ports;
   return {
@@ -50,7 +50,7 @@ function createWebhookKind(ports: WebhookPorts): WorkKind<ClaimedMessage> {
         const attempt = await sendMessage(message, ports, signal);
         return await store.record(message, attempt);
       } catch (error) {
-        // The lease runs out, and the message is sent again: receivers know it by its id.
+        // The lease expires, and the message is sent again: receivers recognize it by its id.
         if (signal.aborted) return "handed_back";
         const { code } = toSwarmError(error, "send the message");
         log("warn", "webhook_message.not_recorded", { webhook_message_id: message.id, code });

@@ -6,7 +6,7 @@ import { StopReason } from "./stop_reason.ts";
 import { WakeSignal } from "./wake_signal.ts";
 import type { WorkKind } from "./work_kind.ts";
 
-/** What beats, how often, and for whom. */
+/** Options of a heartbeat. */
 export interface HeartbeatOptions {
   readonly workerId: string;
   readonly held: HeldWork;
@@ -17,7 +17,7 @@ export interface HeartbeatOptions {
   readonly leaseSeconds: number;
 }
 
-/** Renews the leases of a worker on a timer of its own, so that no slow call holds it up. */
+/** Renews the leases of a worker on its own timer, so that slow calls do not delay it. */
 export class Heartbeat {
   readonly #options: HeartbeatOptions;
   readonly #signal: WakeSignal;
@@ -28,18 +28,18 @@ export class Heartbeat {
     this.#signal = new WakeSignal(options.clock);
   }
 
-  /** Beats at once: somebody may have cancelled something. */
+  /** Sends a heartbeat immediately: work may have been cancelled. */
   beatNow(): void {
     this.#signal.send();
   }
 
-  /** Ends {@linkcode run}. */
+  /** Stops {@linkcode run}. */
   stop(): void {
     this.#isStopped = true;
     this.#signal.send();
   }
 
-  /** Beats until it is stopped. Never throws. */
+  /** Sends heartbeats until it is stopped. Never throws. */
   async run(): Promise<void> {
     const { clock, heartbeatSeconds, leaseSeconds, held } = this.#options;
     let renewedAtMs = clock.nowMs();
@@ -48,7 +48,7 @@ export class Heartbeat {
       if (this.#isStopped) return;
       const beganAtMs = clock.nowMs();
       if (await this.#beat()) renewedAtMs = beganAtMs;
-      // Others may have this work by now; what we still do would be done twice.
+      // Another worker may have this work by now; continuing would do it twice.
       else if (clock.nowMs() - renewedAtMs > leaseSeconds * 1_000) {
         held.stopAll(new StopReason("lost"));
       }

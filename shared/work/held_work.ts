@@ -11,13 +11,13 @@ interface HeldPiece {
   readonly ended: Promise<unknown>;
 }
 
-/** What a worker does now, and the means to stop each piece of it. */
+/** The work that a worker runs, with the means to stop each item. */
 export class HeldWork {
-  /** By lease: what was handed back and claimed again has a new one. */
+  /** By lease: work that was returned and claimed again has a new one. */
   readonly #pieces = new Map<string, HeldPiece>();
   readonly #clock: Pick<Clock, "nowMs"> | undefined;
 
-  /** @param clock Tells how long a watch lasts. @default the isolate's own */
+  /** @param clock Measures how long a watch lasts. @default the isolate's own */
   constructor(clock?: Pick<Clock, "nowMs">) {
     this.#clock = clock;
   }
@@ -26,20 +26,20 @@ export class HeldWork {
     return this.#pieces.size;
   }
 
-  /** What is held, as far as its cost goes. */
+  /** The cost-relevant counts of the held work. */
   get load(): HeldLoad {
     const watched = [...this.#pieces.values()].filter(({ watch }) => watch.isOn);
     return { count: this.count, streamCount: watched.length };
   }
 
-  /** Leases worth renewing: those of work that has not been stopped. */
+  /** Leases to renew: those of work that has not been stopped. */
   get leases(): readonly WorkLease[] {
     return [...this.#pieces.values()]
       .filter(({ stop }) => !stop.signal.aborted)
       .map(({ lease }) => lease);
   }
 
-  /** Keeps a piece of work until `run` has ended. `run` must not throw. */
+  /** Holds work until `run` has ended. `run` must not throw. */
   async hold(
     lease: WorkLease,
     run: (signal: AbortSignal, watch: Watch) => Promise<unknown>,
@@ -56,10 +56,10 @@ export class HeldWork {
     this.#pieces.delete(key);
   }
 
-  /** Stops what is lost or cancelled, and notes what is watched. */
+  /** Stops lost or cancelled work, and records what is watched. */
   apply(states: readonly LeaseState[]): void {
     for (const { state, watchedSeconds = 0, ...lease } of states) {
-      // Of an earlier lease the answer may come when the work runs under the next one.
+      // The answer for an earlier lease may arrive when the work already has a new lease.
       const held = this.#pieces.get(keyOf(lease));
       if (state === "held") held?.watch.note(watchedSeconds);
       else held?.stop.abort(new StopReason(state));
@@ -71,7 +71,7 @@ export class HeldWork {
     for (const { stop } of this.#pieces.values()) stop.abort(reason);
   }
 
-  /** Resolves when all that is held now has ended. */
+  /** Resolves when all work that is held now has ended. */
   async allEnded(): Promise<void> {
     await Promise.all([...this.#pieces.values()].map(({ ended }) => ended));
   }

@@ -1,20 +1,20 @@
-/** Why running work has to stop. */
+/** Reasons to stop running work. */
 export type StopKind =
-  /** Another worker has it now; nothing may be written. */
+  /** Another worker has the lease; nothing may be written. */
   | "lost"
   /** It was cancelled. */
   | "cancelled"
-  /** This worker ends; another goes on from the checkpoint. */
+  /** This worker ends; another continues from the checkpoint. */
   | "yield";
 
-/** Reason of the signal that stops a piece of work. */
+/** Reason of the signal that stops work. */
 export class StopReason extends Error {
   readonly kind: StopKind;
-  /** It had a worker for itself, whose time is up: no other worker has more. */
+  /** It had a worker to itself whose time is up, so no other worker could finish it. */
   readonly isFinal: boolean;
 
   constructor(kind: StopKind, { isFinal = false } = {}) {
-    super(`The work has to stop: ${kind}`);
+    super(`The work must stop: ${kind}`);
     this.name = "StopReason";
     this.kind = kind;
     this.isFinal = isFinal;

@@ -1,26 +1,26 @@
 import type { Logger } from "../log/logger.ts";
 
-/** A worker, as who starts and wakes it knows it. */
+/** A worker, as seen by its supervisor. */
 export interface Worker {
   readonly id: string;
   /**
-   * Looks for work, and for cancellations, at once.
+   * Polls for work and cancellations immediately.
    *
-   * @returns false when this worker claims no more, and another has to be woken.
+   * @returns false if this worker claims no more and another must be woken.
    */
   wake(): boolean;
   /** Works until it is idle or its time is up. Never throws. */
   run(): Promise<void>;
-  /** The platform is about to end the isolate: hands back what runs. */
+  /** Called before the platform ends the isolate: returns running work. */
   unload(): Promise<void>;
 }
 
-/** What a supervisor needs. */
+/** The dependencies of a supervisor. */
 export interface SupervisorOptions {
   readonly createWorker: () => Worker;
   /** Keeps the isolate alive until the promise settles. */
   readonly runInBackground: (work: Promise<void>) => void;
-  /** Whether a new worker would still have time to claim. */
+  /** Whether a new worker would have time to claim. */
   readonly isOpen: () => boolean;
   readonly log: Logger;
 }
@@ -28,7 +28,7 @@ export interface SupervisorOptions {
 /** Keeps at most one worker running in this isolate. */
 export interface Supervisor {
   /**
-   * Makes a worker look for work: the running one at once, or a new one.
+   * Makes a worker poll for work: the running one immediately, or a new one.
    *
    * @returns the worker's id.
    */
@@ -37,7 +37,7 @@ export interface Supervisor {
   unload(): Promise<void>;
 }
 
-/** Makes the supervisor of an isolate. */
+/** Creates the supervisor of an isolate. */
 export function createSupervisor(options: SupervisorOptions): Supervisor {
   const { createWorker, runInBackground, isOpen, log } = options;
   let current: Worker | null = null;
@@ -46,8 +46,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   return {
     wake() {
       if (current === null) return start().id;
-      // A worker that has stopped claiming takes no wake: its successor here does, or, when this
-      // isolate's time is up, the one in the next isolate.
+      // A worker that has stopped claiming ignores wake-ups: its successor here handles them, or,
+      // when this isolate's time is up, the worker in the next isolate.
       if (!current.wake()) isWakeOwed = true;
       return current.id;
     },

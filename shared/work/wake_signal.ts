@@ -1,6 +1,6 @@
 import type { Clock } from "../isolate/clock.ts";
 
-/** Lets a loop sleep until something happens. A signal while nobody waits is kept. */
+/** Lets a loop sleep until something happens. A signal without a waiter is kept. */
 export class WakeSignal {
   readonly #clock: Clock;
   #sent = new AbortController();

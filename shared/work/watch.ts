@@ -1,6 +1,6 @@
 import { type Clock, isolateClock } from "../isolate/clock.ts";
 
-/** Whether somebody watches a piece of work, as far as its worker knows. */
+/** Whether work is being watched, as far as its worker knows. */
 export class Watch {
   readonly #clock: Pick<Clock, "nowMs">;
   #untilMs = Number.NEGATIVE_INFINITY;
@@ -13,7 +13,7 @@ export class Watch {
     return this.#clock.nowMs() < this.#untilMs;
   }
 
-  /** @param seconds For how much longer it is watched; 0 when nobody watches. */
+  /** @param seconds Remaining seconds of the watch; 0 if it is not watched. */
   note(seconds: number): void {
     this.#untilMs = this.#clock.nowMs() + seconds * 1_000;
   }

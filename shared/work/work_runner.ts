@@ -19,7 +19,7 @@ import type {
   WorkKind,
 } from "./work_kind.ts";
 
-/** How a worker is made. */
+/** Options of a worker. */
 export interface WorkRunnerOptions<Work extends ClaimedWork> {
   readonly id: string;
   readonly kind: WorkKind<Work>;
@@ -30,24 +30,27 @@ export interface WorkRunnerOptions<Work extends ClaimedWork> {
   readonly lifetime: Lifetime;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Hears of new work and of cancellations between two looks. @default it polls, and is woken */
+  /**
+   * Listens for new work and cancellations between two polls. @default polling and wake-ups only
+   */
   readonly listen?: ListenForWork;
 }
 
-/** Pause after a claim that failed, so that a database that is down is not stormed. */
+/** Pause after a failed claim, so that an unavailable database is not flooded. */
 const CLAIM_RETRY_MS = 1_000;
 /** Work that has waited so long for a slot is handed back: another worker may have one. */
 const MAX_WAIT_MS = 1_000;
 /** Pieces whose end is being written; with more, the database is what is slow. */
 const MAX_SETTLED = 100;
-/** Where CPU is limited; the rest of the slots follow as soon as these have begun. */
+/**
+ * Initial claim size if CPU is limited; the rest of the slots follow as soon as these have started.
+ */
 const MAX_CLAIMED_AT_ONCE = 3;
 
 /**
- * Claims work of one kind and does it side by side until there is no more or its time is up.
+ * Claims work of one kind and runs it in parallel until there is no more or its time is up.
  *
- * A slot that frees is refilled at once: no slow call keeps the worker from claiming, from its
- * heartbeat or from its other work.
+ * A free slot is refilled immediately: a slow call does not delay claims, heartbeats or other work.
  */
 export class WorkRunner<Work extends ClaimedWork> implements Worker {
   readonly id: string;
@@ -59,7 +62,7 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
   /** The last claim found as much as it asked for, so more is likely to wait. */
   #isBacklogged = false;
   #isEnding = false;
-  /** Holds work that has to be done alone. */
+  /** True while it runs work that must run alone. */
   #isAlone = false;
   readonly #unloading = new AbortController();
   #activeAtMs: number;
@@ -94,7 +97,7 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
       this.#look();
       return true;
     }
-    // The platform would have sent it to another isolate, had it retired this one.
+    // The platform would have sent it to another isolate if this one were retired.
     if (this.#isAlone || this.#options.lifetime.isCpuSpent()) void this.#retire();
     this.#signal.send();
     return false;
@@ -127,7 +130,7 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     const closed = new AbortController();
     const listening = listen?.((hint) => this.#hear(hint), closed.signal);
     await this.#claimWhileOpen();
-    // What still runs may be cancelled.
+    // Running work may be cancelled.
     await Promise.all([this.#drain().finally(() => closed.abort()), this.#passOnWakes()]);
     this.#heartbeat.stop();
     await Promise.all([beating, listening]);
@@ -148,7 +151,7 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
       if (claimedCount === MAX_CLAIMED_AT_ONCE && this.#hasRoom()) continue;
       const quietMs = this.#now() - this.#activeAtMs;
       if (this.#held.count === 0 && quietMs > settings.idleSeconds * 1_000) {
-        // At once, so that no wake is taken for this worker's after its last look.
+        // Immediately, so that this worker receives no wake-up after its last poll.
         this.#isEnding = true;
         return;
       }
@@ -159,7 +162,7 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
 
   #pauseMs(quietMs: number): number {
     if (this.#slots.waitingCount > 0) return MAX_WAIT_MS;
-    // All slots taken: work that ends sends the signal.
+    // All slots are taken: finished work sends the signal.
     return this.#hasRoom() ? pollingPauseMs(quietMs) : Number.MAX_SAFE_INTEGER;
   }
 
@@ -174,9 +177,9 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
       this.#isBacklogged = claimed.length === room;
       this.#isAlone = this.#isLimited && claimed.some(({ worksAlone }) => worksAlone);
       for (const work of claimed) void this.#start(work);
-      // Whatever else waits needs another isolate, and has it only when this one is retired.
+      // Other waiting work needs another isolate, which starts only when this one is retired.
       if (this.#isAlone) void this.#retire();
-      // The platform may have spoken while the claim was on its way.
+      // The platform may have ended this worker's claiming while the claim was pending.
       if (this.#unloading.signal.aborted) this.#held.stopAll(this.#handBackReason());
       return claimed.length;
     } catch (error) {
@@ -244,8 +247,8 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
   }
 
   /**
-   * A wake that comes after the last claim still reaches this isolate, until the platform retires
-   * it. So the successor is woken when that is past.
+   * A wake-up after the last claim still reaches this isolate until the platform retires it, so the
+   * successor is woken after that.
    */
   async #passOnWakes(): Promise<void> {
     const { clock, kind, lifetime } = this.#options;
@@ -255,20 +258,20 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     await kind.wakeSuccessor().catch(() => {});
   }
 
-  /** The successor first: it starts while this worker still writes its last checkpoints. */
+  /** The successor is woken first: it starts while this worker writes its last checkpoints. */
   async #handBack(): Promise<void> {
     await this.#options.kind.wakeSuccessor().catch(() => {});
     this.#held.stopAll(this.#handBackReason());
     await this.#held.allEnded();
   }
 
-  /** A call that was made alone until its time was up can be finished by no other worker. */
+  /** A call that ran alone until its time was up cannot be finished by any other worker. */
   #handBackReason(): StopReason {
     const isOver = this.#options.lifetime.phaseAt(this.#now()) === "over";
     return new StopReason("yield", { isFinal: this.#isAlone && isOver });
   }
 
-  /** Makes the platform start another isolate for what waits; this one ends what it has. */
+  /** Makes the platform start another isolate for waiting work; this one finishes its own. */
   async #retire(): Promise<void> {
     const { kind, lifetime } = this.#options;
     await lifetime.cpu?.retire(this.#held.load);
@@ -279,7 +282,7 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     return this.#options.lifetime.cpu !== null;
   }
 
-  /** Only who does nothing else, and has most of a life left, takes what has to run alone. */
+  /** Only an idle worker with most of its lifetime left takes work that must run alone. */
   #loneWork(): LoneWork {
     if (!this.#isLimited) return "any";
     const isFree = this.#held.count === 0 && this.#options.lifetime.isYoung(this.#now());
@@ -291,7 +294,7 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
     const { kind, lifetime, settings } = this.#options;
     if (this.#isLimited) {
       const free = settings.slots - this.#held.count;
-      // Which of them are watched, and cost more, shows only when they are claimed.
+      // Which of them are watched, and cost more, is known only after the claim.
       return Math.min(free, MAX_CLAIMED_AT_ONCE, lifetime.roomBeside(this.#held.load));
     }
     const canWait = kind.letGo !== undefined && this.#isBacklogged;
@@ -324,7 +327,7 @@ export class WorkRunner<Work extends ClaimedWork> implements Worker {
   }
 }
 
-/** A fault of the program: the lease runs out, and somebody goes on. */
+/** A bug: the lease expires, and another worker continues. */
 function toName(error: unknown): string {
   return error instanceof Error ? error.name : "unknown";
 }

@@ -4,31 +4,31 @@ import { parseJsonOrUndefined } from "../json/parse_json.ts";
 import { readText } from "../net/read_text.ts";
 import { z } from "../vendor/zod.js";
 
-/** An object to be stored. */
+/** An object to store. */
 export interface Artifact {
-  /** In its bucket; of a task's file `{master_task_id}/{task_id}/{filename}`. */
+  /** Path in its bucket; for a task's file `{master_task_id}/{task_id}/{filename}`. */
   readonly path: string;
-  readonly text: string;
+  readonly body: string | Uint8Array<ArrayBuffer>;
   readonly contentType: string;
 }
 
-/** Keeps what is too large for a row. */
+/** Stores values that are too large for a row. */
 export interface ArtifactStorage {
   /**
-   * Stores an object; one of the same path is replaced, so a repeated step may store it again.
-   * Cannot be aborted, since what it stores may have cost much; it gives up after 15 seconds.
+   * Stores an object; replaces one with the same path, so a repeated step may store it again.
+   * Cannot be aborted, because the value may have been expensive; it times out after 15 seconds.
    *
    * @throws STORAGE_UNAVAILABLE
    */
   put(artifact: Artifact): Promise<void>;
 }
 
-/** Reads what is stored. */
+/** Reads stored objects. */
 export interface FileStorage {
   /**
    * Reads an object.
    *
-   * @throws STORAGE_UNAVAILABLE, the reason of an aborted signal.
+   * @throws FILE_NOT_FOUND, STORAGE_UNAVAILABLE, the reason of an aborted signal.
    */
   get(path: string, signal: AbortSignal): Promise<Uint8Array>;
 }
@@ -49,7 +49,7 @@ export interface LinkStorage {
   remove(path: string): Promise<void>;
 }
 
-/** Where the objects go, and with which key. */
+/** The Storage API's URL, key and bucket. */
 export interface ArtifactStorageOptions {
   /** Address of the Supabase project. */
   readonly url: string;
@@ -82,7 +82,7 @@ export function createArtifactStorage(
     authorization: `Bearer ${options.secretKey}`,
   };
   return {
-    async put({ path, text, contentType }) {
+    async put({ path, body, contentType }) {
       const response = await send(`${bucket}/${path}`, urlOf(path), {
         method: "POST",
         headers: {
@@ -90,12 +90,12 @@ export function createArtifactStorage(
           "content-type": contentType,
           "x-upsert": "true",
         },
-        body: text,
+        body,
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
       await response.body?.cancel();
       if (!response.ok) {
-        throw unavailable(`${bucket}/${path}`, `Storage answered ${response.status}`);
+        throw unavailable(`${bucket}/${path}`, `Storage responded with ${response.status}`);
       }
     },
 
@@ -106,11 +106,13 @@ export function createArtifactStorage(
         const response = await fetch(urlOf(path), request);
         if (response.ok) return new Uint8Array(await response.arrayBuffer());
         await response.body?.cancel();
-        throw unavailable(object, `Storage answered ${response.status}`, undefined, "read");
+        // Storage also answers 400 for an object that is not there.
+        if (response.status === 404 || response.status === 400) throw notFound(path);
+        throw unavailable(object, `Storage responded with ${response.status}`, undefined, "read");
       } catch (error) {
         signal.throwIfAborted();
         if (error instanceof SwarmError) throw error;
-        throw unavailable(object, "Storage does not answer", error, "read");
+        throw unavailable(object, "Storage does not respond", error, "read");
       }
     },
 
@@ -126,7 +128,12 @@ export function createArtifactStorage(
         parseJsonOrUndefined((await readText(response, MAX_ANSWER_BYTES)).text, ANSWER_LIMITS),
       );
       if (!response.ok || !signed.success) {
-        throw unavailable(object, `Storage answered ${response.status}`, undefined, "link to");
+        throw unavailable(
+          object,
+          `Storage responded with ${response.status}`,
+          undefined,
+          "link to",
+        );
       }
       return `/storage/v1${signed.data.signedURL}`;
     },
@@ -141,7 +148,7 @@ export function createArtifactStorage(
       await response.body?.cancel();
       // Storage answers 400 for an object that is not there.
       if (response.status >= 500) {
-        throw unavailable(object, `Storage answered ${response.status}`, undefined, "delete");
+        throw unavailable(object, `Storage responded with ${response.status}`, undefined, "delete");
       }
     },
   };
@@ -156,12 +163,18 @@ async function send(
   try {
     return await fetch(url, request);
   } catch (cause) {
-    throw unavailable(object, "Storage does not answer", cause, action);
+    throw unavailable(object, "Storage does not respond", cause, action);
   }
 }
 
 function withTimeout(signal: AbortSignal): AbortSignal {
   return AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
+}
+
+function notFound(path: string): SwarmError {
+  return new SwarmError("FILE_NOT_FOUND", `Cannot read the file '${path}': it has been deleted`, {
+    hint: "Upload it again to the same path, then retry the task.",
+  });
 }
 
 function unavailable(

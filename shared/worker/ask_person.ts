@@ -3,7 +3,9 @@ import { stillUnknownResult } from "../agent/unknown_outcome.ts";
 import type { TaskEnd } from "./task_end.ts";
 import type { TaskRun } from "./task_run.ts";
 
-/** Asks a person and parks the task until the answer; goes on at once when it is there. */
+/**
+ * Asks a person and parks the task until the answer; continues immediately if the answer exists.
+ */
 export async function askPerson(
   { intent, question, options, context }: ReviewCall,
   { lease, transcript, ports }: TaskRun,
@@ -19,7 +21,7 @@ export async function askPerson(
   if (intent.kind === "system") {
     await transcript.refresh([intent]);
   } else {
-    // This call was asked about before, and its worker died again: it is not tried a third time.
+    // This call was reviewed before, and its worker died again: it is not tried a third time.
     transcript.end({ ...intent, ...stillUnknownResult("its worker ended before the answer.") });
   }
   return null;

@@ -1,18 +1,19 @@
 import { Buffer } from "node:buffer";
 import { fenceData } from "../agent/fence_data.ts";
-import type { ModelMessage } from "../llm/model_port.ts";
+import { SwarmError } from "../errors/swarm_error.ts";
+import type { FileFacts } from "../file_tokens.ts";
+import { filesOf, type ModelFile, type ModelMessage } from "../llm/model_port.ts";
 import type { FileStorage } from "./artifact_storage.ts";
 
 /** A file that a task may read. */
-export interface DescribedFile {
+export interface DescribedFile extends FileFacts {
   readonly path: string;
-  readonly mediaType: string;
 }
 
-/** What files are read with. */
+/** The dependencies for reading files. */
 export interface FilePorts {
   /**
-   * Says which of the paths a task of that owner may read, as what.
+   * Checks which of the paths a task of that owner may read, and their media types.
    *
    * @throws FILE_NOT_FOUND, FILE_TYPE_UNSUPPORTED, FILES_TOO_LARGE, FILE_INVALID
    */
@@ -24,10 +25,11 @@ export interface FilePorts {
 }
 
 /**
- * Reads the files that messages name: text files become fenced text, images and PDFs go to the model
- * in their own form. Asked again with each call of a model, since no worker keeps a task's files.
+ * Reads the files in messages: text files become fenced text, images and PDFs are sent to the model
+ * unchanged. Read again for each model call, because no worker keeps a task's files. What users
+ * name is looked up; what tools returned stands in the transcript, with its type.
  *
- * @throws what `describeFiles()` throws, STORAGE_UNAVAILABLE
+ * @throws errors of `describeFiles()`, STORAGE_UNAVAILABLE
  */
 export async function attachFiles(
   messages: readonly ModelMessage[],
@@ -35,25 +37,56 @@ export async function attachFiles(
   { describeFiles, storage }: FilePorts,
   signal: AbortSignal,
 ): Promise<readonly ModelMessage[]> {
-  const paths = new Set(
-    messages.flatMap((message) =>
-      message.role === "user" ? (message.files ?? []).map(({ path }) => path) : []
-    ),
+  const named = pathsOf(messages, "user");
+  const returned = messages.flatMap((message) =>
+    message.role === "tool" ? message.files?.flatMap(toDescribed) ?? [] : []
   );
-  if (paths.size === 0) return messages;
-  const described = await describeFiles([...paths], ownerId);
+  if (named.length === 0 && returned.length === 0) return messages;
   const read = new Map<string, ReadFile>();
   // One after the other: together they may be as large as an isolate's memory allows.
-  for (const file of described) {
+  for (const file of named.length === 0 ? [] : await describeFiles(named, ownerId)) {
     read.set(file.path, toReadFile(file, await storage.get(file.path, signal)));
   }
-  return messages.map((message) => message.role === "user" ? withContents(message, read) : message);
+  for (const file of returned) {
+    if (!read.has(file.path)) read.set(file.path, await readReturned(file, storage, signal));
+  }
+  return messages.map((message) =>
+    message.role === "assistant" ? message : withContents(message, read)
+  );
 }
 
-type UserMessage = Extract<ModelMessage, { role: "user" }>;
+type MessageWithFiles = Exclude<ModelMessage, { role: "assistant" }>;
 type ReadFile =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "file"; readonly mediaType: string; readonly base64: string };
+
+function pathsOf(
+  messages: readonly ModelMessage[],
+  role: MessageWithFiles["role"],
+): readonly string[] {
+  const paths = messages.flatMap((message) =>
+    message.role === role ? filesOf(message).map(({ path }) => path) : []
+  );
+  return [...new Set(paths)];
+}
+
+function toDescribed({ path, facts }: ModelFile): readonly DescribedFile[] {
+  return facts === undefined ? [] : [{ path, ...facts }];
+}
+
+/** A tool's file that has been deleted since is left out, as its task could not go on else. */
+async function readReturned(
+  file: DescribedFile,
+  storage: FileStorage,
+  signal: AbortSignal,
+): Promise<ReadFile> {
+  try {
+    return toReadFile(file, await storage.get(file.path, signal));
+  } catch (error) {
+    if (!(error instanceof SwarmError) || error.code !== "FILE_NOT_FOUND") throw error;
+    return { kind: "text", text: `(${file.path} has been deleted)` };
+  }
+}
 
 function toReadFile({ mediaType, path }: DescribedFile, bytes: Uint8Array): ReadFile {
   if (mediaType.startsWith("text/")) {
@@ -63,14 +96,18 @@ function toReadFile({ mediaType, path }: DescribedFile, bytes: Uint8Array): Read
   return { kind: "file", mediaType, base64 };
 }
 
-function withContents(message: UserMessage, read: ReadonlyMap<string, ReadFile>): UserMessage {
+function withContents(
+  message: MessageWithFiles,
+  read: ReadonlyMap<string, ReadFile>,
+): MessageWithFiles {
   const { files = [], ...rest } = message;
+  if (files.length === 0) return message;
   const texts: string[] = [];
-  const kept = files.flatMap(({ path }) => {
-    const file = read.get(path);
+  const kept = files.flatMap((named): readonly ModelFile[] => {
+    const file = read.get(named.path);
     if (file === undefined) return [];
     if (file.kind === "file") {
-      return [{ path, content: { mediaType: file.mediaType, base64: file.base64 } }];
+      return [{ ...named, content: { mediaType: file.mediaType, base64: file.base64 } }];
     }
     texts.push(file.text);
     return [];

@@ -4,8 +4,8 @@ import { attachFiles, type FilePorts } from "./attach_files.ts";
 import type { CallTaskModel } from "./task_ports.ts";
 
 /**
- * Lets tasks ask models through the product's model port: as the task's owner, with the agent's
- * settings, with the files that its messages name, and within a time limit.
+ * Lets tasks call models through the product's model port: as the task's owner, with the agent's
+ * settings, with the files in its messages, and within a time limit.
  */
 export function createTaskModel(
   callModel: CallModel,

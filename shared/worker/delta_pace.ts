@@ -1,11 +1,11 @@
 import type { Clock } from "../isolate/clock.ts";
 
-/** Between two messages as long as text streams in. */
+/** Interval of messages while text streams in. */
 const INTERVAL_MS = 500;
-/** In which a task sends at most two. */
+/** Window in which a task sends at most two messages. */
 const WINDOW_MS = 1_000;
 
-/** Of one task, over all its model calls: at most two messages in any second. */
+/** The message rate of one task across its model calls: at most two messages in any second. */
 export class DeltaPace {
   readonly #clock: Pick<Clock, "nowMs">;
   #lastMs = Number.NEGATIVE_INFINITY;
@@ -15,18 +15,18 @@ export class DeltaPace {
     this.#clock = clock;
   }
 
-  /** Milliseconds until the next message may go. */
+  /** Milliseconds until the next message may be sent. */
   get waitMs(): number {
     const dueMs = Math.max(this.#lastMs + INTERVAL_MS, this.#beforeLastMs + WINDOW_MS);
     return Math.max(0, dueMs - this.#clock.nowMs());
   }
 
-  /** Whether the end of an answer may go at once, without the interval before it. */
+  /** Whether the end of an answer may be sent immediately, without the interval. */
   get isEndAllowed(): boolean {
     return this.#beforeLastMs + WINDOW_MS <= this.#clock.nowMs();
   }
 
-  /** A message was sent. */
+  /** Records a sent message. */
   note(): void {
     this.#beforeLastMs = this.#lastMs;
     this.#lastMs = this.#clock.nowMs();

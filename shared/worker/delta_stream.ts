@@ -2,44 +2,44 @@ import type { Clock } from "../isolate/clock.ts";
 import type { DeltaPace } from "./delta_pace.ts";
 import type { Delta } from "./task_store.ts";
 
-/** Below 32 KB in UTF-8, the most that a broadcast carries. */
+/** Below 32 KB in UTF-8, the limit of a broadcast. */
 const MAX_MESSAGE_CHARS = 8_000;
-/** Pause after a message that was not sent; it doubles as long as none gets through. */
+/** Pause after a failed message; doubles until one succeeds. */
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 4_000;
 
-/** How a model's text gets to its channel. */
+/** Options of a model's text stream. */
 export interface DeltaStreamOptions {
-  /** Sends a piece; false, or an error, when it was not sent. */
+  /** Sends a part; false, or an error, if it was not sent. */
   readonly send: (delta: Delta) => Promise<boolean>;
-  /** Whether anybody looks: unwatched text is kept and not sent. */
+  /** Whether the job is watched: unwatched text is kept and not sent. */
   readonly isWatched: () => boolean;
-  /** The task's own; shared by all its model calls. */
+  /** The task's pace, shared by all its model calls. */
   readonly pace: DeltaPace;
   readonly clock: Clock;
 }
 
-/** A model's text on its way to the channel of its job. */
+/** The stream of a model's text to the channel of its job. */
 export interface DeltaStream {
   push(text: string): void;
-  /** Drops what was not sent and begins a new text, whose first piece has the offset 0. */
+  /** Drops unsent text and starts a new text, whose first part has the offset 0. */
   restart(): void;
   /**
-   * Sends what is left if the pace allows it; the answer as a whole follows with the step.
-   * Resolves when nothing more is sent. Never throws.
+   * Sends the rest if the pace allows it; the complete answer follows with the step. Resolves when
+   * nothing more will be sent. Never throws.
    */
   end(): Promise<void>;
 }
 
 /**
- * Gathers streamed text and sends it at the pace of its task, one message after the other. Text
- * that could not be sent goes with the next message, so that what is received has no gap.
+ * Collects streamed text and sends it at the pace of its task, one message after the other. Unsent
+ * text is part of the next message, so that receivers see no gap.
  */
 export function createDeltaStream(options: DeltaStreamOptions): DeltaStream {
   const { send, isWatched, pace, clock } = options;
   let pending = "";
   let offset = 0;
-  /** Rises with each new text, so that a message under way does not count for the next. */
+  /** Increases with each new text, so that a pending message does not count for the next. */
   let version = 0;
   let sending: Promise<void> | null = null;
   const ended = new AbortController();
@@ -88,7 +88,7 @@ export function createDeltaStream(options: DeltaStreamOptions): DeltaStream {
 
 function beginningOf(text: string): string {
   const beginning = text.slice(0, MAX_MESSAGE_CHARS);
-  // Half an emoji waits for its other half.
+  // A lone surrogate waits for its other half.
   const isCut = beginning.length < text.length && !beginning.isWellFormed();
   return isCut ? beginning.slice(0, -1) : beginning;
 }

@@ -10,8 +10,8 @@ import { artifactPath, type TaskRun } from "./task_run.ts";
 type Finish = Extract<Decision, { kind: "finish" }>;
 
 /**
- * Ends the task with its output. A large output goes to Storage, and a reference with its head
- * stands in its place.
+ * Ends the task with its output. A large output is moved to Storage and replaced by a reference
+ * with its head.
  *
  * @throws OUTPUT_TOO_LARGE, QUOTA_EXCEEDED, STORAGE_UNAVAILABLE
  */
@@ -40,6 +40,6 @@ async function storeLargeOutput(
   const path = artifactPath(run.context, isText ? "_output.txt" : "_output.json");
   const reference = referenceTo(path, text);
   const contentType = isText ? "text/plain; charset=utf-8" : "application/json";
-  await storeArtifact({ path, text, contentType }, run);
+  await storeArtifact({ path, body: text, contentType }, run);
   return reference;
 }

@@ -1,10 +1,9 @@
 /**
- * Makes a function that gathers calls: the first runs `runAll` at once, and those that come while
- * it runs go together into the next. Nobody waits longer than for one run, and the busier it is,
- * the more share one.
+ * Creates a function that batches calls: the first runs `runAll` immediately, and calls during that
+ * run are batched into the next. A call waits for at most one run, and batches grow with the load.
  *
- * @param runAll Answers one value for each item, in their order. When it throws, all of them fail.
- * @param maxCount Most items at once.
+ * @param runAll Returns one value per item, in order. If it throws, all of them fail.
+ * @param maxCount Maximum number of items per run.
  */
 export function gather<Item, Value>(
   runAll: (items: readonly Item[]) => Promise<readonly Value[]>,
@@ -27,7 +26,7 @@ export function gather<Item, Value>(
 
   async function runWaiting(): Promise<void> {
     isRunning = true;
-    // Whatever ends in the same turn of the event loop goes together.
+    // Calls in the same turn of the event loop are batched.
     await Promise.resolve();
     while (waiting.length > 0) {
       const batch = waiting.slice(0, maxCount);

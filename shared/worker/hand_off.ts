@@ -3,8 +3,8 @@ import type { TaskEnd } from "./task_end.ts";
 import type { TaskRun } from "./task_run.ts";
 
 /**
- * Creates the subtasks of a turn in one transaction. A handoff that is not allowed ends its step
- * with the error, for the model to read.
+ * Creates the subtasks of a turn in one transaction. A forbidden handoff ends its step with the
+ * error, which the model sees.
  *
  * @returns the steps whose subtasks exist.
  * @throws DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED, TASK_CANCELLED
@@ -24,7 +24,7 @@ export async function spawnSubtasks(
   return calls.filter((call) => !isRefused(call)).map(({ intent }) => intent.seq);
 }
 
-/** Waits for the subtasks of a turn; goes on at once when the last has ended meanwhile. */
+/** Waits for the subtasks of a turn; continues immediately if all have ended in the meantime. */
 export async function parkForSubtasks(
   awaited: readonly CallIntent[],
   { lease, transcript, ports }: TaskRun,

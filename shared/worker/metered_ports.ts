@@ -1,7 +1,7 @@
 import type { CpuMeter } from "../isolate/cpu_meter.ts";
 import type { TaskPorts } from "./task_ports.ts";
 
-/** Counts what tasks ask of models and tools. Queries and streams are counted where they run. */
+/** Counts the tasks' calls of models and tools. Queries and streams are counted elsewhere. */
 export function meteredPorts(ports: TaskPorts, meter: CpuMeter): TaskPorts {
   const { callModel, gateway } = ports;
   const loadedSdks = new Set<string>();
@@ -24,6 +24,10 @@ export function meteredPorts(ports: TaskPorts, meter: CpuMeter): TaskPorts {
       call(request, signal) {
         meter.charge("toolCall");
         return gateway.call(request, signal);
+      },
+      relay(request, signal) {
+        meter.charge("toolCall");
+        return gateway.relay(request, signal);
       },
     },
   };

@@ -3,19 +3,21 @@ import type { Clock } from "../isolate/clock.ts";
 import { CHARS_PER_TOKEN } from "../llm/estimated_tokens.ts";
 import type { CutCall } from "./task_store.ts";
 
-/** As models write; for a call of which nothing has come. */
+/** Typical output rate of models; for a call without any output yet. */
 const TOKENS_PER_SECOND = 50;
 
-/** What is known of a model call while it runs. */
+/** Facts about a running model call. */
 export interface ModelCallUnderWayOptions {
   readonly seq: number;
   readonly prompt: Prompt;
-  /** Of the agent; the answer is no longer. */
+  /** The agent's limit for an answer. */
   readonly maxTokens: number | null;
   readonly clock: Clock;
 }
 
-/** A model call that was sent and is not answered: it is paid for, whoever sees the answer. */
+/**
+ * A model call that was sent and is not answered yet: it costs money even if the answer is lost.
+ */
 export class ModelCallUnderWay {
   readonly #options: ModelCallUnderWayOptions;
   readonly #beganAtMs: number;
@@ -26,7 +28,7 @@ export class ModelCallUnderWay {
     this.#beganAtMs = options.clock.nowMs();
   }
 
-  /** Whether a part of the answer has come. */
+  /** Whether a part of the answer has arrived. */
   get hasAnswer(): boolean {
     return this.#receivedChars > 0;
   }
@@ -36,7 +38,7 @@ export class ModelCallUnderWay {
     this.#receivedChars += text.length;
   }
 
-  /** What the call has probably used by now. */
+  /** The estimated usage of the call so far. */
   estimate(): CutCall {
     const { seq, prompt, maxTokens, clock } = this.#options;
     const seconds = (clock.nowMs() - this.#beganAtMs) / 1_000;

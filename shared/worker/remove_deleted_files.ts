@@ -1,21 +1,21 @@
-/** Where the files of deleted jobs are listed, and how they go. */
+/** The list of deleted jobs' files, and their removal. */
 export interface DeletedFiles {
-  /** Up to `limit` paths; the same again until they are forgotten. */
+  /** Up to `limit` paths; returned again until they are marked as removed. */
   list(limit: number): Promise<readonly string[]>;
-  /** Removes files; one that is gone already is no error. */
+  /** Removes files; a missing one is not an error. */
   remove(paths: readonly string[]): Promise<void>;
   forget(paths: readonly string[]): Promise<void>;
 }
 
 const BATCH_SIZE = 100;
-/** More are left to the next isolate. */
+/** The rest is left to the next isolate. */
 const MAX_BATCHES = 10;
 
 /**
- * Removes the files of jobs that retention has deleted. May be broken off and repeated: a file is
- * forgotten only after it has been removed.
+ * Removes the files of jobs that retention has deleted. Can be interrupted and repeated: a file is
+ * dropped from the list only after its removal.
  *
- * @returns how many files were removed.
+ * @returns the number of removed files.
  * @throws STORAGE_UNAVAILABLE, DATABASE_UNAVAILABLE
  */
 export async function removeDeletedFiles(files: DeletedFiles): Promise<number> {

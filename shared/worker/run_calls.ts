@@ -11,8 +11,8 @@ import type { StepRecord } from "./task_store.ts";
 import { artifactPath, type TaskRun } from "./task_run.ts";
 
 /**
- * Runs calls side by side. What needs nothing from outside is settled at once; each of the others
- * is written as soon as it ends, the last together with whatever the task does next.
+ * Runs calls in parallel. Calls without I/O are settled immediately; each of the others is written
+ * as soon as it ends, the last one together with the task's next step.
  */
 export async function runCalls(calls: readonly RunnableCall[], run: TaskRun): Promise<void> {
   const { transcript } = run;
@@ -24,7 +24,7 @@ export async function runCalls(calls: readonly RunnableCall[], run: TaskRun): Pr
   if (outside.length === 0) return;
 
   await transcript.begin(outside.map(({ intent }) => intent));
-  // Whoever stopped the task while this was written can still say that nothing was sent.
+  // If the task was stopped during this write, the call was certainly not sent.
   run.control.signal.throwIfAborted();
   await transcript.beginAgain(outside.filter(isRerun).map(({ intent }) => intent.seq));
   transcript.markTried(outside.map(({ intent }) => intent.seq));
@@ -65,7 +65,7 @@ function fitsIntermediateData({ value }: SaveCall): boolean {
   return byteLength(JSON.stringify(value)) <= MAX_DATA_BYTES;
 }
 
-/** A text under a file's name, such as `report.md`, is meant to be opened as a file, too. */
+/** A text with a file name as key, such as `report.md`, is also stored as a file. */
 function isFile({ key, value }: SaveCall): boolean {
   return typeof value === "string" && /\.[A-Za-z0-9]+$/.test(key);
 }
@@ -107,20 +107,20 @@ async function readSkill(call: SkillCall, { lease, ports }: TaskRun): Promise<St
   return { ...intent, ...errorResult("SKILL_RESOURCE_NOT_FOUND", message) };
 }
 
-/** What is the model's to act on; other failures of Storage are retried. */
+/** Errors that the model can act on; other failures of Storage are retried. */
 const NOT_STORABLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "OUTPUT_TOO_LARGE",
   "QUOTA_EXCEEDED",
 ]);
 
-/** Keeps a value as an object in Storage, and in the task's data when it fits. */
+/** Stores a value as an object in Storage, and in the task's data if it fits. */
 async function saveObject(call: SaveCall, run: TaskRun): Promise<StepRecord> {
   const { intent, key, value } = call;
   const text = textOf(value);
   const path = artifactPath(run.context, filenameOf(call));
   try {
     const { bytes } = referenceTo(path, text);
-    await storeArtifact({ path, text, contentType: contentTypeOf(call) }, run);
+    await storeArtifact({ path, body: text, contentType: contentTypeOf(call) }, run);
     const result = textResult(`Saved ${bytes} bytes at ${path}.`, {
       key,
       bytes,

@@ -8,21 +8,20 @@ import type { AnsweredCall } from "../tool_contracts/tool_call.ts";
 import { callerOf, type TaskRun } from "./task_run.ts";
 import type { StepRecord } from "./task_store.ts";
 
-/** What a guardrail answers. */
+/** The answer of a guardrail. */
 const answerSchema = z.object({
   allowed: z.boolean(),
   reason: z.string().nullish(),
-  /** Taken instead of what was checked. */
+  /** Replaces the checked value. */
   replacement: jsonValue.nullish(),
 });
 
 /**
- * Makes checks side by side, through the gateway. A check has no effect, so one of which the answer
- * was lost is made again.
+ * Runs checks in parallel through the gateway. A check has no side effects, so one with a lost
+ * answer is repeated.
  *
  * @returns The ended steps, which are not yet written.
- * @throws GUARDRAIL_FAILED when a guardrail gives no answer that can be read; what the gateway
- * throws.
+ * @throws GUARDRAIL_FAILED if a guardrail returns no readable answer; errors of the gateway throws.
  */
 export async function runChecks(
   checks: readonly GuardrailCheck[],
@@ -31,7 +30,7 @@ export async function runChecks(
   return await Promise.all(checks.map((check) => runCheck(check, run)));
 }
 
-/** True when a check lets through what it was asked about, unchanged. */
+/** True if a check allows its input unchanged. */
 export function isPlainPass({ state, output }: StepRecord): boolean {
   return state === "done" && output.replacement === undefined;
 }
@@ -51,7 +50,7 @@ async function runCheck(check: GuardrailCheck, run: TaskRun): Promise<StepRecord
     traceparent,
     tracestate,
   }, signal);
-  if (outcome.kind !== "answered") throw failed(check, "it gave no answer");
+  if (outcome.kind !== "answered") throw failed(check, "it did not respond");
   if (outcome.isError) throw failed(check, outcome.text);
   run.transcript.hide(outcome.unrecordedValues ?? []);
   const answer = readAnswer(outcome);
@@ -67,7 +66,7 @@ async function runCheck(check: GuardrailCheck, run: TaskRun): Promise<StepRecord
   return { ...intent, state: "failed", output: { ...output, error_code: "GUARDRAIL_REFUSED" } };
 }
 
-/** Database functions answer a value or rows, APIs a text. */
+/** Database functions return a value or rows, APIs a text. */
 function readAnswer({ structured, text }: AnsweredCall): z.infer<typeof answerSchema> | undefined {
   const given: readonly unknown[] = [structured, parseJsonOrUndefined(text, ARGUMENTS_LIMITS)];
   const candidates = given.flatMap((value) => [value, innerOf(value)]);
@@ -75,7 +74,7 @@ function readAnswer({ structured, text }: AnsweredCall): z.infer<typeof answerSc
     .find((answer) => answer !== undefined);
 }
 
-/** The only row of a list, or what stands under `result`. */
+/** The only row of a list, or the member `result`. */
 function innerOf(value: unknown): unknown {
   if (Array.isArray(value)) return value[0];
   if (typeof value !== "object" || value === null || !("result" in value)) return undefined;
@@ -87,6 +86,6 @@ function failed({ server, toolName, intent }: GuardrailCheck, reason: string): S
   const message = `Cannot check the ${stage} of the task: the guardrail '${toolName}' of ` +
     `'${server}' failed: ${reason.slice(0, 500)}`;
   return new SwarmError("GUARDRAIL_FAILED", message, {
-    hint: "The task is tried again; correct the guardrail's tool if it goes on.",
+    hint: "The task is retried; correct the guardrail's tool if this continues.",
   });
 }

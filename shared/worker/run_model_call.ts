@@ -15,9 +15,9 @@ type ModelCall = Extract<Decision, { kind: "call_model" }>;
 type Summary = Extract<Decision, { kind: "summarize" }>;
 
 /**
- * The model step `seq` as it is written before it runs.
+ * The model step `seq` as recorded before the call.
  *
- * @param input What the call leaves out or sums up; null: neither. @default null
+ * @param input What the call omits or summarizes; null for neither. @default null
  */
 export function modelIntent(
   seq: number,
@@ -29,13 +29,14 @@ export function modelIntent(
 }
 
 /**
- * Lets the model sum up old turns, as a step of its own. Nobody watches it: it is not an answer.
+ * Asks the model to summarize old turns, as a separate step. It is not streamed, because it is not
+ * an answer.
  *
- * @throws MODEL_OUTPUT_INVALID for an empty summary, and what `CallTaskModel` throws.
+ * @throws MODEL_OUTPUT_INVALID for an empty summary, and errors of `CallTaskModel`.
  */
 export async function runSummary({ seq, prompt, through }: Summary, run: TaskRun): Promise<void> {
   const { agent } = run.context;
-  // What limits and tools an answer has, a summary has not.
+  // A summary has no output limits and tools.
   const context = {
     ...run.context,
     agent: agent && { ...agent, max_tokens: null, provider_tools: [] },
@@ -48,10 +49,10 @@ export async function runSummary({ seq, prompt, through }: Summary, run: TaskRun
 }
 
 /**
- * Asks the model. While somebody watches the job, the answer streams and its text is broadcast as
- * it comes; a call that begins unwatched gets its answer whole.
+ * Calls the model. While the job is watched, the answer streams and its text is broadcast; a call
+ * that starts unwatched is not streamed.
  *
- * @throws what `CallTaskModel` throws.
+ * @throws errors of `CallTaskModel`.
  */
 export async function runModelCall(
   { seq, prompt, leftOut, checks }: ModelCall,
@@ -67,14 +68,14 @@ export async function runModelCall(
   else await askBesideChecks(asking, checks, run);
 }
 
-/** What guardrails have to allow first is not streamed. */
+/** An answer that guardrails must allow first is not streamed. */
 function isResultChecked({ guardrails }: TaskContext): boolean {
   return guardrails.some(({ stage }) => stage === "output");
 }
 
 /**
- * Asks the model while guardrails check the input. Its answer counts only when all of them let the
- * input through as it is; else the call is given up, and what it has cost is booked.
+ * Calls the model while guardrails check the input. The answer is used only if all of them allow
+ * the input unchanged; otherwise the call is discarded and its cost is booked.
  */
 async function askBesideChecks(
   asking: Asking,
@@ -105,7 +106,7 @@ async function askBesideChecks(
   run.transcript.end(record);
 }
 
-/** An answer to what may not be asked is paid for all the same. */
+/** A discarded answer still costs money. */
 async function bookVoidAnswer(
   seq: number,
   record: StepRecord | null,
@@ -157,7 +158,7 @@ async function ask(
       ports.callModel({
         context,
         prompt,
-        // Whole answers cost less CPU, so what was cut off once is not streamed again.
+        // Complete answers cost less CPU, so a call that was cut off once is not streamed again.
         stream: mayStream && watch.isOn && !context.task.works_alone,
         onDelta: (text) => {
           call.receive(text);
@@ -179,7 +180,7 @@ async function ask(
 }
 
 function emptySummary(): SwarmError {
-  return new SwarmError("MODEL_OUTPUT_INVALID", "Cannot sum up the task: the summary is empty", {
+  return new SwarmError("MODEL_OUTPUT_INVALID", "Cannot summarize the task: the summary is empty", {
     hint: "Give the agent another model, or one with a larger window (model_windows).",
   });
 }

@@ -1,4 +1,6 @@
 import type { z } from "../vendor/zod.js";
+import type { AgentState } from "../agent/agent_state.ts";
+import { userFilePaths } from "../agent/build_messages.ts";
 import { decide, type Decision } from "../agent/decide.ts";
 import { estimateTokens } from "../agent/estimate_tokens.ts";
 import type { StepIntent } from "../agent/planned_call.ts";
@@ -6,7 +8,6 @@ import { type TaskContext, taskContext } from "../agent/task_context.ts";
 import { describeIssues } from "../describe_issues.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { untraced } from "../telemetry/task_trace.ts";
-import type { AgentToolset } from "../tool_contracts/agent_tool.ts";
 import { askPerson } from "./ask_person.ts";
 import { DeltaPace } from "./delta_pace.ts";
 import { finishTask } from "./finish_task.ts";
@@ -24,10 +25,10 @@ import { Transcript } from "./transcript.ts";
 import type { WorkControl } from "../work/work_kind.ts";
 
 /**
- * Runs a claimed task until it ends, parks, or has to be let go: asks the pure core what comes
- * next, does it, and writes down what came of it.
+ * Runs a claimed task until it ends, parks, or must be returned: asks the pure core for the next
+ * action, executes it, and records the result.
  *
- * Never throws: whatever goes wrong becomes the task's error, a retry, or a lease that runs out.
+ * Never throws: any failure becomes the task's error, a retry, or an expired lease.
  */
 export async function runTask(
   { context: rawContext, watchedSeconds = 0, taskId, epoch }: ClaimedTask,
@@ -64,12 +65,12 @@ async function runToEnd(
 }
 
 async function advance(run: TaskRun): Promise<TaskEnd> {
-  const toolset = await openTask(run);
+  const { toolset, fileFacts } = await openTask(run);
   const spawned = new Set<number>();
   let { context } = run;
   while (true) {
     const { steps, untried } = run.transcript;
-    const decision = decide({ context, steps, toolset, untried, spawned });
+    const decision = decide({ context, steps, toolset, fileFacts, untried, spawned });
     if (isNewStep(decision) && run.control.isClosing()) throw new StopReason("yield");
     try {
       const end = await carryOut(decision, run, spawned);
@@ -81,10 +82,10 @@ async function advance(run: TaskRun): Promise<TaskEnd> {
 }
 
 /**
- * The window that a model has by its own words, which refused a prompt as too long: a part of what
- * was thought of it. The next decision leaves out more, or fails the task.
+ * A smaller window for a model that rejected a prompt as too long: a share of the assumed one. The
+ * next decision omits more, or fails the task.
  *
- * @throws whatever else went wrong.
+ * @throws any other error.
  */
 function smallerWindow(error: unknown, decision: Decision, context: TaskContext): number {
   const isPrompt = decision.kind === "call_model" || decision.kind === "summarize";
@@ -94,17 +95,28 @@ function smallerWindow(error: unknown, decision: Decision, context: TaskContext)
   return Math.max(1, Math.floor(Math.min(context.window_tokens, sentTokens * 2) * 0.75));
 }
 
-/** Writes the first step while the tools are being looked up: nothing waits for the other. */
-async function openTask(run: TaskRun): Promise<AgentToolset> {
+/** Writes the first step while tools and files are being looked up: nothing waits for the other. */
+async function openTask(run: TaskRun): Promise<Pick<AgentState, "toolset" | "fileFacts">> {
   const firstIntents: StepIntent[] = run.transcript.steps.length === 0 ? [modelIntent(1, run)] : [];
-  const [toolset] = await Promise.all([
+  const [toolset, fileFacts] = await Promise.all([
     run.ports.gateway.listAgentTools(callerOf(run.context), run.control.signal),
+    factsOfFiles(run),
     run.transcript.begin(firstIntents),
   ]);
-  return toolset;
+  return { toolset, fileFacts };
 }
 
-/** What takes long, or has an effect outside the database. */
+/** Looks up the files that the task's user names, so that prompts are measured with them. */
+async function factsOfFiles(
+  { context: { task }, transcript, ports }: TaskRun,
+): Promise<AgentState["fileFacts"]> {
+  const paths = userFilePaths(task.input, transcript.steps);
+  if (paths.length === 0) return new Map();
+  const described = await ports.describeFiles(paths, task.created_by);
+  return new Map(described.map(({ path, ...facts }) => [path, facts]));
+}
+
+/** Decisions that take long or have an effect outside the database. */
 function isNewStep({ kind }: Decision): boolean {
   return kind === "check" || kind === "call_model" || kind === "summarize" ||
     kind === "run_calls" || kind === "spawn";

@@ -1,9 +1,11 @@
 import { fenceData } from "../agent/fence_data.ts";
+import { checkedMessage } from "../agent/guardrails.ts";
 import type { ToolCall } from "../agent/planned_call.ts";
 import { errorResult, type StepResult } from "../agent/step_result.ts";
 import { stillUnknownResult } from "../agent/unknown_outcome.ts";
 import { definedOnly } from "../defined_only.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
+import type { JsonValue } from "../json.ts";
 import { hasExceededRetries, toolErrorMessage } from "../tools/learning/retry_message.ts";
 import type {
   AnsweredCall,
@@ -12,19 +14,19 @@ import type {
 } from "../tool_contracts/tool_call.ts";
 import { createDeltaStream } from "./delta_stream.ts";
 import { byteLength } from "../byte_length.ts";
+import { keepContent } from "./keep_content.ts";
 import { headOf, headText, MAX_INLINE_BYTES, referenceTo, textOf } from "./large_values.ts";
 import { storeArtifact } from "./store_artifact.ts";
 import type { StepRecord } from "./task_store.ts";
 import { artifactPath, callerOf, type TaskRun } from "./task_run.ts";
 
-/** How long a call waits for its rate limit; a longer wait is the model's to plan around. */
+/** How long a call waits for its rate limit; the model must handle a longer wait. */
 const MAX_RATE_LIMIT_WAIT_SECONDS = 20;
 
 /**
  * Calls a registry tool through the gateway.
  *
- * @returns The ended step; null when nobody knows whether the call took effect, and a person has
- * to be asked.
+ * @returns The ended step; null if the outcome is unknown and a person must be asked.
  */
 export async function runTool(call: ToolCall, run: TaskRun): Promise<StepRecord | null> {
   const outcome = await withDeltas(
@@ -43,11 +45,16 @@ export async function runTool(call: ToolCall, run: TaskRun): Promise<StepRecord 
     return call.isRerun ? { ...call.intent, ...stillUnknownResult(outcome.message) } : null;
   }
   if (outcome.kind === "input_required") {
-    const message = `'${call.tool.server}' asks for input that an agent cannot give`;
+    const message = `'${call.tool.server}' requests input that an agent cannot provide`;
     return { ...call.intent, ...errorResult("TOOL_FAILED", message) };
   }
   run.transcript.hide(outcome.unrecordedValues ?? []);
-  return { ...call.intent, ...await shorten(call, answeredResult(call, outcome, run), run) };
+  const { text, files } = await keepContent(call, outcome, run);
+  const { state, output } = answeredResult(call, { ...outcome, text }, run);
+  const result = files.length === 0
+    ? { state, output }
+    : { state, output: { ...output, files: files.map((file) => ({ ...file })) } };
+  return { ...call.intent, ...await shorten(call, result, run) };
 }
 
 /** Waits out a short rate limit: nothing was called, so nothing is repeated. */
@@ -65,24 +72,24 @@ async function callWithinRateLimit(
       const waitMs = (error.retryAfterSeconds ?? 1) * 1_000;
       if (clock.nowMs() + waitMs > giveUpAtMs) return error;
       await clock.sleep(waitMs, signal);
-      // Whoever stops the task may go by the result: the call was not made.
+      // Records that the call was not made, in case the task is stopped.
       if (signal.aborted) return error;
     }
   }
 }
 
-/** A request that may have nobody to tell the text to. */
+/** A request with an optional receiver of the text. */
 type UntoldRequest = Omit<ToolCallRequest, "onText"> & {
   readonly onText: ToolCallRequest["onText"];
 };
 
-/** Broadcasts the text of the answer as it comes, while somebody watches the job. */
+/** Broadcasts the answer's text as it streams in, while the job is watched. */
 async function withDeltas<T>(
   { intent: { seq } }: ToolCall,
   { lease, watch, deltaPace: pace, context, ports: { store, clock } }: TaskRun,
   work: (onText: ToolCallRequest["onText"]) => Promise<T>,
 ): Promise<T> {
-  // Whole answers cost less CPU.
+  // Complete answers cost less CPU.
   if (!watch.isOn || context.task.works_alone) return await work(undefined);
   const deltas = createDeltaStream({
     send: (delta) => store.broadcastDelta(lease, seq, delta),
@@ -127,20 +134,26 @@ function answeredResult(call: ToolCall, answer: AnsweredCall, run: TaskRun): Ste
     error: fenceData(answer.text, `${call.tool.server}/${call.tool.toolName}`),
     errorCode: answer.errorCode,
     attempt: call.attempt,
-    request: textOf(run.context.task.master_input),
+    request: textOf(masterInput(run)),
   };
   const code = hasExceededRetries(failure) ? "EXCEEDED_RETRIES" : answer.errorCode ?? "TOOL_FAILED";
   return errorResult(code, answer.text, { ...trail, advice: toolErrorMessage(failure) });
 }
 
-/** A large result is kept in Storage; the step holds its head. */
+/** The input of the master task as its guardrails allowed it. */
+function masterInput({ context: { task }, transcript }: TaskRun): JsonValue {
+  if (task.parent_id !== null) return task.master_input;
+  return checkedMessage(transcript.steps, 0, task.master_input);
+}
+
+/** A large result is stored in Storage; the step contains its head. */
 async function shorten(
   call: ToolCall,
   { state, output }: StepResult,
   run: TaskRun,
 ): Promise<ShortResult> {
   if (byteLength(JSON.stringify(output)) <= MAX_INLINE_BYTES) return { state, output };
-  // What is structured repeats the text in another form; without it the text may fit.
+  // Structured content repeats the text in another form; without it the text may fit.
   const { text, structured: _, ...rest } = output;
   const whole = typeof text === "string" ? text : "";
   if (byteLength(whole) <= MAX_INLINE_BYTES) return { state, output: { ...rest, text: whole } };
@@ -148,7 +161,7 @@ async function shorten(
   const path = artifactPath(run.context, `_step-${call.intent.seq}.txt`);
   try {
     const reference = referenceTo(path, whole);
-    await storeArtifact({ path, text: whole, contentType: "text/plain; charset=utf-8" }, run);
+    await storeArtifact({ path, body: whole, contentType: "text/plain; charset=utf-8" }, run);
     const short = {
       ...rest,
       text: headText(reference),
@@ -158,8 +171,8 @@ async function shorten(
     return { state, output: short, storage_path: path };
   } catch (error) {
     if (!(error instanceof SwarmError)) throw error;
-    // The tool has run: its result may shrink, but must not be lost for want of a place.
-    const note = "[cut here: the rest could not be kept; ask for less at once]";
+    // The tool has run: its result may be truncated, but must not be lost for lack of space.
+    const note = "[cut here: the rest could not be stored; request less in one call]";
     return {
       state,
       output: { ...rest, text: `${headOf(whole)}\n${note}`, error_code: error.code },

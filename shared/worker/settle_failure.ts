@@ -4,14 +4,14 @@ import type { TaskEnd } from "./task_end.ts";
 import type { TaskRun } from "./task_run.ts";
 import type { RetryPolicy } from "./task_store.ts";
 
-/** What settling needs of a run; its context may have been unreadable. */
+/** The parts of a run needed here; its context may be unreadable. */
 export type FailedRun = Omit<TaskRun, "context">;
 
 /**
- * Decides what becomes of a task whose run was stopped or failed, and does it. Results that are
- * not yet written are written first: they were paid for.
+ * Decides how a task continues whose run was stopped or failed, and applies it. Unwritten results
+ * are written first, because they cost money.
  *
- * Never throws: when even this fails, the lease runs out and another worker goes on.
+ * Never throws: if even this fails, the lease expires and another worker continues.
  */
 export async function settleFailure(error: unknown, run: FailedRun): Promise<TaskEnd> {
   try {
@@ -72,7 +72,7 @@ function mayHaveCost({ code }: SwarmError, { underWay: { modelCall } }: FailedRu
   return code === "MODEL_UNAVAILABLE" && modelCall !== null && modelCall.hasAnswer;
 }
 
-/** A model call without an answer is paid for all the same, as far as it got. */
+/** A model call without an answer still costs money, as far as it got. */
 async function bookLostCall({ lease, ports, underWay }: FailedRun): Promise<void> {
   const { modelCall } = underWay;
   if (modelCall !== null) await ports.store.loseCall(lease, modelCall.estimate());
@@ -82,7 +82,7 @@ function cutCall({ underWay: { modelCall } }: FailedRun, isFinal: boolean) {
   return modelCall === null ? null : { ...modelCall.estimate(), is_final: isFinal };
 }
 
-/** A cancellation that shows here needs no word: what follows is recorded as cancelled. */
+/** A cancellation here needs no handling: the next write is recorded as cancelled. */
 async function keepResults({ transcript }: FailedRun): Promise<void> {
   try {
     await transcript.flush();
@@ -91,7 +91,7 @@ async function keepResults({ transcript }: FailedRun): Promise<void> {
   }
 }
 
-/** A finish of a task that is to be cancelled is recorded as cancelled. */
+/** Finishing a task that is being cancelled records it as cancelled. */
 async function cancel(run: FailedRun): Promise<TaskEnd> {
   await bookLostCall(run);
   return await run.ports.store.finish(run.lease, null, null);
@@ -111,18 +111,18 @@ function policyFor(error: SwarmError): RetryPolicy {
   return { retry: isRateLimit ? "rate_limited" : "backoff", retryAfterSeconds };
 }
 
-/** An error without a code could hold anything, so its text goes nowhere. */
+/** An error without a code could contain anything, so its message is not stored. */
 function toTaskError(cause: unknown): SwarmError {
   if (cause instanceof SwarmError) return cause;
   const name = cause instanceof Error ? cause.name : typeof cause;
   return new SwarmError("INTERNAL", "Cannot continue the task: the worker failed unexpectedly", {
     cause,
-    hint: "The task is tried again; look for its id in the function's log.",
+    hint: "The task is retried; look for its id in the function's log.",
     details: { error: name },
   });
 }
 
-/** Where an unexpected error arose, without its text. */
+/** The location of an unexpected error, without its message. */
 function originOf({ code, cause }: SwarmError): string | undefined {
   if (code !== "INTERNAL" || !(cause instanceof Error)) return undefined;
   const frames = cause.stack?.split("\n").filter((line) => /^\s+at /.test(line)) ?? [];

@@ -9,12 +9,12 @@ import { gather } from "./gather.ts";
 import { createQueryRunner } from "../isolate/query_runner.ts";
 import type { TaskStore } from "./task_store.ts";
 
-/** How a store keeps its leases and its patience. */
+/** Lease and retry options of a store. */
 export interface SqlTaskStoreOptions {
   /** Seconds that each write to a task renews its lease by. */
   readonly leaseSeconds: number;
   readonly clock: Clock;
-  /** Hears of each query. */
+  /** Called for each query. */
   readonly onQuery?: () => void;
 }
 
@@ -58,7 +58,7 @@ const skillRow = z.object({
 /** Outputs of 64 KiB each make a message of 2 MiB. */
 const MAX_FINISHED_TOGETHER = 32;
 
-/** A task's end, as `private.finish_tasks()` takes it. */
+/** A task's end in the form for `private.finish_tasks()`. */
 interface Finish {
   readonly id: string;
   readonly held_epoch: string;
@@ -115,7 +115,7 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
     },
 
     async beginAgain({ taskId, epoch }, seqs) {
-      await withRetries("begin steps again", anyRow, () =>
+      await withRetries("restart steps", anyRow, () =>
         sql`
         select private.begin_again(
           ${taskId}::uuid, ${epoch}::bigint, ${leaseSeconds}::int, ${json(seqs)})`);
@@ -168,7 +168,8 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
       if (together === "completed" || together === "cancelled" || together === "parked") {
         return together;
       }
-      // Its job is busy, its lease is gone, or the call failed: alone it waits, tries again and says so.
+      // Its job is busy, its lease is lost, or the call failed: a single call waits, retries and
+      // reports.
       const rows = await withRetries("finish the task", finishRow, () =>
         sql`
         select private.finish_task(
@@ -188,7 +189,7 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
     },
 
     async yield({ taskId, epoch }, { untriedSeqs = [], cutCall = null, hasBegun = true } = {}) {
-      await withRetries("hand back the task", anyRow, () =>
+      await withRetries("return the task", anyRow, () =>
         sql`
         select private.yield_task(
           ${taskId}::uuid, ${epoch}::bigint, ${json(untriedSeqs)}, ${nullable(cutCall)},
@@ -260,7 +261,7 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
     return finishes.map(({ id, held_epoch }) => statusOf.get(id + held_epoch) ?? "busy");
   }
 
-  /** Rows of ours are plain JSON; postgres.js wants an index signature that interfaces lack. */
+  /** Our rows are plain JSON; postgres.js requires an index signature that interfaces lack. */
   function json(value: unknown) {
     return sql.json(toStorableJson(jsonValue.parse(value)));
   }
@@ -272,7 +273,7 @@ export function createSqlTaskStore(sql: Sql, options: SqlTaskStoreOptions): Task
 
 function first<T>(rows: readonly T[]): T {
   const [row] = rows;
-  // A `select function()` always answers with one row.
-  if (row === undefined) throw new TypeError("the database answered without a row");
+  // A `select function()` always returns one row.
+  if (row === undefined) throw new TypeError("the database returned no row");
   return row;
 }

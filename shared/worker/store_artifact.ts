@@ -12,8 +12,12 @@ export async function storeArtifact(
   { context: { task }, ports }: TaskRun,
 ): Promise<void> {
   if (task.stored_bytes_left !== null) {
-    // Asked anew: other tasks of the owner store files, too.
-    await ports.store.assertMayStore(task.id, byteLength(artifact.text));
+    // Checked again, because other tasks of the owner also store files.
+    await ports.store.assertMayStore(task.id, sizeOf(artifact));
   }
   await ports.artifacts.put(artifact);
+}
+
+function sizeOf({ body }: Artifact): number {
+  return typeof body === "string" ? byteLength(body) : body.byteLength;
 }

@@ -5,9 +5,9 @@ export type TaskEnd =
   | "cancelled"
   /** Waits for subtasks or a person. */
   | "parked"
-  /** Failed, and will be tried again. */
+  /** Failed, and will be retried. */
   | "retried"
-  /** Handed back with its checkpoint. */
+  /** Returned with its checkpoint. */
   | "yielded"
-  /** Let go without a word: another worker has it, or the database does not answer. */
+  /** Dropped without a write: another worker has it, or the database does not respond. */
   | "lost";

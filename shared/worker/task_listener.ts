@@ -4,33 +4,36 @@ import type { Logger } from "../log/logger.ts";
 import type { ListenForWork, WorkHint } from "../work/work_kind.ts";
 import type { Clock } from "../isolate/clock.ts";
 
-/** What a listener needs. */
+/** The dependencies of a listener. */
 export interface TaskListenerOptions {
-  /** Of the database; listening takes a connection of its own. */
+  /** URL of the database; listening needs its own connection. */
   readonly databaseUrl: string;
   /**
-   * A pool to the same server, for the test of the connection. Who can listen has a session of its
-   * own, so its statements are prepared from then on.
+   * A pool to the same server, for the connection test. A connection that can listen has its own
+   * session, so the pool's statements are prepared from then on.
    */
   readonly sql: Sql;
   readonly clock: Clock;
   readonly log: Logger;
-  /** The right to its connection, which others may need more. @default its own alone */
+  /** The right to its connection, which others may borrow. @default not shared */
   readonly lent?: LentConnection;
 }
 
-/** On which `private.wake_at_commit()` notifies, and `private.cancel_task()` with a word of its own. */
+/**
+ * On which `private.wake_at_commit()` notifies, and `private.cancel_task()` with its own payload.
+ */
 const CHANNEL = "supaswarm_tasks";
-/** A notification that takes longer than this is as good as none. */
+/** A notification that takes longer counts as not delivered. */
 const TEST_TIMEOUT_MS = 3_000;
 const CLOSE_TIMEOUT_SECONDS = 1;
-/** Who borrowed the connection may need it again soon. */
+/** The borrower of the connection may need it again soon. */
 const RESUME_AFTER_MS = 5_000;
 
 /**
- * Listens where it works. A transaction pooler takes a LISTEN and never delivers, and so does the
- * embedded database; so the listener sends itself a notification first. When it does not come, the
- * connection is closed, the log says so, and the worker keeps to its polling and to wakes over HTTP.
+ * Listens if notifications are delivered. A transaction pooler accepts a LISTEN but never delivers,
+ * and so does the embedded database, so the listener first sends itself a notification. If it does
+ * not arrive, the connection is closed, this is logged, and the worker relies on polling and
+ * wake-ups over HTTP.
  */
 export function createTaskListener(options: TaskListenerOptions): ListenForWork {
   const { clock, lent = new LentConnection() } = options;
@@ -43,7 +46,7 @@ export function createTaskListener(options: TaskListenerOptions): ListenForWork 
       await listen(options, { onHint, onListening }, ended);
       held.release();
       if (!held.asked.aborted) return;
-      // What came while the connection was lent was not heard.
+      // Notifications during the loan were missed.
       onListening = () => onHint("work");
       await clock.sleep(RESUME_AFTER_MS, signal);
     }
@@ -55,7 +58,7 @@ interface ListenerEvents {
   readonly onListening: () => void;
 }
 
-/** Listens until the signal aborts, or not at all where notifications are not delivered. */
+/** Listens until the signal aborts, or not at all if notifications are not delivered. */
 async function listen(
   options: TaskListenerOptions,
   { onHint, onListening }: ListenerEvents,
@@ -83,7 +86,7 @@ async function listen(
   }
 }
 
-/** Subscribes `onHint`, then waits until a notification of this listener's own comes back. */
+/** Subscribes `onHint`, then waits until its own test notification arrives. */
 async function canHear(
   listening: Sql,
   onHint: (hint: WorkHint) => void,
@@ -97,14 +100,14 @@ async function canHear(
   signal.addEventListener("abort", end);
   try {
     const subscribed = listening.listen(CHANNEL, (payload) => {
-      // Other workers' tests are nothing to wake for.
+      // Test notifications of other workers are ignored.
       if (payload === "") return onHint("work");
       if (payload === "cancel") return onHint("cancel");
       if (payload !== test) return;
       isHeard = true;
       end();
     }, () => {
-      // Also after each reconnection: tasks may have come meanwhile.
+      // Also after each reconnection, because tasks may have arrived in the meantime.
       if (isHeard) onHint("work");
     });
     const tested = subscribed.then(() => sql`select pg_notify(${CHANNEL}, ${test})`);

@@ -14,7 +14,7 @@ export interface TaskRun {
   readonly lease: Lease;
   readonly context: TaskContext;
   readonly transcript: Transcript;
-  /** The model call that was sent and is not answered, while there is one. */
+  /** The pending model call, if there is one. */
   readonly underWay: { modelCall: ModelCallUnderWay | null };
   readonly trace: TaskTrace;
   readonly ports: TaskPorts;
@@ -23,7 +23,7 @@ export interface TaskRun {
   readonly deltaPace: DeltaPace;
 }
 
-/** As whom the task calls tools: its owner, never the service. */
+/** The identity for the task's tool calls: its owner, never the service. */
 export function callerOf({ task, agent }: TaskContext): ToolCaller {
   return {
     userId: task.created_by,
@@ -36,7 +36,7 @@ export function callerOf({ task, agent }: TaskContext): ToolCaller {
   };
 }
 
-/** Where the task keeps an object. Names of the task's own making begin with an underscore. */
+/** The path of a task's object. Names created by the platform start with an underscore. */
 export function artifactPath({ task }: TaskContext, filename: string): string {
   return `${task.master_task_id}/${task.id}/${filename}`;
 }

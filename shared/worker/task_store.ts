@@ -12,52 +12,52 @@ export interface Lease {
   readonly epoch: string;
 }
 
-/** A task that a worker has got to run. */
+/** A task that a worker has claimed. */
 export interface ClaimedTask extends Lease {
-  /** What the database knows of the task; checked by who runs it. */
+  /** The task's data from the database; validated by the code that runs it. */
   readonly context: unknown;
-  /** Has to be run by a worker that does nothing else. @default false */
+  /** Must run on a worker that runs nothing else. @default false */
   readonly worksAlone?: boolean;
-  /** For how many more seconds somebody watches the task's job. @default 0 */
+  /** Remaining seconds for which the task's job is watched. @default 0 */
   readonly watchedSeconds?: number;
 }
 
-/** A model call whose answer is lost, and what it has probably used. */
+/** A model call with a lost answer, and its estimated usage. */
 export interface CutCall {
   readonly seq: number;
   readonly input_tokens: number;
   readonly output_tokens: number;
 }
 
-/** What has become of a lease. */
+/** The state of a lease. */
 export interface LeaseState extends Lease {
   readonly state: "held" | "lost" | "cancelled";
-  /** For how many more seconds somebody watches the task's job. @default 0 */
+  /** Remaining seconds for which the task's job is watched. @default 0 */
   readonly watchedSeconds?: number;
 }
 
-/** What a checkpoint answers. */
+/** The result of a checkpoint. */
 export interface Checkpoint {
   readonly isCancelled: boolean;
-  /** For how many more seconds somebody watches the task's job. @default 0 */
+  /** Remaining seconds for which the task's job is watched. @default 0 */
   readonly watchedSeconds?: number;
 }
 
-/** A piece of a model's answer as it streams in. */
+/** A part of a model's streamed answer. */
 export interface Delta {
-  /** How many characters (UTF-16 units) of the answer come before it. */
+  /** Number of characters (UTF-16 units) of the answer before it. */
   readonly offset: number;
   readonly text: string;
 }
 
-/** A step as it is stored. */
+/** A stored step. */
 export interface StoredStep {
   readonly seq: number;
   readonly state: Step["state"];
   readonly output: JsonValue;
 }
 
-/** An ended step as it is written. */
+/** An ended step for the database. */
 export interface StepRecord extends StepIntent {
   readonly state: StepResult["state"];
   readonly output: JsonObject;
@@ -69,16 +69,16 @@ export interface StepRecord extends StepIntent {
   readonly storage_path?: string;
 }
 
-/** A subtask that a `create_subtask` step asks for. */
+/** A subtask that a `create_subtask` step requests. */
 export interface SubtaskRequest {
   readonly seq: number;
   readonly agent: string;
   readonly input: JsonValue;
-  /** Where the subtask stands in the trace; absent: where its parent does. */
+  /** The subtask's trace context; absent to use its parent's. */
   readonly traceparent?: string;
 }
 
-/** A created subtask, or why it may not be created; its step has then ended with the error. */
+/** A created subtask, or the error of its refusal, with which its step has ended. */
 export interface SpawnOutcome {
   readonly seq: number;
   readonly error: JsonValue;
@@ -92,17 +92,17 @@ export interface ReviewRequest {
   readonly context: JsonValue;
 }
 
-/** `continue`: what the task wanted to wait for is there already. */
+/** `continue`: the event that the task would wait for has already happened. */
 export type ParkOutcome = "parked" | "continue" | "cancelled";
 
-/** Whether, and how, a failed task is tried again. */
+/** Whether and how a failed task is retried. */
 export interface RetryPolicy {
   /**
-   * `outage`: the model's provider is down, which is waited for. `rate_limited` does not count as an
-   * attempt.
+   * `outage`: the model's provider is unavailable, so the task waits. `rate_limited` does not count
+   * as an attempt.
    */
   readonly retry: "never" | "backoff" | "outage" | "rate_limited";
-  /** What the other side asked for. */
+  /** The wait time that the other side requested. */
   readonly retryAfterSeconds: number | null;
 }
 
@@ -113,7 +113,7 @@ export interface Skill {
   readonly instructions: string;
   /** Text resources by relative path. */
   readonly resources: Readonly<Record<string, string>>;
-  /** Paths of resources that are programs: nothing runs them. */
+  /** Paths of resources that are programs, which are never run. */
   readonly scripts: readonly string[];
 }
 
@@ -135,8 +135,8 @@ export interface YieldOptions {
   /** Steps of tool calls that were written as started and certainly not sent. @default none */
   readonly untriedSeqs?: readonly number[];
   /**
-   * The model call that was under way; `is_final` when the task had a worker for itself and used up
-   * its time all the same, so that no other worker could finish the call. @default none
+   * The pending model call; `is_final` if the task had a worker to itself and still used up its
+   * time, so that no other worker could finish the call. @default none
    */
   readonly cutCall?: (CutCall & { readonly is_final: boolean }) | null;
   /** False when it waited for a slot until now. @default true */
@@ -144,10 +144,10 @@ export interface YieldOptions {
 }
 
 /**
- * The tasks as a worker may change them: one call, one transaction.
+ * A worker's operations on tasks: one call, one transaction.
  *
- * Every call that takes a lease throws `LEASE_LOST` when it is no longer held; such a call has
- * changed nothing. All throw `DATABASE_UNAVAILABLE` when the database does not answer.
+ * Every call with a lease throws `LEASE_LOST` if the lease is no longer held; such a call has
+ * changed nothing. All throw `DATABASE_UNAVAILABLE` if the database does not respond.
  */
 export interface TaskStore {
   claim(
@@ -155,18 +155,18 @@ export interface TaskStore {
     limit: number,
     options?: ClaimOptions,
   ): Promise<readonly ClaimedTask[]>;
-  /** Renews leases; also says that the worker is alive, so call it without leases too. */
+  /** Renews leases; also serves as the worker's heartbeat, so call it without leases too. */
   heartbeat(workerId: string, leases: readonly Lease[]): Promise<readonly LeaseState[]>;
   /**
-   * Writes intents; steps that exist come back as they are.
+   * Writes intents; existing steps are returned unchanged.
    *
    * @throws STEPS_EXCEEDED, BUDGET_EXCEEDED, PRICE_UNKNOWN
    */
   begin(lease: Lease, intents: readonly StepIntent[]): Promise<readonly StoredStep[]>;
-  /** Writes that started steps run once more by a person's leave, which is spent by it. */
+  /** Records that started steps run again with a person's approval, which is used up by it. */
   beginAgain(lease: Lease, seqs: readonly number[]): Promise<void>;
   /**
-   * The checkpoint: results and the next intents. A step that has ended stays as it is.
+   * The checkpoint: results and the next intents. Ended steps do not change.
    *
    * @throws STEPS_EXCEEDED, BUDGET_EXCEEDED, PRICE_UNKNOWN
    */
@@ -180,37 +180,38 @@ export interface TaskStore {
   requestReview(lease: Lease, review: ReviewRequest): Promise<ParkOutcome>;
   /** Waits for subtasks. */
   park(lease: Lease): Promise<ParkOutcome>;
-  /** `reference` is what a parent gets instead of a large output. */
+  /** `reference` replaces a large output for the parent. */
   finish(
     lease: Lease,
     output: JsonValue,
     reference: JsonObject | null,
   ): Promise<"completed" | "cancelled" | "parked">;
-  /** @returns the status that the task now has. */
+  /** @returns the task's new status. */
   fail(lease: Lease, error: ErrorBody, policy: RetryPolicy): Promise<string>;
   /**
-   * Hands the task back with its checkpoint; not an attempt. A task that comes back too often
-   * without a step in between fails.
+   * Returns the task with its checkpoint; this does not count as an attempt. A task that is
+   * returned too often without progress fails.
    */
   yield(lease: Lease, options?: YieldOptions): Promise<void>;
-  /** Books a model call of which nobody will see the answer. */
+  /** Books a model call with a lost answer. */
   loseCall(lease: Lease, cutCall: CutCall): Promise<void>;
   /**
    * Sends streamed text to the channel of the task's job; never stored.
    *
-   * @returns false when it was not sent: nobody watches, or the project has no message to spare.
+   * @returns false if it was not sent: the job is not watched, or the project's message limit is
+   * reached.
    */
   broadcastDelta(lease: Lease, seq: number, delta: Delta): Promise<boolean>;
   /** One of the agent's own active skills, or null. */
   loadSkill(taskId: string, skillId: string): Promise<Skill | null>;
   /**
-   * Asks whether the task's owner may store so many bytes more.
+   * Checks whether the task's owner may store this many more bytes.
    *
    * @throws QUOTA_EXCEEDED
    */
   assertMayStore(taskId: string, byteCount: number): Promise<void>;
   stopWorker(workerId: string): Promise<void>;
-  /** Asks for another worker, in an isolate of its own. */
+  /** Requests another worker in a separate isolate. */
   wakeSuccessor(): Promise<void>;
   isWakeToken(token: string): Promise<boolean>;
 }

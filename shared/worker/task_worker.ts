@@ -9,7 +9,7 @@ interface ClaimedTaskWork extends ClaimedWork {
   readonly task: ClaimedTask;
 }
 
-/** Makes a worker of tasks. */
+/** Creates a worker for tasks. */
 export function createTaskWorker(
   { ports, ...options }:
     & Omit<WorkRunnerOptions<ClaimedTaskWork>, "kind" | "clock" | "log">

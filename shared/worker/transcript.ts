@@ -9,11 +9,11 @@ import type { Lease, StepRecord, StoredStep, TaskStore } from "./task_store.ts";
 import { Watch } from "../work/watch.ts";
 
 /**
- * A task's steps as they stand, kept in step with the store.
+ * A task's current steps, synchronized with the store.
  *
- * Results are gathered and written together with the next intents, so that a step costs one round
- * trip. A result that has not been written is lost with the worker, and its step runs again;
- * nothing with an effect begins before the results it rests on are written.
+ * Results are collected and written together with the next intents, so that a step costs one round
+ * trip. An unwritten result is lost with the worker, and its step runs again; nothing with side
+ * effects starts before the results it depends on are written.
  */
 export class Transcript {
   readonly #store: TaskStore;
@@ -25,7 +25,7 @@ export class Transcript {
   #unsaved: StepRecord[] = [];
   #savedBytes = 0;
 
-  /** @param watch Learns from each checkpoint for how long the job is watched. */
+  /** @param watch Updated by each checkpoint with how long the job is watched. */
   constructor(store: TaskStore, lease: Lease, steps: readonly Step[], watch = new Watch()) {
     this.#watch = watch;
     this.#store = store;
@@ -33,17 +33,17 @@ export class Transcript {
     this.#steps = new Map(steps.map((step) => [step.seq, step]));
   }
 
-  /** All steps by rising number. */
+  /** All steps in ascending order. */
   get steps(): readonly Step[] {
     return [...this.#steps.values()].sort((a, b) => a.seq - b.seq);
   }
 
-  /** Started steps of which this delivery knows that they have not run. */
+  /** Started steps that have certainly not run in this delivery. */
   get untried(): ReadonlySet<number> {
     return this.#untried;
   }
 
-  /** Bytes of the data that this delivery has saved with the task. */
+  /** Bytes of data that this delivery has saved with the task. */
   get savedBytes(): number {
     return this.#savedBytes;
   }
@@ -55,9 +55,9 @@ export class Transcript {
 
   /**
    * Writes the intents of steps that are about to run, together with the results not yet written.
-   * Steps that exist already are left out.
+   * Existing steps are skipped.
    *
-   * @throws TASK_CANCELLED when the task is to end instead.
+   * @throws TASK_CANCELLED if the task must end instead.
    */
   async begin(intents: readonly StepIntent[]): Promise<void> {
     const fresh = intents.filter(({ seq }) => !this.#steps.has(seq));
@@ -71,22 +71,22 @@ export class Transcript {
     }
   }
 
-  /** Writes that steps run once more by a person's leave, which is spent by it. */
+  /** Records that steps run again with a person's approval, which is used up by it. */
   async beginAgain(seqs: readonly number[]): Promise<void> {
     if (seqs.length > 0) await this.#store.beginAgain(this.#lease, seqs);
   }
 
-  /** Marks steps as running: from now on nobody can know that they have not run. */
+  /** Marks steps as running: from now on they may have run. */
   markTried(seqs: readonly number[]): void {
     for (const seq of seqs) this.#untried.delete(seq);
   }
 
-  /** Hides a value from all that is written from now on; the task itself goes on seeing it. */
+  /** Redacts a value from all future writes; the task itself still sees it. */
   hide(values: readonly string[]): void {
     this.#unrecorded.push(...values);
   }
 
-  /** Takes a result; it is written at the next {@linkcode flush} or {@linkcode begin}. */
+  /** Adds a result; it is written at the next {@linkcode flush} or {@linkcode begin}. */
   end(record: StepRecord): void {
     this.#steps.set(record.seq, toStep(record));
     this.#untried.delete(record.seq);
@@ -94,13 +94,13 @@ export class Transcript {
     if (record.data !== undefined) this.#savedBytes += byteLength(JSON.stringify(record.data));
   }
 
-  /** Takes over what the store itself has written into a step. */
+  /** Applies a step that the store itself has written. */
   adopt(intent: StepIntent, { state, output }: StoredStep): void {
     this.#steps.set(intent.seq, toStep({ ...intent, state, output }));
     this.#untried.delete(intent.seq);
   }
 
-  /** Reads steps again that the store may have ended meanwhile. */
+  /** Reads steps again that the store may have ended in the meantime. */
   async refresh(intents: readonly StepIntent[]): Promise<void> {
     for (const stored of await this.#store.begin(this.#lease, intents)) {
       const intent = intents.find(({ seq }) => seq === stored.seq);
@@ -117,7 +117,7 @@ export class Transcript {
   /**
    * Writes the results not yet written.
    *
-   * @throws TASK_CANCELLED when the task is to end instead.
+   * @throws TASK_CANCELLED if the task must end instead.
    */
   async flush(): Promise<void> {
     if (this.#unsaved.length > 0) await this.#record([]);
@@ -137,7 +137,7 @@ export class Transcript {
     return redactor.json(steps as unknown as JsonValue) as unknown as readonly Written[];
   }
 
-  /** A cap that forbids the next step must not cost the results of the last. */
+  /** A cap that forbids the next step must not lose the results of the last. */
   async #recordOrKeep(results: readonly StepRecord[], next: readonly StepIntent[]) {
     try {
       return await this.#store.record(

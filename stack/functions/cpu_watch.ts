@@ -6,7 +6,7 @@ const WARNING_SHARE = 0.9;
 
 /** CPU time that an isolate may use over its whole life, its import not counted. */
 export interface CpuLimits {
-  /** From here on it gets no new requests. */
+  /** After this it gets no new requests. */
   readonly softMs: number;
   /** Here it is terminated. */
   readonly hardMs: number;

@@ -64,7 +64,7 @@ create policy "users read the agents that they may use" on public.agents
     )
   );
 comment on policy "users read the agents that they may use" on public.agents is
-  'Whoever may create tasks chooses an agent. What it is told is not granted.';
+  'Every user who may create tasks can choose an agent. Its prompt is not granted.';
 grant select (
   id, name, slug, description, provider_id, model, temperature, max_tokens, output_schema,
   reasoning_effort, provider_tools, must_complete, is_active, audience,

@@ -1,4 +1,4 @@
--- What a worker is told of a task that it has claimed.
+-- The data that a worker gets about a claimed task.
 
 create function private.handoff_targets(p_agent_id uuid, p_user_id uuid)
 returns table (id uuid, slug text, description text)
@@ -44,6 +44,31 @@ end;
 $$;
 comment on function private.can_hand_off(uuid, uuid, uuid) is
   'True when an agent may hand off to the target for that owner of the job.';
+
+create function private.checked_input(p_master public.tasks)
+returns jsonb
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return coalesce((
+    select step.output -> 'replacement'
+    from public.task_steps as step
+    where step.task_id = p_master.id
+      and step.kind = 'guardrail'
+      and step.input ->> 'stage' = 'input'
+      and step.input ->> 'message_seq' = '0'
+      and step.output ? 'replacement'
+      -- The checks of the input follow the first model call.
+      and step.seq <= 50
+    order by step.seq desc
+    limit 1
+  ), p_master.input);
+end;
+$$;
+comment on function private.checked_input(public.tasks) is
+  'The input of a master task as its guardrails let it through, which is all that its subtasks get to read of it.';
 
 create function private.task_contexts(p_tasks public.tasks[])
 returns table (task_id uuid, epoch bigint, context json)
@@ -127,7 +152,7 @@ begin
         'stored_bytes_left', private.stored_bytes_left(task.created_by),
         'has_cost_cap', private.cap(master.budget, 'max_cost_micro_usd', null) is not null,
         'output_schema', task.output_schema,
-        'master_input', case when task.parent_id is null then task.input else master.input end
+        'master_input', case when task.parent_id is null then task.input else private.checked_input(master) end
       ),
       'agent', staff.agent,
       'provider', staff.provider,

@@ -91,6 +91,22 @@ $$;
 comment on function private.step_ended_event(text, text, text) is
   'The event that an ended step emits, or null where another function emits it.';
 
+create function private.stored_by_step(p_kind text, p_output jsonb, p_storage_path text)
+returns table (path text, byte_count bigint)
+language sql
+immutable
+set search_path = ''
+as $$
+  select p_storage_path, (p_output ->> 'bytes')::bigint
+  where p_storage_path is not null
+  union all
+  -- Other steps may repeat what a tool has returned.
+  select file ->> 'path', (file ->> 'bytes')::bigint
+  from jsonb_array_elements(case when p_kind = 'tool' then p_output -> 'files' end) as file;
+$$;
+comment on function private.stored_by_step(text, jsonb, text) is
+  'The objects that a step has stored: a large value, and the files [{path, media_type, bytes}] that a tool returned.';
+
 create function private.end_steps(p_task public.tasks, p_steps jsonb)
 returns private.task_event[]
 language plpgsql
@@ -100,6 +116,7 @@ declare
   v_step record;
   v_type text;
   v_is_skill boolean;
+  v_has_files boolean;
   v_events private.task_event[] := '{}'::private.task_event[];
 begin
   for v_step in
@@ -141,19 +158,19 @@ begin
       perform private.record_usage(v_step.usage || jsonb_build_object(
         'user_id', p_task.created_by, 'task_id', p_task.id, 'step_seq', v_step.seq, 'agent_slug', p_task.agent_slug));
     end if;
-    if v_step.data is not null or v_step.storage_path is not null then
+    v_has_files := v_step.kind = 'tool' and v_step.output ? 'files';
+    if v_step.data is not null or v_step.storage_path is not null or v_has_files then
       update public.tasks
       set intermediate_data = intermediate_data || coalesce(v_step.data, '{}'),
-          storage_paths = case
-            when v_step.storage_path is null or v_step.storage_path = any (storage_paths) then storage_paths
-            else storage_paths || v_step.storage_path
-          end
+          storage_paths = storage_paths || array(
+            select path from private.stored_by_step(v_step.kind, v_step.output, v_step.storage_path)
+            where path <> all (storage_paths)
+          )
       where id = p_task.id;
       perform private.note_stored(p_task, 'data:' || entry.key, octet_length(entry.value::text))
       from jsonb_each(coalesce(v_step.data, '{}')) as entry;
-      if v_step.storage_path is not null then
-        perform private.note_stored(p_task, v_step.storage_path, (v_step.output ->> 'bytes')::bigint);
-      end if;
+      perform private.note_stored(p_task, stored.path, stored.byte_count)
+      from private.stored_by_step(v_step.kind, v_step.output, v_step.storage_path) as stored;
     end if;
     v_type := private.step_ended_event(v_step.kind, v_step.name, v_step.state);
     if v_type is not null then
@@ -172,6 +189,7 @@ begin
         'skill_id', v_step.output -> 'skill_id',
         'key', v_step.output -> 'key',
         'storage_path', v_step.storage_path,
+        'files', case when v_has_files then v_step.output -> 'files' end,
         'usage', v_step.usage
       ))::private.task_event);
     end if;
@@ -219,7 +237,7 @@ begin
 end;
 $$;
 comment on function private.begin_again(uuid, bigint, int, jsonb) is
-  'Notes that started steps [seq] run once more by a person''s leave, which is spent by it: should this worker die too, nobody may take the leave again. Raises LEASE_LOST. Called by workers.';
+  'Notes that started steps [seq] run again with an approval, which is used up by it: should this worker die too, the approval cannot be used again. Raises LEASE_LOST. Called by workers.';
 
 create function private.note_progress(p_task public.tasks, p_goes_on boolean)
 returns void

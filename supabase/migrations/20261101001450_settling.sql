@@ -88,7 +88,7 @@ begin
 end;
 $$;
 comment on function private.finish_undisturbed(jsonb) is
-  'finish_task() for many at once, with one statement for each part of it: those whose lease holds and with whose end nothing else has to end, be told or be stored. A running task has no open review. Returns the epoch of each that it ended, by id; the others are as they were.';
+  'finish_task() for many at once, with one statement for each part of it: those whose lease holds and with whose end nothing else has to end, be notified or be stored. A running task has no open review. Returns the epoch of each that it ended, by id; the others are as they were.';
 
 create function private.finish_tasks(p_finishes jsonb)
 returns table (task_id uuid, epoch bigint, status text)

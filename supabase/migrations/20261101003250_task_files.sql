@@ -207,7 +207,7 @@ begin
 end;
 $$;
 comment on function private.describe_files(jsonb, uuid) is
-  'What a task with that owner (null: the service, which names any file) may read of the files in its input: those that the owner uploaded, and those of the owner''s jobs. Raises FILE_INVALID, FILE_NOT_FOUND, FILE_TYPE_UNSUPPORTED, FILES_TOO_LARGE. Called when a task is created or continued, and by workers before they read the files.';
+  'What a task with that owner (null: the service, which names any file) may read of the files in its input: those that the owner uploaded, and those of the owner''s jobs. Raises FILE_INVALID, FILE_NOT_FOUND, FILE_TYPE_UNSUPPORTED, FILES_TOO_LARGE. Called when a task is created or continued, when a worker opens it, and by workers before they read the files.';
 
 create function private.assert_files_are_usable(p_input jsonb, p_owner_id uuid)
 returns void
@@ -222,3 +222,34 @@ end;
 $$;
 comment on function private.assert_files_are_usable(jsonb, uuid) is
   'Raises what describe_files() raises, of an input that names files.';
+
+create function private.assert_message_files_are_usable(p_task public.tasks, p_input jsonb)
+returns void
+language plpgsql
+set search_path = ''
+as $$
+begin
+  if jsonb_typeof(p_input) <> 'object' or not p_input ? 'files' then
+    return;
+  end if;
+  perform private.assert_files_are_usable(p_input, p_task.created_by);
+  -- A model reads those of all messages, with each call.
+  perform private.describe_files(
+    (
+      select jsonb_agg(distinct named.path)
+      from (
+        select p_task.input as input
+        union all
+        select step.input from public.task_steps as step where step.task_id = p_task.id and step.kind = 'user'
+        union all
+        select p_input
+      ) as message
+      cross join jsonb_array_elements(case when jsonb_typeof(message.input) = 'object' then message.input -> 'files' end)
+        as named (path)
+    ),
+    p_task.created_by
+  );
+end;
+$$;
+comment on function private.assert_message_files_are_usable(public.tasks, jsonb) is
+  'Raises what describe_files() raises, of a message that names files and continues a task: its own files, and those of the whole transcript with them.';

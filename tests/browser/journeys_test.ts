@@ -136,7 +136,7 @@ consoleTest(
     await page.getByRole("tab", { name: "JSON" }).first().click();
     await page.getByLabel("Arguments as JSON").fill('{"limit": "many"}');
     await run.click();
-    await page.getByRole("alert").getByText("do not fit").waitFor();
+    await page.getByRole("alert").getByText("do not match").waitFor();
     await page.getByLabel("Arguments as JSON").fill('{"limit": 5}');
     await run.click();
     await page.getByRole("button", { name: "Good", exact: true }).click();

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { dirname, join, normalize } from "node:path";
+import { ERROR_CODES, isErrorCode } from "../../shared/errors/codes.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
 
 const README_LINE_LIMIT = 150;
@@ -43,6 +44,14 @@ Deno.test("llms.txt lists every page of the docs", async () => {
   const left = (await docsPages()).filter((page) => !listed.has(page) && !UNLISTED.includes(page));
 
   assert.deepEqual(left, []);
+});
+
+Deno.test("the redrive example names an error that leaves a dead letter", async () => {
+  const page = await read("docs/operations.md");
+  const code = /redrive\(id\) from dead_letters where error ->> 'code' = '(\w+)'/.exec(page)?.[1];
+
+  assert.ok(code !== undefined && isErrorCode(code), `${code} is an error code`);
+  assert.ok(ERROR_CODES[code].retryable, `${code} is retried, so that attempts can run out`);
 });
 
 Deno.test("the README fits into 150 lines", async () => {

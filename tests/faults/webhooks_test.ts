@@ -45,8 +45,8 @@ Deno.test("webhooks", async (t) => {
 
   for (
     const [claim, path, problem] of [
-      ["answers 500", "/500", "the receiver answered 500"],
-      ["does not answer", "/silent", "did not answer within 0.3 seconds"],
+      ["answers 500", "/500", "the receiver responded with 500"],
+      ["does not answer", "/silent", "did not respond within 0.3 seconds"],
       [
         "redirects to a private address",
         "/redirect",

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import { generateAsTaken } from "../../shared/llm/concessions.ts";
 import { createModelAdapter } from "../../shared/llm/create_model_adapter.ts";
-import type { ModelApi, ModelRequest } from "../../shared/llm/model_port.ts";
+import type { ModelApi, ModelMessage, ModelRequest } from "../../shared/llm/model_port.ts";
 import { request, TEST_KEY } from "./tested_model.ts";
 import { WIRE_FORMATS } from "./wire_format.ts";
 
@@ -13,24 +14,38 @@ async function sent(
   contents: readonly { readonly mediaType: string; readonly base64: string }[],
   changes: Partial<ModelRequest> = {},
 ) {
-  const bodies: string[] = [];
+  const files = contents.map((content, n) => ({ path: `u/file${n}`, content }));
+  const messages = [{ role: "user" as const, text: "Look", files }];
+  const { bodies, error } = await ask(api, { messages, ...changes });
+  return { body: bodies[0] ?? null, error };
+}
+
+/** What a provider is sent; it refuses the first `refusals` with this message. */
+async function ask(
+  api: ModelApi,
+  changes: Partial<ModelRequest>,
+  refusals: readonly string[] = [],
+) {
+  // deno-lint-ignore no-explicit-any -- each format has its own
+  const bodies: any[] = [];
   const format = WIRE_FORMATS.find((candidate) => candidate.api === api);
   const adapter = await createModelAdapter(
     { api, providerName: api, baseUrl: null, apiKey: TEST_KEY },
     {
       fetch: (_, init) => {
-        bodies.push(String(init?.body));
-        return Promise.resolve(Response.json(format?.whole({ text: "ok" })));
+        const message = refusals[bodies.push(JSON.parse(String(init?.body))) - 1];
+        return Promise.resolve(
+          message === undefined
+            ? Response.json(format?.whole({ text: "ok" }))
+            : Response.json({ error: { message } }, { status: 400 }),
+        );
       },
     },
   );
-  const files = contents.map((content, n) => ({ path: `u/file${n}`, content }));
-  const messages = [{ role: "user" as const, text: "Look", files }];
-  const asked = adapter.generate(request({ messages, ...changes }), {
-    signal: new AbortController().signal,
-  });
+  const options = { signal: new AbortController().signal };
+  const asked = generateAsTaken({ adapter, api, options }, request(changes));
   const error = await asked.then(() => null, (reason) => reason);
-  return { body: bodies[0] === undefined ? null : JSON.parse(bodies[0]), error };
+  return { bodies, error };
 }
 
 Deno.test("anthropic: images and PDFs are blocks before the text", async () => {
@@ -103,5 +118,121 @@ for (
     assert.equal(body, null);
     assert.equal(error?.code, "FILE_TYPE_UNSUPPORTED");
     assert.equal(error?.isRetryable, false);
+  });
+}
+
+/** A turn of two calls: the first returned an image and a PDF, the second text alone. */
+function turnWithFiles(contents: readonly (typeof IMAGE)[] = [IMAGE, PDF]): ModelMessage[] {
+  const files = contents.map((content, n) => ({ path: `j/t/_step-2-${n + 1}.x`, content }));
+  const calls = ["draw", "look"].map((name) => ({ call_id: `id_${name}`, name, arguments: {} }));
+  return [
+    { role: "user", text: "Draw" },
+    { role: "assistant", text: "", tool_calls: calls },
+    { role: "tool", call_id: "id_draw", name: "draw", text: "Drawn", is_error: false, files },
+    { role: "tool", call_id: "id_look", name: "look", text: "Seen", is_error: false },
+  ];
+}
+
+Deno.test("anthropic: files of a tool's result are blocks within it", async () => {
+  const { bodies: [body] } = await ask("anthropic", { messages: turnWithFiles() });
+
+  const [draw, look] = body.messages.at(-1).content;
+  assert.deepEqual(draw.content, [
+    { type: "text", text: "Drawn" },
+    {
+      type: "image",
+      source: { type: "base64", media_type: "image/png", data: IMAGE.base64 },
+    },
+    {
+      type: "document",
+      title: "_step-2-2.x",
+      source: { type: "base64", media_type: "application/pdf", data: PDF.base64 },
+    },
+  ]);
+  assert.deepEqual(look.content, [{ type: "text", text: "Seen" }]);
+});
+
+Deno.test("google: files of a tool's result stand beside its response", async () => {
+  const { bodies: [body] } = await ask("google", { messages: turnWithFiles() });
+
+  assert.deepEqual(body.contents.at(-1), {
+    role: "user",
+    parts: [
+      { functionResponse: { name: "draw", response: { output: "Drawn" } } },
+      { inlineData: { mimeType: "image/png", data: IMAGE.base64 } },
+      { inlineData: { mimeType: "application/pdf", data: PDF.base64 } },
+      { functionResponse: { name: "look", response: { output: "Seen" } } },
+    ],
+  });
+});
+
+Deno.test("openai: files of a turn's results follow all of them in a message of the user", async () => {
+  const { bodies: [body] } = await ask("openai", { messages: turnWithFiles() });
+
+  const [draw, look, shown] = body.messages.slice(-3);
+  assert.deepEqual([draw.role, draw.content], ["tool", "Drawn"]);
+  assert.deepEqual([look.role, look.content], ["tool", "Seen"]);
+  assert.equal(shown.role, "user");
+  assert.deepEqual(shown.content.map(({ type }: { type: string }) => type), [
+    "text",
+    "image_url",
+    "text",
+    "file",
+  ]);
+  assert.match(shown.content[0].text, /_step-2-1\.x/);
+  assert.equal(shown.content[1].image_url.url, `data:image/png;base64,${IMAGE.base64}`);
+});
+
+Deno.test("openai: in the Responses format they are parts of the call's output", async () => {
+  const { bodies: [body] } = await ask("openai", {
+    messages: turnWithFiles(),
+    providerTools: ["web_search"],
+  });
+
+  const [draw, look] = body.input.slice(-2);
+  assert.deepEqual(draw.output, [
+    { type: "input_text", text: "Drawn" },
+    { type: "input_image", image_url: `data:image/png;base64,${IMAGE.base64}`, detail: "auto" },
+    {
+      type: "input_file",
+      filename: "_step-2-2.x",
+      file_data: `data:application/pdf;base64,${PDF.base64}`,
+    },
+  ]);
+  assert.equal(look.output, "Seen");
+});
+
+for (const { api } of WIRE_FORMATS) {
+  Deno.test(`${api}: a tool's file of a type that the model does not take is only named`, async () => {
+    const tiff = { mediaType: "image/tiff", base64: btoa("an image") };
+
+    const { bodies, error } = await ask(api, { messages: turnWithFiles([tiff]) });
+
+    assert.equal(error, null);
+    const sentText = JSON.stringify(bodies);
+    assert.match(sentText, /_step-2-1\.x is not shown: this model takes no image\/tiff/);
+    assert.ok(!sentText.includes(tiff.base64));
+  });
+
+  Deno.test(`${api}: a model that refuses a tool's files is asked again without them`, async () => {
+    const refusals = ["image input is not supported by this model"];
+
+    const { bodies, error } = await ask(api, { messages: turnWithFiles() }, refusals);
+
+    assert.equal(error, null);
+    assert.equal(bodies.length, 2);
+    assert.ok(JSON.stringify(bodies[0]).includes(IMAGE.base64));
+    assert.ok(!JSON.stringify(bodies[1]).includes(IMAGE.base64));
+    assert.match(JSON.stringify(bodies[1]), /_step-2-1\.x is not shown: the model has refused it/);
+  });
+
+  Deno.test(`${api}: a refusal of the user's own files is not passed over`, async () => {
+    const files = [{ path: "u/a.png", content: IMAGE }];
+    const messages: ModelMessage[] = [{ role: "user", text: "Look", files }];
+
+    const { bodies, error } = await ask(api, { messages }, ["could not process image"]);
+
+    assert.equal(bodies.length, 1);
+    assert.equal(error?.code, "MODEL_REQUEST_INVALID");
   });
 }

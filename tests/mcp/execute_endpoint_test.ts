@@ -134,14 +134,17 @@ Deno.test("mcp-execute keeps to its contract", async (t) => {
       const reported = answerSchema.parse((await post(failing)).body);
       const unreachable = await post(dead);
 
-      const told = asJsonObject(reported.structuredContent?.error);
-      assert.deepEqual([reported.error_code, told.code], ["EXCEEDED_RETRIES", "EXCEEDED_RETRIES"]);
+      const reportedError = asJsonObject(reported.structuredContent?.error);
+      assert.deepEqual([reported.error_code, reportedError.code], [
+        "EXCEEDED_RETRIES",
+        "EXCEEDED_RETRIES",
+      ]);
       assert.ok((reported.consecutive_failures ?? 0) > 3);
-      assert.equal(told.message, "No ink left");
-      assert.match(String(told.hint), /do not call it again in the same way/);
+      assert.equal(reportedError.message, "No ink left");
+      assert.match(String(reportedError.hint), /do not call it again in the same way/);
       const { code, message, details } = refused(unreachable);
       assert.deepEqual([unreachable.status, code], [422, "EXCEEDED_RETRIES"]);
-      assert.match(message, /'dead' cannot be used now.*mcp_url/);
+      assert.match(message, /'dead' is not available now.*mcp_url/);
       assert.doesNotMatch(message, /EXCEEDED_RETRIES/);
       const { error_code, consecutive_failures } = jsonObject.parse(details);
       assert.deepEqual([error_code, consecutive_failures], ["TOOL_UNAVAILABLE", 3]);
@@ -209,7 +212,7 @@ Deno.test("mcp-execute keeps to its contract", async (t) => {
 
     assert.ok(!servers.some(({ slug }) => slug === "artifacts"));
     assert.deepEqual([alone.status, refused(alone).code], [404, "TOOL_NOT_FOUND"]);
-    assert.match(refused(alone).message, /in a task alone/);
+    assert.match(refused(alone).message, /only available to agents inside a task/);
     assert.doesNotMatch(JSON.stringify(last.result), /artifacts__/);
     assert.equal(direct.status, 404);
   });

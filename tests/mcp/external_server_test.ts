@@ -128,7 +128,7 @@ Deno.test("a registered server is passed through as it is", async (t) => {
       const { last } = await send({ path: "/dead", method: "tools/list", era });
 
       assert.equal(last.error?.code, -32603);
-      assert.match(last.error?.message ?? "", /'dead' cannot be used now/);
+      assert.match(last.error?.message ?? "", /'dead' is not available now/);
     }
   });
 

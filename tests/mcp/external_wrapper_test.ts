@@ -12,7 +12,7 @@ import { connectSdkClient } from "./sdk_client.ts";
 const TOKEN = "tok_c4n4ry_wrapped_0123456789";
 const ENDPOINT = "/functions/v1/mcp-execute";
 
-/** A way to misbehave: what `tools/call` answers, and what callers are then told. */
+/** A misbehavior: the answer of `tools/call`, and what callers then see. */
 interface Misbehaviour {
   readonly slug: string;
   readonly answer: () => Response | Promise<Response>;
@@ -32,15 +32,15 @@ const MISBEHAVIOURS: readonly Misbehaviour[] = [
     answer: () => new Promise((resolve) => setTimeout(() => resolve(new Response()), 2_000)),
     code: "TOOL_TIMEOUT",
     status: 504,
-    message: /'slow' gave no answer within 400 ms/,
-    original: /'slow' gave no answer within 400 ms/,
+    message: /'slow' did not respond within 400 ms/,
+    original: /'slow' did not respond within 400 ms/,
   },
   {
     slug: "broken",
     answer: () => new Response("<h1>Out of ink</h1>", { status: 500 }),
     code: "TOOL_UNAVAILABLE",
     status: 502,
-    message: /'broken' gave no answer that can be read \(HTTP 500\)/,
+    message: /'broken' returned an unreadable response \(HTTP 500\)/,
     original: /Out of ink/,
   },
   {
@@ -48,7 +48,7 @@ const MISBEHAVIOURS: readonly Misbehaviour[] = [
     answer: () => new Response("<h1>Welcome</h1>", { headers: { "content-type": "text/html" } }),
     code: "TOOL_UNAVAILABLE",
     status: 502,
-    message: /'page' gave no answer that can be read \(not the Model Context Protocol/,
+    message: /'page' returned an unreadable response \(not the Model Context Protocol/,
     original: /text\/html/,
   },
   {
@@ -56,7 +56,7 @@ const MISBEHAVIOURS: readonly Misbehaviour[] = [
     answer: () => new Response("{", { headers: { "content-type": "application/json" } }),
     code: "TOOL_UNAVAILABLE",
     status: 502,
-    message: /'garbage' gave no answer that can be read/,
+    message: /'garbage' returned an unreadable response/,
     original: /JSON/,
   },
   {
@@ -192,7 +192,7 @@ Deno.test("a server of external-mcps.yaml, wrapped", async (t) => {
     }
   });
 
-  await t.step("an error of the tool's own is told in its words, without secrets", async () => {
+  await t.step("the tool's own error is reported in its words, without secrets", async () => {
     const { http, mcp } = await call("notes", "fail", { with: TOKEN });
 
     for (const meta of [asJsonObject(http._meta), asJsonObject(mcp._meta)]) {
@@ -225,10 +225,10 @@ Deno.test("a server of external-mcps.yaml, wrapped", async (t) => {
       }
       const toldOverHttp = status === 200 ? answer.http._meta : overHttp.details;
       const toldOverMcp = code === "TOOL_RATE_LIMITED" ? overMcp.details : answer.mcp._meta;
-      for (const told of [asJsonObject(toldOverHttp), asJsonObject(toldOverMcp)]) {
-        assert.equal(told.external_error, true);
-        assert.match(String(told.original_error), original);
-        assert.ok(String(told.original_error).length <= 1_000);
+      for (const reported of [asJsonObject(toldOverHttp), asJsonObject(toldOverMcp)]) {
+        assert.equal(reported.external_error, true);
+        assert.match(String(reported.original_error), original);
+        assert.ok(String(reported.original_error).length <= 1_000);
       }
       assert.ok(!JSON.stringify(answer).includes(TOKEN));
     });

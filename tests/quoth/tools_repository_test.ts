@@ -93,7 +93,7 @@ Deno.test("a repository is followed, found and linked through the endpoints of t
     assert.equal(refused?.code, "FILE_UNREADABLE");
   });
 
-  await t.step("a file that is no document is told from one that is not there", async () => {
+  await t.step("a file that is not a document is distinguished from a missing one", async () => {
     const { notices } = await search("moths");
     const { code, text } = await attempt(ada.send, "quoth_read_doc", {
       filePath: "photo.md",
@@ -217,7 +217,7 @@ Deno.test("a repository is followed, found and linked through the endpoints of t
   });
 
   await t.step("an embedder that knows English alone says so", async () => {
-    assert.match((await search("owls")).notices.join(" "), /knows English only: ask in English/);
+    assert.match((await search("owls")).notices.join(" "), /supports English only: ask in English/);
 
     await sql`update public.projects set language = 'spanish' where id = ${projectId}::uuid`;
     assert.match((await search("owls")).notices.join(" "), /but the documents are spanish/);
@@ -226,18 +226,18 @@ Deno.test("a repository is followed, found and linked through the endpoints of t
 
   await t.step("whatever keeps the embedder from serving, the answer says it", async () => {
     const kinds = [
-      ["down", /words alone: EMBEDDER_UNAVAILABLE: .*HTTP 503/],
-      ["silent", /words alone: EMBEDDER_UNAVAILABLE: .*did not answer within 10 s/],
-      ["quota", /words alone: EMBEDDER_QUOTA_EXHAUSTED: .*used up until 20\d\d-\d\d-\d\dT/],
+      ["down", /words only: EMBEDDER_UNAVAILABLE: .*HTTP 503/],
+      ["silent", /words only: EMBEDDER_UNAVAILABLE: .*did not answer within 10 s/],
+      ["quota", /words only: EMBEDDER_QUOTA_EXHAUSTED: .*used up until 20\d\d-\d\d-\d\dT/],
       [
         "refused",
-        /words alone: EMBEDDER_REFUSED: .*Key revoked \(HTTP 401\); it is asked again at 20/,
+        /words only: EMBEDDER_REFUSED: .*Key revoked \(HTTP 401\); the next try is at 20/,
       ],
     ] as const;
     for (const [mode, notice] of kinds) {
       model.mode = mode;
       const first = await search("owls hoot");
-      // Of what lasts, the second is told without asking the embedder.
+      // A lasting failure is reported the second time without asking the embedder.
       const requests = model.requestCount;
       const second = mode === "quota" || mode === "refused" ? await search("owls hoot") : first;
       assert.equal(model.requestCount, requests);
@@ -275,7 +275,7 @@ Deno.test("a repository is followed, found and linked through the endpoints of t
     }
     assert.equal(embeddedAgain.mode, "hybrid");
     assert.equal(byWords.mode, "lexical_only");
-    assert.match(byWords.notices.join(" "), /words alone: EMBEDDER_NOT_FOUND/);
+    assert.match(byWords.notices.join(" "), /words only: EMBEDDER_NOT_FOUND/);
   });
 
   await t.step("the token has read the repository, and stands nowhere in clear", async () => {

@@ -391,6 +391,12 @@ export async function executeSqlSteps(t: Deno.TestContext, db: "pglite" | "nativ
       assert.match(answer.error?.message ?? "", /function public\.lower/);
     });
 
+    await t.step("a text that is no statement is called so", async () => {
+      const { answer } = await call(alice, { sql: "selec 1 fro products", dry_run: false });
+
+      assert.equal(answer.error?.code, "SQL_INVALID");
+    });
+
     await t.step("functional notation does not reach functions of the project", async () => {
       await sql.unsafe(`create function public.everything(products) returns text
         language sql security definer as 'select string_agg(title, '','') from public.todos'`);

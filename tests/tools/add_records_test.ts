@@ -98,8 +98,8 @@ Deno.test("add_records maps, checks and adds records as the caller", async (t) =
     assert.equal(isError, true);
     assert.equal(errorCode, "TOOL_ARGUMENTS_INVALID");
     assert.deepEqual(problems, [
-      'null null: "colour" is no column.',
-      "null id: The database numbers this column: leave it out.",
+      'null null: "colour" is not a column.',
+      "null id: The database numbers this column: omit it.",
       '2 customer_id: "x" is not a whole number.',
       "2 unit_price: 12345 is not a number that fits numeric(6,2).",
       '2 mood: "calmer" is not one of "Calm".',

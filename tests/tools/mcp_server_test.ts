@@ -248,7 +248,7 @@ async function scenarios(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
       assert.equal(keys.length, 3);
       assert.ok(
         typeof keys[0] === "string" && new Set(keys).size === 1,
-        "told apart from new calls",
+        "distinguished from new calls",
       );
     } finally {
       await server.stop();
@@ -382,7 +382,7 @@ async function scenarios(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
       const outcome = await gateway.call(callOf(tool, caller, { search_value: "x" }), noAbort());
 
       assert.ok(outcome.kind === "answered" && outcome.errorCode === "TOOL_ARGUMENTS_INVALID");
-      assert.match(outcome.text, /\$\.searchValue: it is required and missing/);
+      assert.match(outcome.text, /\$\.searchValue: it is required but missing/);
       assert.match(outcome.text, /did you mean 'searchValue'/);
       assert.equal(server.seen.length, 0);
       assert.equal((await executionOf(outcome)).error_type, "validation_error");
@@ -402,7 +402,7 @@ async function scenarios(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
       const offered = await gateway.listAgentTools(caller, noAbort());
 
       assert.ok(first.kind === "answered" && first.isError);
-      assert.match(first.text, /nobody has approved that yet/);
+      assert.match(first.text, /the change is not approved yet/);
       assert.ok(next.kind === "answered" && next.errorCode === "TOOL_DEFINITION_CHANGED");
       assert.equal(next.status, 409);
       const { definition_hash: hash } = asJsonObject(next.details);

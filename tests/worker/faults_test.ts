@@ -103,7 +103,7 @@ Deno.test("no fault loses a task or runs a finished step again", async (t) => {
       },
     );
 
-    await t.step("a person's leave to call again is not taken twice", async () => {
+    await t.step("an approval of another call is not used twice", async () => {
       let callCount = 0;
       const parts = {
         tools: [toolNamed("pay")],
@@ -158,24 +158,27 @@ Deno.test("no fault loses a task or runs a finished step again", async (t) => {
       },
     );
 
-    await t.step("an outcome that stays unknown after a yes is told to the model", async () => {
-      const worker = swarm.startWorker({
-        tools: [toolNamed("pay")],
-        model: (call) => turnNumber(call) === 0 ? { calls: [ask("pay")] } : complete,
-        callTool: () => {
-          return lostAnswer();
-        },
-      });
-      const taskId = await swarm.createTask();
-      await swarm.until(taskId, "needs_human_review");
+    await t.step(
+      "an outcome that stays unknown after an approval is reported to the model",
+      async () => {
+        const worker = swarm.startWorker({
+          tools: [toolNamed("pay")],
+          model: (call) => turnNumber(call) === 0 ? { calls: [ask("pay")] } : complete,
+          callTool: () => {
+            return lostAnswer();
+          },
+        });
+        const taskId = await swarm.createTask();
+        await swarm.until(taskId, "needs_human_review");
 
-      await swarm.sql`select public.respond_to_review(${taskId}::uuid, true, '{}', null)`;
-      await swarm.until(taskId, "completed");
+        await swarm.sql`select public.respond_to_review(${taskId}::uuid, true, '{}', null)`;
+        await swarm.until(taskId, "completed");
 
-      const [, pay] = await swarm.steps(taskId);
-      assert.match(String(pay?.output.text), /again its outcome is unknown/);
-      await worker.stop();
-    });
+        const [, pay] = await swarm.steps(taskId);
+        assert.match(String(pay?.output.text), /its outcome is still unknown/);
+        await worker.stop();
+      },
+    );
 
     await t.step("a worker that lost its lease stops and can write nothing", async () => {
       let refusals = 0;
@@ -369,6 +372,36 @@ Deno.test("no fault loses a task or runs a finished step again", async (t) => {
       assert.equal(task.attempts, 0);
       await worker.stop();
     });
+
+    await t.step(
+      "a failing task is logged with the code and the message of its error",
+      async () => {
+        const logged: unknown[] = [];
+        const worker = swarm.startWorker({
+          model: () => {
+            throw new SwarmError(
+              "MODEL_UNAVAILABLE",
+              "Cannot reach the model: it is being renewed",
+            );
+          },
+          log: (level, event, fields) => {
+            if (event === "task.failing") logged.push({ level, ...fields });
+          },
+        });
+        const taskId = await swarm.createTask();
+        await waitFor(() => logged.length > 0, { what: "the failure to be logged" });
+
+        assert.deepEqual(logged[0], {
+          level: "warn",
+          task_id: taskId,
+          code: "MODEL_UNAVAILABLE",
+          message: "Cannot reach the model: it is being renewed",
+          origin: undefined,
+        });
+        await worker.stop();
+        await swarm.sql`select public.cancel_task(${taskId}::uuid)`;
+      },
+    );
 
     await t.step("an error without a code fails the task without its text", async () => {
       const worker = swarm.startWorker({

@@ -260,7 +260,7 @@ Deno.test("a worker runs tasks to their end", async (t) => {
         `${prefix}/big.txt`,
         `${prefix}/report.md`,
       ]);
-      const stored = new Map(worker.artifacts.map(({ path, text }) => [path, text]));
+      const stored = new Map(worker.artifacts.map(({ path, body }) => [path, body]));
       assert.equal(stored.get(`${prefix}/big.txt`), large);
       await worker.stop();
     });
@@ -285,7 +285,7 @@ Deno.test("a worker runs tasks to their end", async (t) => {
         assert.match(result, /"bytes": 80000/);
         assert.match(result, /_output\.txt/);
         assert.ok(result.length < 20_000);
-        assert.equal(worker.artifacts[0]?.text, output);
+        assert.equal(worker.artifacts[0]?.body, output);
         await worker.stop();
       },
     );
@@ -349,6 +349,10 @@ Deno.test("a worker runs tasks to their end", async (t) => {
       assert.match(results[0] ?? "", /Test well\.[^]*- run\.py \(to read; it cannot run\)\n- tips/);
       assert.equal(results[1], "Be bold");
       assert.match(results[2] ?? "", /It has: tips\.md/);
+      const codes = await swarm.sql`
+        select output ->> 'error_code' as code from public.task_steps
+        where task_id = ${taskId} and output ->> 'error_code' is not null`;
+      assert.deepEqual(codes.map(({ code }) => code), ["SKILL_RESOURCE_NOT_FOUND"]);
       assert.ok((await swarm.events(taskId)).includes("skill.loaded"));
       await worker.stop();
     });

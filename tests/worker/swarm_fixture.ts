@@ -1,5 +1,7 @@
+import { textBlock } from "../../shared/content_block.ts";
 import { definedOnly } from "../../shared/defined_only.ts";
 import type { ModelAnswer } from "../../shared/llm/model_port.ts";
+import type { Logger } from "../../shared/log/logger.ts";
 import { createSql, type Sql } from "../../shared/db/sql_client.ts";
 import type { JsonObject, JsonValue } from "../../shared/json.ts";
 import { NO_TELEMETRY, type Telemetry } from "../../shared/telemetry/telemetry.ts";
@@ -44,7 +46,11 @@ export interface WorkerParts {
   readonly model?: ModelScript;
   readonly tools?: readonly AgentTool[];
   readonly callTool?: ToolScript;
-  /** Instead of `tools` and `callTool`. */
+  readonly relay?: ToolGateway["relay"];
+  /** @default keeps what is put in `artifacts` */
+  readonly artifacts?: TaskPorts["artifacts"];
+  readonly describeFiles?: TaskPorts["describeFiles"];
+  /** Instead of `tools`, `callTool` and `relay`. */
   readonly gateway?: ToolGateway;
   readonly telemetry?: Pick<Telemetry, "openRun">;
   readonly store?: (store: TaskStore) => TaskStore;
@@ -54,6 +60,7 @@ export interface WorkerParts {
   readonly idleSeconds?: number;
   readonly slots?: number;
   readonly listen?: ListenForWork;
+  readonly log?: Logger;
   /** Milliseconds of the worker's clock in one of the test's; what it sleeps is not affected. @default 1 */
   readonly clockRate?: number;
 }
@@ -243,16 +250,19 @@ export class Swarm {
           return await parts.callTool(request, signal);
         },
         ...NO_CATALOGUE,
+        relay: parts.relay ?? unexpected,
       },
-      artifacts: {
+      artifacts: parts.artifacts ?? {
         put: (artifact) => {
           artifacts.push(artifact);
           return Promise.resolve();
         },
       },
+      describeFiles: parts.describeFiles ??
+        (() => Promise.reject(new TypeError("no file was expected"))),
       clock,
       telemetry: parts.telemetry ?? NO_TELEMETRY,
-      log: () => {},
+      log: parts.log ?? (() => {}),
     };
     const worker = createTaskWorker({
       id: crypto.randomUUID(),
@@ -282,13 +292,12 @@ export class Swarm {
 /** What a worker never asks of the gateway. */
 const NO_CATALOGUE: Pick<
   ToolGateway,
-  "listServers" | "listServerTools" | "findConnection" | "prepare" | "relay"
+  "listServers" | "listServerTools" | "findConnection" | "prepare"
 > = {
   listServers: unexpected,
   listServerTools: unexpected,
   findConnection: unexpected,
   prepare: unexpected,
-  relay: unexpected,
 };
 
 function unexpected(): Promise<never> {
@@ -300,9 +309,11 @@ export function answered(text: string, parts: Partial<JsonObject> = {}): ToolCal
   return {
     kind: "answered",
     text,
+    content: [textBlock(text)],
     isError: false,
     executionId: crypto.randomUUID(),
     feedbackToken: "feedback",
+    status: 200,
     ...parts,
   } as ToolCallOutcome;
 }

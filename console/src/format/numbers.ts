@@ -1,4 +1,5 @@
 const COUNT = new Intl.NumberFormat("en");
+const NUMBER = new Intl.NumberFormat("en", { maximumFractionDigits: 6 });
 const COMPACT = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
 const PERCENT = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 1 });
 const MICRO = 1_000_000;
@@ -6,6 +7,11 @@ const MICRO = 1_000_000;
 /** A whole number with separators; nothing known is a dash. */
 export function formatCount(count: number | null | undefined): string {
   return count === null || count === undefined ? "–" : COUNT.format(count);
+}
+
+/** Any number with separators, and with as many digits as it has, up to six. */
+export function formatNumber(amount: number | null | undefined): string {
+  return amount === null || amount === undefined ? "–" : NUMBER.format(amount);
 }
 
 /** A large number in a narrow column, such as `12.3K`. */

@@ -3,6 +3,7 @@ import { useInfiniteQuery, useQuery } from "@tanstack/vue-query";
 import { computed, type Ref } from "vue";
 import { projectClient } from "../project/project_client.ts";
 import { dataOf } from "../project/request_error.ts";
+import { localDayStart } from "./job_filters.ts";
 
 const PAGE_SIZE = 50;
 const COLUMNS = "id,mcp_name,tool_name,tool_version,status,error_message,execution_time_ms," +
@@ -29,6 +30,9 @@ export interface CallFilters {
   readonly server: string;
   readonly tool: string;
   readonly status: string;
+  /** A local day, such as `2026-11-22`, or empty. */
+  readonly from: string;
+  readonly to: string;
 }
 
 /** The user's calls, newest first, page by page. */
@@ -36,13 +40,15 @@ export function useCalls(filters: Ref<CallFilters>) {
   return useInfiniteQuery({
     queryKey: computed(() => ["calls", filters.value]),
     queryFn: async ({ pageParam }) => {
-      const { server, tool, status } = filters.value;
+      const { server, tool, status, from, to } = filters.value;
       let request = projectClient().from("mcp_executions").select(COLUMNS)
         .order("created_at", { ascending: false }).order("id", { ascending: false })
         .limit(PAGE_SIZE);
       if (server !== "") request = request.eq("mcp_name", server);
       if (tool !== "") request = request.eq("tool_name", tool);
       if (status !== "") request = request.eq("status", status);
+      if (from !== "") request = request.gte("created_at", localDayStart(from));
+      if (to !== "") request = request.lt("created_at", localDayStart(to, 1));
       if (pageParam !== null) {
         const { at, id } = pageParam;
         request = request.or(`created_at.lt."${at}",and(created_at.eq."${at}",id.lt.${id})`);

@@ -32,16 +32,22 @@ export function useCreateJob() {
 
 /** Ends a job with everything under it. */
 export function useCancelJob() {
-  return useJobMutation(async (jobId: string) =>
-    dataOf(await projectClient().rpc("cancel_task", { p_master_task_id: jobId }))
-  );
+  return useJobMutation(cancelJob);
+}
+
+/** As {@linkcode useCancelJob}, for many jobs: nothing is read again after each. @throws RequestError */
+export async function cancelJob(jobId: string): Promise<number> {
+  return dataOf(await projectClient().rpc("cancel_task", { p_master_task_id: jobId }));
 }
 
 /** Lets a task that failed or was cancelled go on. */
 export function useRetryTask() {
-  return useJobMutation(async (taskId: string) =>
-    dataOf(await projectClient().rpc("retry_task", { p_task_id: taskId }))
-  );
+  return useJobMutation(retryTask);
+}
+
+/** As {@linkcode useRetryTask}, for many tasks. @throws RequestError */
+export async function retryTask(taskId: string): Promise<string> {
+  return dataOf(await projectClient().rpc("retry_task", { p_task_id: taskId }));
 }
 
 /** Where a fork begins, and what is different in it. */

@@ -1,29 +1,37 @@
 import type { LocationQuery, LocationQueryRaw } from "vue-router";
+import { text } from "./address.ts";
 
 /** What a list of jobs is limited to. */
 export interface JobFilters {
   readonly status: readonly string[];
   readonly agent: string;
-  /** `key=value` */
+  /** `key=value`, several separated by commas. */
   readonly metadata: string;
   /** The beginning of an id. */
   readonly id: string;
   /** A local day, such as `2026-11-22`. */
   readonly from: string;
   readonly to: string;
+  /** In US dollars, as a person writes it. */
+  readonly minCost: string;
+  readonly maxCost: string;
 }
 
 const ID_PREFIX = /^[0-9a-f-]{1,36}$/i;
+const MICRO = 1_000_000;
 
 /** Reads the filters of an address; what is malformed limits nothing. */
 export function filtersOf(query: LocationQuery): JobFilters {
+  const id = text(query.id).toLowerCase();
   return {
     status: text(query.status).split(",").filter(Boolean),
     agent: text(query.agent),
     metadata: text(query.metadata),
-    id: ID_PREFIX.test(text(query.id)) ? text(query.id).toLowerCase() : "",
-    from: day(query.from),
-    to: day(query.to),
+    id: ID_PREFIX.test(id) ? id : "",
+    from: dayOf(query.from),
+    to: dayOf(query.to),
+    minCost: amountOf(query.minCost),
+    maxCost: amountOf(query.maxCost),
   };
 }
 
@@ -37,11 +45,19 @@ export function queryOf(filters: JobFilters): LocationQueryRaw {
   };
 }
 
-/** Splits `key=value`; null when it is not of this form. */
-export function metadataPair(filter: string): { key: string; value: string } | null {
-  const at = filter.indexOf("=");
-  if (at < 1) return null;
-  return { key: filter.slice(0, at).trim(), value: filter.slice(at + 1).trim() };
+/** The pairs of `key=value, key=value`; what is not of this form is left out. */
+export function metadataPairs(filter: string): Record<string, string> {
+  const pairs = filter.split(",").flatMap((part): [string, string][] => {
+    const at = part.indexOf("=");
+    const key = part.slice(0, Math.max(at, 0)).trim();
+    return key === "" ? [] : [[key, part.slice(at + 1).trim()]];
+  });
+  return Object.fromEntries(pairs);
+}
+
+/** An amount in US dollars in millionths. */
+export function microUsdOf(amount: string): number {
+  return Math.round(Number(amount) * MICRO);
 }
 
 /** Midnight where the reader is, as a moment; `addDays` moves it. */
@@ -51,11 +67,13 @@ export function localDayStart(localDay: string, addDays = 0): string {
   return date.toISOString();
 }
 
-function day(value: LocationQuery[string] | undefined): string {
+/** A day of an address; empty for anything else. */
+export function dayOf(value: LocationQuery[string] | undefined): string {
   const given = text(value);
   return /^\d{4}-\d\d-\d\d$/.test(given) && !Number.isNaN(Date.parse(given)) ? given : "";
 }
 
-function text(value: LocationQuery[string] | undefined): string {
-  return typeof value === "string" ? value : "";
+function amountOf(value: LocationQuery[string] | undefined): string {
+  const given = text(value).replace(/^\$/, "");
+  return /^\d{1,9}(\.\d{1,6})?$/.test(given) ? given : "";
 }

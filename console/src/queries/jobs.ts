@@ -4,7 +4,7 @@ import { computed, type Ref } from "vue";
 import type { Json } from "../../../shared/db/database.types.ts";
 import { projectClient } from "../project/project_client.ts";
 import { dataOf } from "../project/request_error.ts";
-import { type JobFilters, localDayStart, metadataPair } from "./job_filters.ts";
+import { type JobFilters, localDayStart, metadataPairs, microUsdOf } from "./job_filters.ts";
 import { listPollMs } from "./user_events.ts";
 
 /** Jobs of one request. */
@@ -77,15 +77,37 @@ async function readJobs(filters: JobFilters, before: Cursor | null): Promise<Job
   );
 }
 
+/** At most this many jobs are acted on at once; it is the longest page of `list_jobs`. */
+export const BATCH_LIMIT = 1_000;
+
+/** The newest jobs of any of these statuses that fit the filters, at most `BATCH_LIMIT`. */
+export async function readMatchingJobs(
+  filters: JobFilters,
+  statuses: readonly string[],
+): Promise<JobSummary[]> {
+  const wanted = statuses.filter((status) =>
+    filters.status.length === 0 || filters.status.includes(status)
+  );
+  if (wanted.length === 0) return [];
+  return dataOf(
+    await projectClient().rpc("list_jobs", {
+      p_filters: requestOf({ ...filters, status: wanted }),
+      p_limit: BATCH_LIMIT,
+    }),
+  );
+}
+
 /** The filters as `list_jobs` and `job_counts` take them. */
 export function requestOf(filters: JobFilters): Record<string, Json> {
-  const pair = metadataPair(filters.metadata);
+  const metadata = metadataPairs(filters.metadata);
   return {
     ...(filters.status.length === 0 ? {} : { status: [...filters.status] }),
     ...(filters.agent === "" ? {} : { agent: filters.agent }),
-    ...(pair === null ? {} : { metadata: { [pair.key]: pair.value } }),
+    ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
     ...(filters.id === "" ? {} : { id_prefix: filters.id }),
     ...(filters.from === "" ? {} : { created_from: localDayStart(filters.from) }),
     ...(filters.to === "" ? {} : { created_to: localDayStart(filters.to, 1) }),
+    ...(filters.minCost === "" ? {} : { min_cost_micro_usd: microUsdOf(filters.minCost) }),
+    ...(filters.maxCost === "" ? {} : { max_cost_micro_usd: microUsdOf(filters.maxCost) }),
   };
 }

@@ -2,7 +2,7 @@
 export class FailureStreaks {
   readonly #asked = new Set<string>();
 
-  /** Notes how a call of a tool ended; true when its user is to be asked now. */
+  /** Notes how a call of a tool, `server.tool`, ended; true when its user is to be asked now. */
   note(tool: string, { isError, errorCode }: {
     readonly isError: boolean;
     readonly errorCode: string | null;
@@ -16,3 +16,6 @@ export class FailureStreaks {
     return true;
   }
 }
+
+/** The streaks of whoever is signed in: another panel for the same tool does not ask again. */
+export const failureStreaks = new FailureStreaks();

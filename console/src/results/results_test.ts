@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { tableToCsv, tableToJson, tableToMarkdown } from "./export_table.ts";
 import { findTable } from "./find_table.ts";
-import { FailureStreaks } from "./failure_streak.ts";
+import { chartOfTable, drawableColumns } from "./chart_of_table.ts";
+import { FailureStreaks, failureStreaks } from "./failure_streak.ts";
 
 describe("findTable()", () => {
   test("reads the columns and rows of a statement", () => {
@@ -52,6 +53,26 @@ describe("exports", () => {
   });
 });
 
+describe("the chart of a table", () => {
+  const table = findTable([{ id: 1, agent: "a", cost: 5 }, { id: 2, agent: "b", cost: null }]);
+  if (table === null) throw new Error("There is no table");
+
+  test("draws numbers against the column that names the rows", () => {
+    expect(drawableColumns(table)).toEqual([0, 2]);
+    expect(chartOfTable(table, 2)).toEqual({
+      name: "cost",
+      labels: ["a", "b"],
+      amounts: [5, null],
+    });
+  });
+
+  test("is not offered where there is nothing to compare", () => {
+    expect(drawableColumns({ ...table, rows: table.rows.slice(0, 1) })).toEqual([]);
+    const many = Array.from({ length: 500 }, () => table.rows[0] ?? []);
+    expect(drawableColumns({ ...table, rows: many })).toEqual([]);
+  });
+});
+
 describe("FailureStreaks", () => {
   const failed = { isError: true, errorCode: "EXCEEDED_RETRIES" };
 
@@ -63,5 +84,10 @@ describe("FailureStreaks", () => {
     expect(streaks.note("b", failed)).toBe(true);
     streaks.note("a", { isError: false, errorCode: null });
     expect(streaks.note("a", failed)).toBe(true);
+  });
+
+  test("is one for the whole page, whatever panel runs the tool", () => {
+    expect(failureStreaks.note("notes.search", failed)).toBe(true);
+    expect(failureStreaks.note("notes.search", failed)).toBe(false);
   });
 });

@@ -14,25 +14,25 @@ import { toUnitVector } from "./unit_vector.ts";
 
 const DIMENSIONS = 768;
 
-/** What embedders need of the world. */
+/** The dependencies of embedders. */
 export interface EmbedderPorts {
   readonly transport: EmbeddingTransport;
   /** @default the edge runtime's own models */
   readonly openBuiltInSession?: OpenBuiltInSession;
-  /** Told what each answered request of a provider that bills used. */
+  /** Called with the usage of each answered request of a billing provider. */
   readonly onUsage?: (usage: EmbeddingUsage) => void;
 }
 
-/** What one request used. */
+/** The usage of one request. */
 export interface EmbeddingUsage {
   /** `llm_providers.name`. */
   readonly provider: string;
   readonly model: string;
-  /** Of a provider that does not count them, estimated at four characters each. */
+  /** Estimated at four characters each if the provider does not count them. */
   readonly inputTokens: number;
 }
 
-/** Makes the embedder that a configuration describes; nothing is sent before the first text. */
+/** Creates the embedder of a configuration; nothing is sent before the first text. */
 export function createEmbedder(config: EmbedderConfig, ports: EmbedderPorts): Embedder {
   const model = createModel(config, ports);
   const embed = (input: EmbeddingInput, signal: AbortSignal) =>
@@ -53,13 +53,15 @@ export function createEmbedder(config: EmbedderConfig, ports: EmbedderPorts): Em
     async embedQuery(text, signal) {
       signal.throwIfAborted();
       const [vector] = await embed({ kind: "query", text }, signal);
-      if (vector === undefined) throw new SwarmError("INTERNAL", "A query has no vector");
+      if (vector === undefined) {
+        throw new SwarmError("INTERNAL", "Cannot embed the query: the answer has no vector");
+      }
       return vector;
     },
   };
 }
 
-/** Null: words alone. */
+/** Null for words only. */
 function createModel(config: EmbedderConfig, ports: EmbedderPorts): EmbeddingModel | null {
   switch (config.api) {
     case "google":
@@ -94,7 +96,10 @@ async function embedWith(
   return texts.map((text, index) => complete(config, vectors[index] ?? [], text));
 }
 
-/** Checks a model's vector, gives it the length 1 and fills it up to 768 with the text's words. */
+/**
+ * Validates a model's vector, normalizes it to length 1 and fills it up to 768 with the text's word
+ * hash.
+ */
 function complete(config: EmbedderConfig, vector: readonly number[], text: string): number[] {
   if (vector.length !== config.model_dimensions) {
     throw invalid(
@@ -117,7 +122,7 @@ function assertBatchFits(config: EmbedderConfig, itemCount: number): void {
   if (itemCount <= config.max_batch_items) return;
   throw new SwarmError(
     "INTERNAL",
-    `Cannot embed ${itemCount} texts at once: '${config.name}' takes ${config.max_batch_items}`,
+    `Cannot embed ${itemCount} texts in one request: '${config.name}' accepts ${config.max_batch_items}`,
   );
 }
 

@@ -1,7 +1,7 @@
 import { z } from "../../vendor/zod.js";
 import { CLOSED_SETS } from "../../db/database.types.ts";
 
-/** An embedder as its row describes it, with its key. */
+/** An embedder's row, with its key. */
 export const embedderConfigSchema = z.object({
   name: z.string(),
   api: z.enum(CLOSED_SETS.embedders.api),
@@ -15,7 +15,7 @@ export const embedderConfigSchema = z.object({
   similarity_floor: z.number(),
   is_english_only: z.boolean(),
   quota_time_zone: z.string(),
-  /** Null: it costs nothing. */
+  /** Null if it is free. */
   llm_provider: z.string().nullable(),
   secret: z.string().nullable(),
 });

@@ -7,15 +7,15 @@ import type { EmbedderConfig } from "./embedder_config.ts";
 
 /** Maximum length of a provider's own message in an error. */
 const MAX_QUOTED_CHARS = 300;
-/** A message that shares this much with a text quotes it. */
+/** A message that shares this many characters with a text quotes it. */
 const SHARED_CHARS = 24;
 
-/** What an embedder's error may need to know of it. */
+/** The facts about an embedder that its errors need. */
 export type EmbedderIdentity = Pick<EmbedderConfig, "name" | "secret">;
 
 type EmbedderErrorCode = Extract<ErrorCode, `EMBEDDER_${string}`>;
 
-/** Puts a failure into words. Neither the key nor any embedded text ever appears in it. */
+/** Creates the error of a failure. Neither the key nor any embedded text ever appears in it. */
 export function createEmbedderError(
   { name, secret }: EmbedderIdentity,
   problem: {
@@ -35,20 +35,20 @@ export function createEmbedderError(
   });
 }
 
-/** The error for a request that came too early. */
+/** Creates the error for a rate-limited request. */
 export function createRateLimitError(
   identity: EmbedderIdentity,
   retryAfterMs: number,
 ): SwarmError {
   return createEmbedderError(identity, {
     code: "EMBEDDER_RATE_LIMITED",
-    message: `its limit by the minute is reached for another ${Math.ceil(retryAfterMs / 1000)} s`,
+    message: `its rate limit per minute is reached for another ${Math.ceil(retryAfterMs / 1000)} s`,
     details: { retryAfterMs },
     retryAfterSeconds: retryAfterMs / 1000,
   });
 }
 
-/** The error for a used-up quota of a day. */
+/** Creates the error for a used-up daily quota. */
 export function createQuotaError(
   identity: EmbedderIdentity,
   until: Date,
@@ -56,37 +56,38 @@ export function createQuotaError(
 ): SwarmError {
   return createEmbedderError(identity, {
     code: "EMBEDDER_QUOTA_EXHAUSTED",
-    message: `its quota of the day is used up until ${until.toISOString()}`,
+    message: `its daily quota is used up until ${until.toISOString()}`,
     details: { untilIso: until.toISOString() },
     retryAfterSeconds: Math.max(0, until.getTime() - nowMs) / 1000,
   });
 }
 
-/** The error for an embedder that refuses everything and rests until somebody has mended it. */
+/** Creates the error for an embedder that rejects everything and is paused until it is fixed. */
 export function createRefusedError(
   { name }: EmbedderIdentity,
   { message, until }: { readonly message: string; readonly until: Date },
   nowMs: number,
 ): SwarmError {
   const untilIso = until.toISOString();
-  return new SwarmError("EMBEDDER_REFUSED", `${message}; it is asked again at ${untilIso}`, {
-    hint: `Mend the embedder's key, model, model_dimensions or base_url, or the account. It goes ` +
-      `on by itself, or at once with select private.resume_embedder('${name}').`,
+  return new SwarmError("EMBEDDER_REFUSED", `${message}; the next try is at ${untilIso}`, {
+    hint:
+      `Correct the embedder's key, model, model_dimensions or base_url, or the account. It resumes ` +
+      `then, or immediately with select private.resume_embedder('${name}').`,
     details: { embedder: name, untilIso },
     retryAfterSeconds: Math.max(0, until.getTime() - nowMs) / 1000,
   });
 }
 
 /**
- * Whether a failure may be due to one of the texts. An answer that makes no sense may be; so may a
- * 403, which firewalls before a provider give to texts that look like an attack.
+ * Whether one of the texts may have caused a failure. This includes an invalid answer, and a 403,
+ * because a provider's firewall may block texts that look like an attack.
  */
 export function isPerhapsTheText({ code, details }: SwarmError): boolean {
   if (code === "EMBEDDER_REFUSED") return Object(details).status === 403;
   return code === "EMBEDDER_TEXT_REFUSED" || code === "EMBEDDER_OUTPUT_INVALID";
 }
 
-/** A provider's own words for an error; none when they quote one of the texts. */
+/** A provider's own error message; none if it quotes one of the texts. */
 export function quoteProvider(
   { secret }: EmbedderIdentity,
   message: string,

@@ -13,8 +13,8 @@ const grantsSchema = z.tuple([z.object({
 type Grant = z.infer<typeof grantsSchema>[0];
 
 /**
- * The limits of an embedder as the database counts them. Each call is a transaction of its own, so
- * that instances wait for each other no longer than a statement takes.
+ * The limits of an embedder, counted in the database. Each call is its own transaction, so that
+ * instances wait for each other only for the duration of a statement.
  */
 export function createEmbeddingBudget(
   sql: Sql,
@@ -29,7 +29,7 @@ export function createEmbeddingBudget(
         const [grant] = grantsSchema.parse([...rows]);
         return { grantedItems: grant.granted, waitMs: grant.wait_ms, pause: toPause(grant) };
       } catch (error) {
-        throw toSwarmError(error, "take of the embedder's limit");
+        throw toSwarmError(error, "reserve part of the embedder's limit");
       }
     },
     async pause(pause) {
@@ -38,7 +38,7 @@ export function createEmbeddingBudget(
         await sql`
           select private.pause_embedder(${name}, ${pause.until}, ${pause.reason}, ${message})`;
       } catch (error) {
-        throw toSwarmError(error, "note the embedder's pause");
+        throw toSwarmError(error, "record the embedder's pause");
       }
     },
   };

@@ -1,24 +1,24 @@
 /** How much may be embedded now. */
 export interface EmbeddingGrant {
-  /** From 0 to the number asked for. */
+  /** From 0 to the requested number. */
   readonly grantedItems: number;
-  /** When more may be asked for; 0 when all was granted. */
+  /** When to request more; 0 if everything was granted. */
   readonly waitMs: number;
-  /** Set when nothing goes before then. */
+  /** Set if nothing may be sent before then. */
   readonly pause: EmbeddingPause | null;
 }
 
-/** Why and until when an embedder rests. */
+/** The reason and end of an embedder's pause. */
 export type EmbeddingPause =
-  /** The provider has said so, or the day's quota is used up. */
+  /** The provider requested it, or the daily quota is used up. */
   | { readonly reason: "rate_limited" | "quota_exhausted"; readonly until: Date }
-  /** It refuses whatever it is given, with this message. */
+  /** It rejects every request, with this message. */
   | { readonly reason: "refused"; readonly until: Date; readonly message: string };
 
 /** The limits of one embedder, shared by every instance. */
 export interface EmbeddingBudget {
-  /** Takes room for that many texts, or for as many as there is room for. */
+  /** Reserves capacity for this many texts, or as many as possible. */
   take(items: number, kind: "documents" | "query"): Promise<EmbeddingGrant>;
-  /** Notes for every instance that the embedder has to be left alone. */
+  /** Pauses the embedder for every instance. */
   pause(pause: EmbeddingPause): Promise<void>;
 }

@@ -13,9 +13,9 @@ import {
 } from "./embedder_error.ts";
 import { nextMidnight } from "./next_midnight.ts";
 
-/** Waits longer than this are the end of a quota, not of a minute. */
+/** Longer waits mean a used-up daily quota, not a limit per minute. */
 const LONGEST_RATE_LIMIT_SECONDS = 3_600;
-/** A limit by the minute is over by then, when the provider does not say. */
+/** Default wait for a limit per minute if the provider does not send one. */
 const DEFAULT_WAIT_SECONDS = 60;
 
 const detailSchema = z.object({
@@ -58,7 +58,7 @@ export function toHttpError(
   });
 }
 
-/** By the minute: wait as told. By the day: nothing goes before the provider's midnight. */
+/** A limit per minute: wait as requested. A daily limit: wait until the provider's midnight. */
 function toLimitError(
   config: EmbedderConfig,
   { report, headers, nowMs }: {
@@ -93,6 +93,6 @@ function codeOf(status: number, { code, details }: Report) {
 
 function readReport(body: string): Report {
   const parsed = reportSchema.safeParse(parseJsonOrUndefined(body, REPORT_LIMITS));
-  // Proxies answer in HTML or plain text, which helps nobody.
+  // Proxies respond with HTML or plain text, which is not useful.
   return parsed.success ? parsed.data.error : { details: [] };
 }

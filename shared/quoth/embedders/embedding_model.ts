@@ -1,15 +1,15 @@
 import type { EmbeddedDocument } from "./embedder_port.ts";
 
-/** What a model is given: the pieces of documents, or one query. */
+/** The input of a model: parts of documents, or one query. */
 export type EmbeddingInput =
   | { readonly kind: "documents"; readonly items: readonly EmbeddedDocument[] }
   | { readonly kind: "query"; readonly text: string };
 
-/** What came of one request. */
+/** The result of one request. */
 export interface EmbeddingAnswer {
-  /** In the order of the texts, with the model's own length and norm; whoever calls checks both. */
+  /** In the order of the texts, with the model's own length and norm; the caller checks both. */
   readonly vectors: readonly (readonly number[])[];
-  /** As the provider counted them; null where it does not say. */
+  /** As counted by the provider; null if it does not report them. */
   readonly inputTokens: number | null;
 }
 
@@ -19,7 +19,7 @@ export interface EmbeddingModel {
   embed(input: EmbeddingInput, signal: AbortSignal): Promise<EmbeddingAnswer>;
 }
 
-/** The texts of an input, as they are. */
+/** The texts of an input, unchanged. */
 export function textsOf(input: EmbeddingInput): readonly string[] {
   return input.kind === "query" ? [input.text] : input.items.map(({ text }) => text);
 }

@@ -6,7 +6,7 @@ import type { EmbedderConfig } from "./embedder_config.ts";
 import { createEmbedderError } from "./embedder_error.ts";
 import { toHttpError } from "./embedding_http_error.ts";
 
-/** How requests to embedders travel. */
+/** Options of requests to embedders. */
 export interface EmbeddingTransport {
   /** Sends the requests; the product passes a `fetch` that refuses private addresses. */
   readonly fetch: typeof fetch;
@@ -21,7 +21,7 @@ export interface EmbeddingRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: unknown;
-  /** What is embedded, so that no error repeats it. */
+  /** The embedded texts, which no error may quote. */
   readonly texts: readonly string[];
 }
 
@@ -31,7 +31,7 @@ const MAX_RESPONSE_BYTES = 33_554_432;
 /**
  * Sends a request as JSON and returns the answer's JSON.
  *
- * @throws the signal's reason when it aborts; else SwarmError as `Embedder` has it.
+ * @throws the signal's reason when it aborts; otherwise SwarmError as documented for `Embedder`.
  */
 export async function requestEmbeddings(
   config: EmbedderConfig,
@@ -50,13 +50,13 @@ export async function requestEmbeddings(
     if (deadline.signal.aborted) {
       throw unavailable(config, `it did not answer within ${timeoutMs / 1000} s`, error);
     }
-    // A refused address is the guard's to explain; a name without an address is our embedder's.
+    // The guard explains a refused address; a name without an address is the embedder's failure.
     if (error instanceof SwarmError && error.code !== "TOOL_UNAVAILABLE") throw error;
     const words = error instanceof Error ? error.message : String(error);
     throw unavailable(config, `the connection failed: ${words}`, error);
   } finally {
     clearTimeout(timer);
-    // Whatever is still open ends with the call.
+    // Closes whatever is still open after the call.
     deadline.abort();
   }
 }
@@ -71,7 +71,7 @@ async function send(
     method: "POST",
     headers: { "content-type": "application/json", ...headers },
     body: JSON.stringify(body),
-    // A redirect would carry the key and the texts to an address nobody registered.
+    // A redirect would send the key and the texts to an unregistered address.
     redirect: "manual",
     signal,
   });
@@ -91,7 +91,7 @@ async function send(
   throw createEmbedderError(config, {
     code: "EMBEDDER_OUTPUT_INVALID",
     message: parsed.kind === "not_json"
-      ? "its answer is no JSON"
+      ? "its answer is not JSON"
       : `its answer cannot be read: ${describeExcess(parsed.excess)}`,
     ...(parsed.kind === "not_json" ? { cause: parsed.cause } : {}),
   });

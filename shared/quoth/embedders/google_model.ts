@@ -12,8 +12,8 @@ const answerSchema = z.object({
 });
 
 /**
- * Speaks Gemini's `batchEmbedContents` by plain `fetch`: the vendor's SDK merges several texts to
- * one vector for `gemini-embedding-2`.
+ * Calls Gemini's `batchEmbedContents` with plain `fetch`: the vendor's SDK merges several texts
+ * into one vector for `gemini-embedding-2`.
  */
 export function createGoogleModel(
   config: EmbedderConfig,

@@ -1,13 +1,13 @@
 import { toUnitVector } from "./unit_vector.ts";
 
 /**
- * Share of the words in the similarity of joined vectors. Measured on documentation: 0.3 keeps the
- * model's sense for paraphrases and finds exact names almost as well as full text does.
+ * Weight of the words in the similarity of joined vectors. Measured on documentation: 0.3 keeps the
+ * model's quality for paraphrases and finds exact names almost as well as full-text search.
  */
 export const LEXICAL_SHARE = 0.3;
 
 /**
- * Joins two unit vectors to one, so that the cosine of two joined vectors is the weighted mean of
+ * Joins two unit vectors into one, so that the cosine of two joined vectors is the weighted mean of
  * the cosines of their parts: `0.7 · meaning + 0.3 · words`.
  */
 export function joinVectors(meaning: readonly number[], words: readonly number[]): number[] {

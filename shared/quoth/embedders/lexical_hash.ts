@@ -1,17 +1,17 @@
 import { toUnitVector } from "./unit_vector.ts";
 
-/** Weights of what a text is made of; measured, see `docs/reference/embedders.md`. */
+/** Weights of the features of a text; measured, see `docs/reference/embedders.md`. */
 const WORD_WEIGHT = 1;
 const WORD_PAIR_WEIGHT = 0.5;
 const LETTERS_WEIGHT = 0.3;
 const NAME_WEIGHT = 0.7;
-/** English words that say nothing about the subject still count when there are no others. */
+/** English stop words, which count only if there are no other words. */
 const STOP_WORD_WEIGHT = 0.1;
 
-/** Length of the pieces of words, by which `configure` resembles `configuration`. */
+/** Length of word parts, through which `configure` resembles `configuration`. */
 const LETTERS = 4;
 
-/** Words with signs between them. It starts where a word does: elsewhere it would look again. */
+/** Words joined by symbols. It starts at a word boundary, which avoids repeated scans. */
 const NAMES = /(?<![\p{L}\p{N}])[\p{L}\p{N}]+(?:[._:@/-]+[\p{L}\p{N}]+)+/gu;
 
 const STOP_WORDS: ReadonlySet<string> = new Set(
@@ -21,8 +21,9 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
 );
 
 /**
- * The words of a text as a unit vector: words, pairs of neighbours, pieces of four letters and whole
- * names (`deno.serve`, `user_id`), each hashed to a place and a sign. Texts that share names and terms are near; synonyms are not.
+ * The words of a text as a unit vector: words, adjacent pairs, parts of four letters and whole
+ * names (`deno.serve`, `user_id`), each hashed to a place and a sign. Texts that share names and
+ * terms are near; synonyms are not.
  *
  * It is the same on every machine and needs no model. A text without any word has the first axis.
  *
@@ -70,7 +71,7 @@ function featuresOf(text: string): ReadonlyMap<string, Feature> {
   return features;
 }
 
-/** Every piece of the word, its ends marked: `_abc_` has `_abc` and `abc_`. */
+/** All parts of the word, with marked ends: `_abc_` has `_abc` and `abc_`. */
 function* piecesOf(word: string): Generator<string> {
   const marked = `_${word}_`;
   for (let start = 0; start + LETTERS <= marked.length; start++) {
@@ -78,7 +79,7 @@ function* piecesOf(word: string): Generator<string> {
   }
 }
 
-/** FNV-1a, with its bits mixed once more: alone it leaves neighbours of short texts near. */
+/** FNV-1a with an additional bit mix: alone it hashes similar short texts to nearby values. */
 function hashFeature(feature: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < feature.length; index++) {

@@ -9,35 +9,34 @@ import {
 import type { EmbeddedDocument, Embedder } from "./embedder_port.ts";
 import type { EmbeddingBudget, EmbeddingGrant, EmbeddingPause } from "./embedding_budget_port.ts";
 
-/** How long an embedder is left alone that refuses everything: somebody has to mend something. */
+/** Pause of an embedder that rejects everything, because an operator must fix it. */
 const REFUSED_PAUSE_MS = 15 * 60_000;
 
-/** Tells an embedder that refuses this text from one that refuses all. */
+/** A probe text that shows whether an embedder rejects one text or all texts. */
 const HARMLESS: EmbeddedDocument = { title: "Weather", text: "The sun shines on the harbour." };
 
-/** What became of a list of documents. */
+/** The result for a list of documents. */
 export interface EmbeddedPart {
-  /** Vectors of the first documents of the list; fewer than documents when there was no room. */
+  /** Vectors of the first documents of the list; fewer than documents if the limit was reached. */
   readonly vectors: readonly number[][];
-  /** Why more has to wait, and how long (`retryAfterSeconds`); null when nothing has to. */
+  /** Why and how long the rest must wait (`retryAfterSeconds`); null if it need not wait. */
   readonly wait: SwarmError | null;
 }
 
-/** An embedder that keeps to its limits, together with every other instance. */
+/** An embedder that respects its limits across all instances. */
 export interface MeteredEmbedder {
   /**
-   * Embeds as many of the first documents as one request and the limits allow. A provider that
-   * answers that it is too early is no error here, nor is one that refuses whatever it is given:
-   * the part is empty and says how long to wait.
+   * Embeds as many of the first documents as one request and the limits allow. A rate-limited or
+   * failing provider is not an error here: the result is empty and says how long to wait.
    *
-   * @throws SwarmError as `Embedder` has it, but for what there is to wait for. A single document is
-   * refused only where another one is taken.
+   * @throws SwarmError as documented for `Embedder`, except for waits. A single document is
+   * rejected only if another one is accepted.
    */
   embedPart(items: readonly EmbeddedDocument[], signal: AbortSignal): Promise<EmbeddedPart>;
   /**
-   * Embeds a query out of what is reserved for queries.
+   * Embeds a query from the capacity reserved for queries.
    *
-   * @throws SwarmError as `Embedder` has it; what there is to wait for also when nothing was sent.
+   * @throws SwarmError as documented for `Embedder`; also for a wait before anything was sent.
    */
   embedQuery(text: string, signal: AbortSignal): Promise<number[]>;
 }
@@ -47,7 +46,7 @@ const toldSchema = z.object({
   untilIso: z.iso.datetime().optional(),
 });
 
-/** Puts a budget before an embedder and tells the budget what the provider says. */
+/** Adds a budget to an embedder and updates it from the provider's responses. */
 export function createMeteredEmbedder(
   embedder: Embedder,
   budget: EmbeddingBudget,
@@ -88,10 +87,11 @@ export function createMeteredEmbedder(
     },
   };
 
-  /** What is wrong when a document is refused that was sent alone: with it, or with everything. */
+  /** Finds out whether a rejected single document is the problem, or everything. */
   async function findCause(error: unknown, signal: AbortSignal): Promise<unknown> {
     if (!(error instanceof SwarmError) || !isPerhapsTheText(error)) return error;
-    // Without room to find out the document is blamed; it is tried several times.
+    // Without capacity for a probe, the document is assumed to be the problem; it is tried several
+    // times.
     if ((await budget.take(1, "documents")).grantedItems === 0) return error;
     try {
       await embedder.embedDocuments([HARMLESS], signal);
@@ -122,7 +122,7 @@ function toPauseError(identity: Identity, pause: EmbeddingPause, nowMs: number):
   }
 }
 
-/** What a failure says about the time to come; null when that is nothing. */
+/** The pause that a failure implies; null if none. */
 function readPause(error: unknown, nowMs: number): EmbeddingPause | null {
   if (!(error instanceof SwarmError)) return null;
   const { retryAfterMs, untilIso } = toldSchema.safeParse(error.details).data ?? {};
@@ -132,7 +132,7 @@ function readPause(error: unknown, nowMs: number): EmbeddingPause | null {
   if (error.code === "EMBEDDER_QUOTA_EXHAUSTED" && untilIso !== undefined) {
     return { reason: "quota_exhausted", until: new Date(untilIso) };
   }
-  // A text may be what is forbidden: nobody's query is to stop everybody's searches.
+  // The text itself may be the problem: one user's query must not block everyone's searches.
   if (error.code === "EMBEDDER_REFUSED" && !isPerhapsTheText(error)) {
     const until = new Date(nowMs + REFUSED_PAUSE_MS);
     return { reason: "refused", until, message: error.message };

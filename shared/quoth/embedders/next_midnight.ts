@@ -1,13 +1,13 @@
 const DAY_MS = 86_400_000;
 
 /**
- * When the next day begins in a time zone: a provider's quota of a day comes back then.
+ * The start of the next day in a time zone, when a provider's daily quota resets.
  *
  * @param timeZone An IANA name such as `America/Los_Angeles`.
  */
 export function nextMidnight(nowMs: number, timeZone: string): Date {
   const today = dateIn(timeZone, nowMs);
-  // Days have 23 to 25 hours, so the hour is looked for rather than computed.
+  // Days have 23 to 25 hours, so the hour is searched, not computed.
   let before = nowMs;
   let after = nowMs + DAY_MS + 2 * 3_600_000;
   while (after - before > 1) {

@@ -11,7 +11,7 @@ const answerSchema = z.object({
   usage: z.object({ prompt_tokens: z.int().min(0) }).nullish().catch(null),
 });
 
-/** Speaks `/v1/embeddings` with any server that has it. */
+/** Calls `/v1/embeddings` of any compatible server. */
 export function createOpenAiModel(
   config: EmbedderConfig,
   transport: EmbeddingTransport,
@@ -50,7 +50,7 @@ export function createOpenAiModel(
   };
 }
 
-/** Servers may answer in any order; null when a place is missing or taken twice. */
+/** Servers may answer in any order; null if an index is missing or repeated. */
 function inOrder(
   data: z.infer<typeof answerSchema>["data"],
 ): number[][] | null {

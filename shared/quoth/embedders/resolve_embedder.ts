@@ -7,16 +7,16 @@ import type { Embedder } from "./embedder_port.ts";
 import { createEmbeddingBudget } from "./embedding_budget.ts";
 import { createMeteredEmbedder, type MeteredEmbedder } from "./metered_embedder.ts";
 
-/** An embedder in two forms: bare, and within its limits. */
+/** An embedder in two forms: without and with its limits. */
 export interface ResolvedEmbedder {
-  /** Sends whatever it is given; its limits are its caller's business. */
+  /** Sends everything immediately; the caller must respect the limits. */
   readonly embedder: Embedder;
-  /** What sync and search use. */
+  /** The form that sync and search use. */
   readonly metered: MeteredEmbedder;
 }
 
 /**
- * Finds an embedder by the name that a project or a vector has. The key is read anew each time.
+ * Finds an embedder by the name in a project or a vector. The key is read each time.
  *
  * @throws SwarmError EMBEDDER_NOT_FOUND, EMBEDDER_KEY_MISSING, DATABASE_UNAVAILABLE.
  */
@@ -40,7 +40,7 @@ export function createEmbedderResolver(sql: Sql, ports: EmbedderPorts): ResolveE
   };
 }
 
-/** The embedder of a project that names none; null when none has what it needs. */
+/** The default embedder for projects; null if none is usable. */
 export async function findDefaultEmbedder(sql: Sql): Promise<string | null> {
   try {
     const rows = await sql`select private.default_embedder() as name`;

@@ -8,12 +8,12 @@ export interface BuiltInSession {
   run(text: string, options: { mean_pool: boolean; normalize: boolean }): Promise<unknown>;
 }
 
-/** Opens a built-in model by name; null where the runtime has none. */
+/** Opens a built-in model by name; null if the runtime has none. */
 export type OpenBuiltInSession = (model: string) => BuiltInSession | null;
 
 const vectorSchema = z.array(z.number());
 
-/** Runs a model of the edge runtime, one text after the other: it takes no batches. */
+/** Runs a model of the edge runtime, one text after the other: it does not support batches. */
 export function createSupabaseModel(
   config: EmbedderConfig,
   openSession: OpenBuiltInSession = openEdgeSession,
@@ -57,7 +57,7 @@ async function embedOne(
   if (parsed.success) return parsed.data;
   throw createEmbedderError(config, {
     code: "EMBEDDER_OUTPUT_INVALID",
-    message: "the built-in model gave no vector",
+    message: "the built-in model returned no vector",
   });
 }
 

@@ -10,20 +10,20 @@ import type { GitHub } from "./github_port.ts";
 import { encodePath, webUrlOf } from "./github_url.ts";
 import { readFiles, type Tree } from "./read_files.ts";
 
-/** How GitHub is reached. */
+/** Options of the GitHub client. */
 export interface GitHubOptions {
-  /** Address of the REST API, without a slash at its end. */
+  /** URL of the REST API, without a trailing slash. */
   readonly apiUrl: string;
   /** Null for public repositories. */
   readonly token: string | null;
-  /** A guarded fetch. */
+  /** A `fetch` that refuses private addresses. */
   readonly fetch: typeof fetch;
   /** Milliseconds since 1970. */
   readonly nowMs: () => number;
 }
 
 const TIMEOUT_MS = 20_000;
-/** A tree is cut off by GitHub at 7 MB; the rest is room for other servers. */
+/** GitHub truncates a tree at 7 MB; the rest is reserve for other servers. */
 const MAX_TREE_BYTES = 33_554_432;
 
 const reference = z.object({ object: z.object({ sha: z.string().regex(/^[0-9a-f]{40}$/) }) });
@@ -38,7 +38,7 @@ const tree = z.object({
   })),
 });
 
-/** GitHub's REST API, as far as a sync needs it. */
+/** The part of GitHub's REST API that a sync needs. */
 export function createGitHubClient(options: GitHubOptions): GitHub {
   return {
     webUrl: webUrlOf(options.apiUrl),
@@ -64,7 +64,9 @@ export function createGitHubClient(options: GitHubOptions): GitHub {
       const accept = "application/vnd.github.raw+json";
       const path = `${pathOf(repo)}/git/blobs/${sha}`;
       const bytes = await get(path, { what, signal, accept, maxBytes });
-      if (await blobShaOf(bytes) !== sha) throw unavailable(what, "its bytes have another id");
+      if (await blobShaOf(bytes) !== sha) {
+        throw unavailable(what, "its content does not match the id");
+      }
       return bytes;
     },
   };
@@ -75,7 +77,7 @@ export function createGitHubClient(options: GitHubOptions): GitHub {
     try {
       return schema.parse(parseJsonOrUndefined(bytes, TREE_LIMITS));
     } catch (cause) {
-      throw unavailable(question.what, "it answered something else", { cause });
+      throw unavailable(question.what, "the response has an unexpected format", { cause });
     }
   }
 
@@ -105,7 +107,7 @@ export function createGitHubClient(options: GitHubOptions): GitHub {
 }
 
 interface Question {
-  /** What is asked for, for the error. */
+  /** The requested object, for the error. */
   readonly what: string;
   readonly signal: AbortSignal;
 }
@@ -117,7 +119,7 @@ interface BytesQuestion extends Question {
 
 function translated(error: unknown, what: string): SwarmError {
   if (error instanceof SwarmError && error.code !== "TOOL_UNAVAILABLE") return error;
-  return unavailable(what, "it cannot be reached or takes too long", { cause: error });
+  return unavailable(what, "it is unreachable or too slow", { cause: error });
 }
 
 function pathOf(repo: string): string {

@@ -2,15 +2,15 @@ import { parseRetryAfter } from "../../net/retry_after.ts";
 import { SwarmError } from "../../errors/swarm_error.ts";
 import { capBody } from "../../net/cap_body.ts";
 
-/** What GitHub asks for when it names no time: the wait that its secondary limits call for. */
+/** Default wait for GitHub's secondary limits, if it does not send one. */
 const UNTOLD_WAIT_SECONDS = 60;
-/** An error of GitHub is some 200 bytes. */
+/** Limit for an error of GitHub, which has some 200 bytes. */
 const MAX_ERROR_BYTES = 16_384;
 
 /**
- * The error that a refused request means. Reads the response to its end.
+ * Converts a failed response to an error. Reads the whole response.
  *
- * @param what What was asked for, as in "the head of 'main' of 'org/repo'".
+ * @param what The requested object, such as "the head of 'main' of 'org/repo'".
  * @param nowMs Milliseconds since 1970, to turn the time of a reset into a wait.
  */
 export async function githubFailure(
@@ -23,27 +23,32 @@ export async function githubFailure(
   const waitSeconds = askedWaitSeconds(response.headers, text, nowMs);
   if (status === 429 || (status === 403 && waitSeconds !== null)) {
     const retryAfterSeconds = waitSeconds ?? UNTOLD_WAIT_SECONDS;
-    return new SwarmError("GITHUB_RATE_LIMITED", `Cannot read ${what}: GitHub asks to wait`, {
-      retryAfterSeconds,
-      hint: "It goes on by itself. A token raises the limit: see quoth:add --token-env.",
-      details: { retry_after_seconds: Math.ceil(retryAfterSeconds) },
-    });
+    return new SwarmError(
+      "GITHUB_RATE_LIMITED",
+      `Cannot read ${what}: GitHub's rate limit is reached`,
+      {
+        retryAfterSeconds,
+        hint:
+          "The sync continues automatically. A token raises the limit: see quoth:add --token-env.",
+        details: { retry_after_seconds: Math.ceil(retryAfterSeconds) },
+      },
+    );
   }
   if (status === 401 || status === 403) {
     return new SwarmError("GITHUB_AUTH_FAILED", `Cannot read ${what}: GitHub answered ${status}`, {
       hint: "Give quoth:add --token-env a token that may read the repository's contents.",
     });
   }
-  // 409 is an empty repository, 422 a name that Git does not allow.
+  // 409 means an empty repository, 422 an invalid Git name.
   if (status === 404 || status === 409 || status === 422) {
     return new SwarmError("GITHUB_NOT_FOUND", `Cannot read ${what}: GitHub answered ${status}`, {
       hint: "Check the project's repository and branch; a private one needs quoth:add --token-env.",
     });
   }
-  return unavailable(what, `it answered ${status}`, { waitSeconds });
+  return unavailable(what, `it responded with ${status}`, { waitSeconds });
 }
 
-/** A failure that the next try may not meet. */
+/** A temporary failure. */
 export function unavailable(
   what: string,
   problem: string,
@@ -52,7 +57,7 @@ export function unavailable(
   const { cause, waitSeconds = null } = options;
   return new SwarmError("GITHUB_UNAVAILABLE", `Cannot read ${what} from GitHub: ${problem}`, {
     cause,
-    hint: "The sync tries again by itself.",
+    hint: "The sync retries automatically.",
     ...(waitSeconds === null ? {} : { retryAfterSeconds: waitSeconds }),
   });
 }
@@ -60,7 +65,7 @@ export function unavailable(
 function askedWaitSeconds(headers: Headers, text: string, nowMs: number): number | null {
   const retryAfter = parseRetryAfter(headers, nowMs);
   if (retryAfter !== undefined) return retryAfter;
-  // Secondary limits need name no time, and leave the hour's requests as they are.
+  // Secondary limits may have no reset time and do not count against the hourly limit.
   if (headers.get("x-ratelimit-remaining") !== "0") {
     return /secondary rate limit/i.test(text) ? UNTOLD_WAIT_SECONDS : null;
   }

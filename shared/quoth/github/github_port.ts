@@ -7,22 +7,22 @@ export interface TreeFile {
   readonly sizeBytes: number;
 }
 
-/** What a sync needs to know of a GitHub, and the three questions that a sync asks about a repository. `repo` is `owner/name`. */
+/** The GitHub operations that a sync needs. `repo` is `owner/name`. */
 export interface GitHub {
-  /** Where people see its repositories, such as `https://github.com`. */
+  /** URL of its web interface, such as `https://github.com`. */
   readonly webUrl: string;
   /**
-   * The commit that a branch points at now.
+   * The commit that a branch points to now.
    *
    * @throws GITHUB_NOT_FOUND, GITHUB_AUTH_FAILED, GITHUB_RATE_LIMITED, GITHUB_UNAVAILABLE
    */
   headOf(repo: string, branch: string, signal: AbortSignal): Promise<string>;
-  /** Every ordinary file of a commit: no symbolic links, no submodules. Throws as `headOf` does. */
+  /** Every regular file of a commit: no symbolic links, no submodules. Throws like `headOf`. */
   filesOf(repo: string, commitSha: string, signal: AbortSignal): Promise<readonly TreeFile[]>;
   /**
-   * The bytes of a blob, verified against its id. Throws as `headOf` does.
+   * The bytes of a blob, verified against its id. Throws like `headOf`.
    *
-   * @throws OUTPUT_TOO_LARGE when it has more than `maxBytes`.
+   * @throws OUTPUT_TOO_LARGE if it has more than `maxBytes`.
    */
   blobOf(
     repo: string,

@@ -1,4 +1,4 @@
-/** A path with each part encoded for a URL; parentheses as well, which would end a Markdown link. */
+/** A path with each part URL-encoded, including parentheses, which would end a Markdown link. */
 export function encodePath(path: string): string {
   return path.split("/").map((part) =>
     encodeURIComponent(part).replaceAll("(", "%28").replaceAll(")", "%29")
@@ -6,8 +6,8 @@ export function encodePath(path: string): string {
 }
 
 /**
- * Where people see the repositories of a REST API: GitHub's own answers at `api.`, a GitHub
- * Enterprise Server below `/api/v3`.
+ * The web URL for a REST API URL: GitHub's own API is at `api.`, a GitHub Enterprise Server's below
+ * `/api/v3`.
  */
 export function webUrlOf(apiUrl: string): string {
   const { protocol, host, pathname } = new URL(apiUrl);

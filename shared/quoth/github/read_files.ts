@@ -1,7 +1,7 @@
 import { unavailable } from "./github_failure.ts";
 import type { TreeFile } from "./github_port.ts";
 
-/** A tree as GitHub's API answers it. */
+/** A tree as returned by GitHub's API. */
 export interface Tree {
   /** Whether entries are missing, as in trees of more than 100,000 entries or 7 MB. */
   readonly truncated: boolean;
@@ -14,16 +14,16 @@ export interface Tree {
   }[];
 }
 
-/** Reads one tree, alone or with everything under it. */
+/** Reads one tree, with or without its subtrees. */
 export type ReadTree = (sha: string, depth: { readonly isRecursive: boolean }) => Promise<Tree>;
 
 const FILE_MODES: ReadonlySet<string> = new Set(["100644", "100755"]);
-/** Far beyond any documentation; keeps a hostile server from sending us round for ever. */
+/** Far beyond any documentation; protects against a hostile server with an endless tree. */
 const MAX_READS = 5_000;
 
 /**
- * Every ordinary file under a tree or commit. Where an answer is truncated, its folders are read
- * one by one.
+ * Every regular file under a tree or commit. If a response is truncated, its folders are read one
+ * by one.
  */
 export async function readFiles(rootSha: string, readTree: ReadTree): Promise<readonly TreeFile[]> {
   const files: TreeFile[] = [];

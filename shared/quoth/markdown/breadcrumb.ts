@@ -1,11 +1,11 @@
 import { estimateTokens } from "./token_meter.ts";
 
 const SEPARATOR = " > ";
-/** The breadcrumb's largest part of a chunk: the rest of the embedder's window is for the text. */
+/** The breadcrumb's maximum share of a chunk: the rest of the embedder's window is for the text. */
 const BREADCRUMB_SHARE = 1 / 6;
 
 /**
- * The way to a chunk in one line, such as `Guide > Install > On Linux`. A way that is too long
+ * The path to a chunk in one line, such as `Guide > Install > On Linux`. A path that is too long
  * loses its middle, then its end.
  */
 export function toBreadcrumb(headingPath: readonly string[], maxTokens: number): string {

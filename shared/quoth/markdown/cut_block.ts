@@ -5,7 +5,7 @@ import type { Piece, Splitting } from "./piece.ts";
 import type { Section } from "./outline.ts";
 import { estimateTokens } from "./token_meter.ts";
 
-/** What is repeated around each part of a block, and which of its lines are parted. */
+/** The text repeated around each part of a block, and the lines that are split. */
 interface Frame {
   readonly prefix: string;
   readonly suffix: string;
@@ -15,10 +15,10 @@ interface Frame {
 }
 
 /**
- * Cuts a block that is too long into pieces: a fence at blank lines, closed and opened again with
- * its info string; a table between rows, with its head repeated; text after sentences.
+ * Splits a block that is too long into pieces: a fence at blank lines, closed and reopened with its
+ * info string; a table between rows, with its head repeated; text after sentences.
  *
- * @param start Where the first piece begins: before the block, if a lead goes with it.
+ * @param start Where the first piece starts: before the block, if a lead belongs to it.
  */
 export function cutBlock(
   block: Block,
@@ -51,7 +51,7 @@ export function cutBlock(
   }
 }
 
-/** What closes a fence that the author left open; empty for closed ones and other blocks. */
+/** The closing marker of a fence that the author left open; empty for other blocks. */
 export function missingFenceEnd(block: Block, lines: DocumentLines): string {
   if (block.fenceMarker === undefined || isFenceClosed(block, block.fenceMarker, lines)) return "";
   return `\n${fenceIndent(block, block.fenceMarker, lines)}${block.fenceMarker}`;
@@ -96,7 +96,7 @@ function tableFrame(block: Block, lines: DocumentLines): Frame {
   };
 }
 
-/** What stands before a fence's marker, as the fence's other lines have it. */
+/** The indentation of a fence's marker, as in the fence's other lines. */
 function fenceIndent(block: Block, marker: string, lines: DocumentLines): string {
   const opening = lines.line(block.startLine);
   return withoutListMarkers(opening.slice(0, Math.max(opening.indexOf(marker), 0)));
@@ -108,7 +108,7 @@ function isFenceClosed(block: Block, marker: string, lines: DocumentLines): bool
   return last.length >= marker.length && last === marker.charAt(0).repeat(last.length);
 }
 
-/** The markers of list items at the beginning of a line as blanks; those of quotes stay. */
+/** Replaces list markers at the start of a line by spaces; quote markers stay. */
 function withoutListMarkers(line: string): string {
   return line.replace(
     /^(?:[\s>]|[-*+](?=\s)|\d{1,9}[.)](?=\s))*/,

@@ -1,6 +1,6 @@
 import type { Splitting } from "./piece.ts";
 
-/** Where a text may be cut, best first. Past the last one it is cut between two characters. */
+/** Where a text may be split, best first. Otherwise it is split between two characters. */
 export type CutPlaces = readonly RegExp[];
 
 const BLANK_LINE = /\n[ \t>]*\n/g;
@@ -14,10 +14,10 @@ export const PROSE_CUTS: CutPlaces = [BLANK_LINE, SENTENCE, LINE, BLANK];
 export const LINE_CUTS: CutPlaces = [BLANK_LINE, LINE, BLANK];
 
 /**
- * Cuts a range into parts of at most `maxTokens` that are about equally long, so that no tail is
- * left over.
+ * Splits a range into parts of at most `maxTokens` of about equal length, so that no short tail
+ * remains.
  *
- * @returns Where the parts begin, the first excepted.
+ * @returns Where the parts start, except the first.
  */
 export function cutText(
   range: { readonly start: number; readonly end: number },
@@ -52,7 +52,7 @@ function nearestPlace(text: string, target: number, places: CutPlaces): number |
   return null;
 }
 
-/** A cut at `limit` that halves no character and gets ahead. */
+/** A split at `limit` that never divides a surrogate pair and always advances. */
 function betweenCharacters(text: string, limit: number, start: number): number {
   const isLowHalf = /^[\uDC00-\uDFFF]/.test(text.slice(limit, limit + 1));
   const cut = isLowHalf ? limit - 1 : limit;

@@ -1,7 +1,7 @@
 /** A text by its lines, counted from 0; offsets are characters. */
 export class DocumentLines {
   readonly text: string;
-  /** Where each line begins; one more than there are lines, the last being the text's end. */
+  /** The start of each line, plus the end of the text. */
   readonly #starts: readonly number[];
 
   constructor(text: string) {
@@ -12,7 +12,7 @@ export class DocumentLines {
     this.#starts = starts;
   }
 
-  /** A last line without end counts, an empty one after the last line end does not. */
+  /** A last line without a line end counts; an empty one after the last line end does not. */
   get count(): number {
     return this.#starts.length - 1;
   }
@@ -27,7 +27,7 @@ export class DocumentLines {
     return this.text.slice(this.offset(line), this.offset(line + 1)).replace(/\n$/, "");
   }
 
-  /** The line in which a character stands. */
+  /** The line of a character. */
   lineAt(offset: number): number {
     let low = 0;
     let high = Math.max(this.count - 1, 0);

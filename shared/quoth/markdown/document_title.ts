@@ -1,13 +1,13 @@
 import type { JsonObject } from "../../json.ts";
 import type { Block } from "./block.ts";
 
-/** Longer titles are cut: they would crowd out the text that they stand before. */
+/** Longer titles are truncated: they would crowd out the text that follows. */
 const MAX_TITLE_CHARS = 200;
 
-/** Files named so are known by their folder. */
+/** Files with these names are titled after their folder. */
 const FOLDER_FILES = /^(?:_?index|readme)$/i;
 
-/** The front matter's title, else the first heading of the first level, else the file's name. */
+/** The front matter's title, otherwise the first level-one heading, otherwise the file's name. */
 export function documentTitle(
   frontMatter: JsonObject,
   blocks: readonly Block[],

@@ -2,24 +2,24 @@ import { definedOnly } from "../../defined_only.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../json.ts";
 import { toStorableJson } from "../../storable_json.ts";
 
-/** What stands before the text of a document. */
+/** The front matter of a document. */
 export interface FrontMatter {
   readonly data: JsonObject;
-  /** Where the body begins, in characters of the normalised source. */
+  /** Where the body starts, in characters of the normalized source. */
   readonly bodyStart: number;
 }
 
-/** Front matter beyond this is taken for text that happens to begin with a rule. */
+/** Longer front matter is treated as text that starts with a horizontal rule. */
 const MAX_FRONT_MATTER_CHARS = 16_384;
 
 const NO_FRONT_MATTER: FrontMatter = { data: {}, bodyStart: 0 };
 
 /**
- * Reads YAML front matter that begins with the file's first character. A block that holds no
- * mapping is text between two rules and belongs to the body; one that YAML refuses is still front
- * matter, of which only a plain `title:` is read.
+ * Reads YAML front matter at the start of the file. A block without a mapping is text between two
+ * rules and belongs to the body; a block with invalid YAML is still front matter, of which only a
+ * plain `title:` is read.
  *
- * @param source Normalised source.
+ * @param source Normalized source.
  */
 export async function readFrontMatter(source: string): Promise<FrontMatter> {
   const block = /^---[ \t]*\n([^]*?)(?<=\n)(?:---|\.\.\.)[ \t]*(?:\n|$)/
@@ -30,7 +30,7 @@ export async function readFrontMatter(source: string): Promise<FrontMatter> {
   return data === null ? NO_FRONT_MATTER : { data, bodyStart: block[0].length };
 }
 
-/** The mapping as JSON, or null when the text is YAML of another kind. */
+/** The mapping as JSON, or null if the YAML is not a mapping. */
 async function parseMapping(yaml: string): Promise<JsonObject | null> {
   const { parse } = await import("../../vendor/yaml.js");
   try {
@@ -42,7 +42,7 @@ async function parseMapping(yaml: string): Promise<JsonObject | null> {
   }
 }
 
-/** YAML knows infinities, cycles and more; the database keeps JSON. */
+/** YAML has infinities, cycles and more; the database stores JSON. */
 function toJson(value: unknown): JsonValue {
   const json: JsonValue = JSON.parse(JSON.stringify(value ?? null));
   return toStorableJson(json);
@@ -52,7 +52,7 @@ function looksLikeMapping(yaml: string): boolean {
   return /^[\w"'-][^\n:]*:(?:\s|$)/m.test(yaml);
 }
 
-/** Titles with an unquoted colon are the most common mistake, and their meaning is plain. */
+/** Titles with an unquoted colon are the most common mistake, and their meaning is clear. */
 function plainTitle(yaml: string): JsonObject {
   const title = /^title:[ \t]+(\S.*)$/m.exec(yaml)?.[1]?.trim();
   return definedOnly({ title });

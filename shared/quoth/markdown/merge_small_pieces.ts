@@ -1,6 +1,6 @@
 import { joinPieces, type Piece, pieceTokens, type Splitting } from "./piece.ts";
 
-/** Joins neighbours that fit together and whose sizes in tokens the rule accepts. */
+/** Joins adjacent pieces that fit together and whose sizes in tokens the rule accepts. */
 export function mergeSmallPieces(
   pieces: readonly Piece[],
   splitting: Splitting,

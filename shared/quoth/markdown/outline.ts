@@ -1,6 +1,6 @@
 import type { Block } from "./block.ts";
 
-/** A heading with what stands under it; the root has none and holds the whole document. */
+/** A heading with its content; the root has no heading and contains the whole document. */
 export interface Section {
   /** 0 for the root. */
   readonly level: number;
@@ -8,12 +8,12 @@ export interface Section {
   /** Texts from the document's title down to this section's heading. */
   readonly path: readonly string[];
   readonly anchor: string | null;
-  /** The heading, then everything before the first heading below. */
+  /** The heading, followed by everything before the first subheading. */
   readonly blocks: Block[];
   readonly children: Section[];
 }
 
-/** The document's tree of sections. Headings inside quotes and lists open none. */
+/** The document's tree of sections. Headings inside quotes and lists do not start one. */
 export function toOutline(blocks: readonly Block[], title: string): Section {
   const root: Section = {
     level: 0,
@@ -38,7 +38,7 @@ export function toOutline(blocks: readonly Block[], title: string): Section {
   return root;
 }
 
-/** A first-level heading that says the title again adds nothing to the path. */
+/** A level-one heading that repeats the title adds nothing to the path. */
 function openSection(block: Block, parent: Section, title: string): Section {
   const { level, text, anchor } = block.heading ?? { level: 1, text: "", anchor: "" };
   const isTitle = text === "" || (level === 1 && text === title);
@@ -52,7 +52,7 @@ function openSection(block: Block, parent: Section, title: string): Section {
   };
 }
 
-/** The innermost section that holds both. */
+/** The innermost section that contains both. */
 export function commonSection(one: Section, other: Section): Section {
   let [a, b] = [one, other];
   while (a !== b) {
@@ -63,7 +63,7 @@ export function commonSection(one: Section, other: Section): Section {
   return a;
 }
 
-/** The line after the section's last, sections below included. */
+/** The line after the section's last, including subsections. */
 export function endLineOf(section: Section): number {
   const last = section.children.at(-1);
   return last === undefined ? section.blocks.at(-1)?.endLine ?? 0 : endLineOf(last);

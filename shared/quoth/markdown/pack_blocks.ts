@@ -3,12 +3,12 @@ import { cutBlock } from "./cut_block.ts";
 import { type Piece, pieceTokens, type Splitting } from "./piece.ts";
 import type { Section } from "./outline.ts";
 
-/** A code example is worth more than a boundary kept to the token. */
+/** A complete code example is more important than an exact size limit. */
 const WHOLE_BLOCK_SLACK = 1.1;
-/** The largest part of a piece that may be kept with the start of a block that has to be cut. */
+/** The maximum share of a piece that may precede the start of a block that must be split. */
 const LEAD_SHARE = 1 / 4;
 
-/** Packs blocks that follow each other into as few pieces as fit, none cut without need. */
+/** Packs consecutive blocks into as few pieces as possible without unnecessary splits. */
 export function packBlocks(
   blocks: readonly Block[],
   section: Section,
@@ -24,7 +24,7 @@ class Packer {
   readonly #splitting: Splitting;
   readonly #done: Piece[] = [];
   #current: Piece | null = null;
-  /** Where the heading or paragraph begins that the next block belongs to. */
+  /** Start of the heading or paragraph that the next block belongs to. */
   #leadStart: number | null = null;
 
   constructor(section: Section, splitting: Splitting) {
@@ -78,7 +78,7 @@ class Packer {
     return true;
   }
 
-  /** Begins a new piece, with what introduces the block if that fits. */
+  /** Starts a new piece, including the block's lead if that fits. */
   #beginWith(block: Block, piece: Piece): void {
     const lead = this.#takeLead(block, this.#limitOf(block) - pieceTokens(piece, this.#splitting));
     this.#flush();
@@ -94,7 +94,7 @@ class Packer {
     for (const part of pieces) this.#done.push(part);
   }
 
-  /** Takes the lead off the current piece, if there is one of at most `maxTokens`. */
+  /** Removes the lead from the current piece, if it has at most `maxTokens`. */
   #takeLead(block: Block, maxTokens: number): number | null {
     const [current, leadStart] = [this.#current, this.#leadStart];
     if (current === null || leadStart === null || current.suffix !== "") return null;
@@ -104,7 +104,7 @@ class Packer {
     return leadStart;
   }
 
-  /** A heading leads to what follows it, and so does a paragraph right under it. */
+  /** A heading introduces the next block, and so does a paragraph directly below it. */
   #noteLead(block: Block, piece: Piece): void {
     const follows = this.#leadStart !== null && this.#leadStart === this.#current?.start;
     if (block.kind === "heading") this.#leadStart = follows ? this.#leadStart : piece.start;

@@ -2,17 +2,17 @@ import type { Block, BlockKind } from "./block.ts";
 import { parsePlainly } from "./parse_plainly.ts";
 import { createHeadingReader, type HeadingReader } from "./read_heading.ts";
 
-/** Quotes and lists inside each other beyond this depth are text to us. */
+/** Quotes and lists nested deeper than this are treated as text. */
 const MAX_NESTING = 100;
 
-/** Parsing a line takes a hundredth of a millisecond at worst, and a cell less. */
+/** Parsing a line takes at most 10 µs, and a cell less. */
 const MAX_LINES = 12_000;
 const MAX_CELLS = 30_000;
 
-/** A line of more backticks than this opens a fence by the standard, but not by an author. */
+/** A line with more backticks opens a fence by the standard, but no author writes that. */
 const MAX_FENCE_MARKER_CHARS = 32;
 
-/** What the parser tells about a block; see the documentation of markdown-it. */
+/** A block's token of the parser; see the documentation of markdown-it. */
 interface Token {
   readonly type: string;
   readonly tag: string;
@@ -35,17 +35,17 @@ const KINDS: Readonly<Record<string, BlockKind>> = {
   list_item_open: "container",
 };
 
-/** Blocks whose tokens come as an opening one, their content, and a closing one. */
+/** Blocks with an opening token, content, and a closing token. */
 const CLOSINGS: ReadonlySet<string> = new Set(
   Object.keys(KINDS).filter((type) => type.endsWith("_open"))
     .map((type) => type.replace(/_open$/, "_close")),
 );
 
 /**
- * Parses Markdown (CommonMark with GitHub's tables) into blocks. JSX, components and other
- * strangers become text; nothing makes it throw. Only headings are read inside, which keeps it
- * linear. Documents of very many lines or cells are read by their headings and fences alone, since
- * nothing else runs while a document is parsed.
+ * Parses Markdown (CommonMark with GitHub's tables) into blocks. JSX, components and other syntax
+ * become text; it never throws. Only headings are parsed inside, which keeps it linear. Documents
+ * with very many lines or cells are only parsed for headings and fences, because parsing blocks the
+ * isolate.
  *
  * @param text Normalised text without front matter.
  */
@@ -54,7 +54,7 @@ export async function parseBlocks(text: string): Promise<Block[]> {
   const { default: MarkdownIt } = await import("../../vendor/markdown_it.js");
   const parser = new MarkdownIt({ html: true, maxNesting: MAX_NESTING });
   parser.core.ruler.enableOnly(["normalize", "block"]);
-  // Definitions of links are text like any other here; the rule would swallow their lines.
+  // Link definitions are treated as text; the rule would drop their lines.
   parser.block.ruler.disable("reference");
   return toBlocks(parser.parse(text, {}), await createHeadingReader());
 }
@@ -112,7 +112,7 @@ function toBlock(
   };
 }
 
-/** Stretches blocks so that they tile the lines from `startLine` to before `endLine`. */
+/** Extends blocks so that they tile the lines from `startLine` to before `endLine`. */
 export function tile(blocks: readonly Block[], startLine: number, endLine: number): Block[] {
   return blocks.map((block, index) => {
     const start = index === 0 ? startLine : block.startLine;

@@ -1,9 +1,9 @@
 import type { Block } from "./block.ts";
 import type { HeadingReader } from "./read_heading.ts";
 
-/** Headings and fences beyond these are text: nobody navigates by so many. */
+/** Headings and fences beyond these limits are treated as text. */
 const MAX_MARKED = 3_000;
-/** Lines after which a text is divided, so that no piece of it is long to cut. */
+/** Lines after which a text is divided, so that splitting each part is fast. */
 const MAX_TEXT_LINES = 200;
 
 const FENCE = /^ {0,3}(`{3,32}|~{3,32})([^\n]*)$/;
@@ -12,9 +12,9 @@ const CLOSING_MARKS = /[ \t]+#+[ \t]*$/;
 const MAX_HEADING_CHARS = 1_000;
 
 /**
- * Parses Markdown by its headings, fences and blank lines alone, in a fraction of the time that its
- * grammar takes: for documents with so many lines that parsing all of them would stop everybody
- * else. Tables, lists and quotes are text here.
+ * Parses only the headings, fences and blank lines of Markdown, in a fraction of the full parser's
+ * time: for documents with so many lines that full parsing would block the isolate. Tables, lists
+ * and quotes are treated as text.
  */
 export function parsePlainly(text: string, readHeading: HeadingReader): Block[] {
   const lines = text.split("\n");
@@ -57,7 +57,7 @@ export function parsePlainly(text: string, readHeading: HeadingReader): Block[] 
     return end;
   }
 
-  /** Blank lines do not end a text here: there would be too many texts. */
+  /** Blank lines do not end a text here, because there would be too many texts. */
   function isText(source: string): boolean {
     if (markedCount === MAX_MARKED) return true;
     const start = source.slice(0, MAX_HEADING_CHARS);
@@ -65,7 +65,7 @@ export function parsePlainly(text: string, readHeading: HeadingReader): Block[] 
   }
 }
 
-/** The opening of a fence of backticks holds none after its marker. */
+/** An opening fence of backticks has no backticks after its marker. */
 function isInlineCode([, marker = "", info = ""]: RegExpExecArray): boolean {
   return marker.startsWith("`") && info.includes("`");
 }

@@ -1,12 +1,12 @@
 import type { Heading } from "./block.ts";
 
-/** Nobody reads longer headings, and markup in them can be made slow to read. */
+/** Limit for headings, because markup in long ones can be slow to parse. */
 const MAX_HEADING_CHARS = 300;
 
-/** Reads headings in the order of the document, since equal ones are numbered. */
+/** Reads headings in document order, because equal ones are numbered. */
 export type HeadingReader = (level: number, markdown: string) => Heading;
 
-/** Only headings with one of these can look different from their source. */
+/** Only headings with one of these characters can differ from their source. */
 const MARKUP = /[\\`*_~[\]<>&!\n]|[ \t]{2}/;
 
 const CUSTOM_ID = /[ \t]*\{#([^\s{}]+)\}[ \t]*$/;
@@ -28,7 +28,7 @@ export async function createHeadingReader(): Promise<HeadingReader> {
   };
 }
 
-/** What a reader sees of inline Markdown; HTML tags and components are invisible. */
+/** The displayed text of inline Markdown; HTML tags and components are invisible. */
 function plainText(
   tokens: readonly {
     readonly type: string;

@@ -14,28 +14,28 @@ import { splitSections } from "./split_sections.ts";
 import { estimateTokens, TokenMeter } from "./token_meter.ts";
 
 /**
- * Part of every hash: with a new number, the next look at a project's branch splits all of its
- * documents again, and their texts are embedded again.
+ * Part of every hash: a new number makes the next check of a project's branch split and embed all
+ * of its documents again.
  */
 export const CHUNKER_VERSION = 1;
 
-/** Smaller chunks than this could not hold a table's head and a row. */
+/** Smaller chunks could not contain a table's head and a row. */
 const MIN_MAX_TOKENS = 64;
 
-/** A part of a document that is indexed and found as one. */
+/** A part of a document that is indexed and found as a unit. */
 export interface Chunk {
   /** Its place in the document, from 0. */
   readonly index: number;
-  /** Texts from the document's title down to the innermost heading that holds all of it. */
+  /** Texts from the document's title down to the innermost heading that contains all of it. */
   readonly headingPath: readonly string[];
   /** Of that heading, as `#anchor` in a link; null above the first heading. */
   readonly anchor: string | null;
-  /** 1-based, inclusive, of the file as it is, front matter counted. */
+  /** 1-based, inclusive, in the original file including front matter. */
   readonly startLine: number;
   readonly endLine: number;
   /**
-   * Verbatim source with LF line ends. A part of a long fence or table begins with its opening or
-   * head repeated, and a fence is closed at the end.
+   * Verbatim source with LF line ends. A part of a long fence or table repeats its opening or head,
+   * and a fence is closed at the end.
    */
   readonly content: string;
   /** What is embedded: the breadcrumb, a blank line, the content. */
@@ -46,32 +46,32 @@ export interface Chunk {
   readonly tokenCount: number;
 }
 
-/** A document as it is indexed. */
+/** A document for the index. */
 export interface SplitDocument {
-  /** The front matter's title, else the first heading, else the file's name. */
+  /** The front matter's title, otherwise the first heading, otherwise the file's name. */
   readonly title: string;
   readonly frontMatter: JsonObject;
   /**
-   * Equal checksums mean equal chunks with equal lines: other front matter (a new date) changes
-   * nothing, unless it changes the title or moves the body.
+   * Equal checksums mean equal chunks with equal lines: a change of front matter (a new date) has
+   * no effect unless it changes the title or moves the body.
    */
   readonly bodyChecksum: string;
   readonly chunks: readonly Chunk[];
 }
 
-/** Where the document stands, and what its embedder can take. */
+/** The document's path, and its embedder's limit. */
 export interface SplitOptions {
   readonly filePath: string;
-  /** Of a chunk's content; whole code examples and tables may exceed it by a tenth. */
+  /** Maximum of a chunk's content; complete code examples and tables may exceed it by a tenth. */
   readonly maxTokens: number;
 }
 
 /**
- * Splits Markdown into chunks by its headings of the second level, longer sections by those below,
- * and where no heading is left by blocks. Fences and tables are cut only when they are too long
- * themselves, and then so that each part is whole Markdown. Any text is accepted.
+ * Splits Markdown into chunks by level-two headings, longer sections by lower headings, and then by
+ * blocks. Fences and tables are split only if they are too long themselves, and each part is then
+ * valid Markdown. Any text is accepted.
  *
- * @throws RangeError when `maxTokens` is below 64.
+ * @throws RangeError if `maxTokens` is below 64.
  */
 export async function splitMarkdown(
   source: string,
@@ -103,7 +103,7 @@ interface Parsed {
   readonly blocks: readonly Block[];
 }
 
-/** Parses the text; a fence that nobody closed ends with the document and is closed there. */
+/** Parses the text; an unclosed fence is closed at the end of the document. */
 async function parseWhole(text: string): Promise<Parsed> {
   const parsed = await parse(text);
   const end = missingEnd(parsed);
@@ -123,13 +123,13 @@ function missingEnd({ lines, blocks }: Parsed): string {
   return last === undefined ? "" : missingFenceEnd(last, lines);
 }
 
-/** Where the body stands in the file. */
+/** The position of the body in the file. */
 interface BodyPlace {
   readonly linesBefore: number;
   readonly lastLine: number;
 }
 
-/** The piece without blank lines around it; null when nothing is left. */
+/** The piece without surrounding blank lines; null if nothing is left. */
 function toChunk(
   { start, end, prefix, suffix, section }: Piece,
   { lines, maxTokens }: Splitting,
@@ -152,7 +152,7 @@ function toChunk(
     tokenCount: estimateTokens(content),
   };
 
-  /** A fence's end that was added stands in no line of the file. */
+  /** An added end of a fence is not in any line of the file. */
   function lineAt(offset: number): number {
     return Math.min(linesBefore + lines.lineAt(offset) + 1, lastLine);
   }

@@ -4,17 +4,17 @@ import { endLineOf, type Section } from "./outline.ts";
 import { packBlocks } from "./pack_blocks.ts";
 import type { Piece, Splitting } from "./piece.ts";
 
-/** Headings of this level and below are chapters of their own: pieces do not reach across. */
+/** Headings up to this level start chapters, which pieces do not span. */
 const CHAPTER_LEVEL = 2;
-/** How far a section may exceed the maximum because the heading above has no text of its own. */
+/** How far a section may exceed the maximum because of a parent heading without text. */
 const STUB_SLACK = 1.1;
 
-/** Pieces below this join their neighbours of the same chapter. */
+/** Smaller pieces are joined with adjacent ones of the same chapter. */
 const SMALL_TOKENS = 60;
-/** Pieces below this join small ones of the next chapter too. */
+/** Smaller pieces are also joined with small ones of the next chapter. */
 const TINY_TOKENS = 30;
 
-/** Splits a document: by chapters, those that are too long by their sections, those by blocks. */
+/** Splits a document by chapters, long chapters by sections, and long sections by blocks. */
 export function splitSections(root: Section, splitting: Splitting): Piece[] {
   const pieces = splitAboveChapters(root, [], splitting);
   return mergeSmallPieces(
@@ -40,7 +40,7 @@ function splitSection(section: Section, stub: readonly Block[], splitting: Split
   return splitByChildren(section, stub, splitting, splitSection);
 }
 
-/** Where a section holds nothing but one other, that one tells more. */
+/** A section that contains only one other section is replaced by it, which is more specific. */
 function innermostWithText(section: Section): Section {
   const [only, ...others] = section.children;
   return only !== undefined && others.length === 0 && section.blocks.length === 1
@@ -48,7 +48,7 @@ function innermostWithText(section: Section): Section {
     : section;
 }
 
-/** A heading without text of its own goes with the first section below it. */
+/** A heading without its own text is joined with the first section below it. */
 function splitByChildren(
   section: Section,
   stub: readonly Block[],
@@ -65,7 +65,10 @@ function splitByChildren(
   ];
 }
 
-/** Small pieces join each other first, so that large ones keep their place in the outline. */
+/**
+ * Small pieces are joined with each other first, so that large ones keep their position in the
+ * outline.
+ */
 function mergeChapter(pieces: readonly Piece[], splitting: Splitting): Piece[] {
   const among = mergeSmallPieces(
     pieces,

@@ -1,7 +1,7 @@
 /**
  * Estimates tokens of any range of a text in constant time. A token is four ASCII characters, two
- * of other alphabets, and one of the scripts that write without blanks, which is how the word
- * pieces of the embedders come out on average.
+ * characters of other alphabets, and one of scripts without spaces, which matches the embedders'
+ * tokenizers on average.
  */
 export class TokenMeter {
   /** Quarters of a token before each character. */
@@ -21,7 +21,7 @@ export class TokenMeter {
     return Math.ceil((this.#before(end) - this.#before(start)) / 4);
   }
 
-  /** The last position not after `end` such that the range from `start` has at most `maxTokens`. */
+  /** The last position up to `end` for which the range from `start` has at most `maxTokens`. */
   fit(start: number, end: number, maxTokens: number): number {
     const limit = this.#before(start) + maxTokens * 4;
     let low = start;
@@ -49,6 +49,6 @@ export function estimateTokens(text: string): number {
 function quartersOf(code: number): number {
   if (code < 0x80) return 1;
   if (code < 0x0e00) return 2;
-  if (code >= 0xd800 && code <= 0xdfff) return 2; // Half of a character outside the basic plane.
+  if (code >= 0xd800 && code <= 0xdfff) return 2; // A surrogate: half of a character outside the basic plane.
   return code < 0x2000 || code >= 0x2e80 ? 4 : 2;
 }

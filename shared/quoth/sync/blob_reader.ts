@@ -7,7 +7,7 @@ import { MAX_FILE_BYTES } from "./read_document.ts";
 /** Reads a blob of the project's repository. */
 export type ReadBlob = (blobSha: string) => Promise<Uint8Array>;
 
-/** The commit that blobs are read of. */
+/** The commit that blobs are read from. */
 export interface BlobSource {
   readonly openGitHub: () => Promise<GitHub>;
   /** `owner/name`. */
@@ -18,18 +18,21 @@ export interface BlobSource {
   readonly signal: AbortSignal;
 }
 
-/** Before a blob that could not be read is asked for again. */
+/** Delay before an unreadable blob is requested again. */
 const PAUSES_MS = [250, 750];
-/** Of these small files one has to be readable; several, since more than one may be broken. */
+/**
+ * Number of small files of which one must be readable; several, because more than one may be
+ * broken.
+ */
 const COMPARED_FILES = 3;
 
 /**
- * Makes the reader of a commit's blobs. One that cannot be read is asked for again, and then
- * compared with others: only when those can be read, and the commit is still the branch's head, is
- * it the blob's own fault.
+ * Creates the reader of a commit's blobs. An unreadable blob is requested again and then compared
+ * with others: the blob itself is considered broken only if others can be read and the commit is
+ * still the branch's head.
  *
- * @returns a reader that throws FILE_UNAVAILABLE for the fault of a blob alone; whatever else it
- * throws, as the methods of `GitHub` do, is wrong with all of them.
+ * @returns a reader that throws FILE_UNAVAILABLE if only this blob is broken; other errors, as
+ * thrown by the methods of `GitHub`, affect all blobs.
  */
 export function createBlobReader(source: BlobSource): ReadBlob {
   const { repo, branch, commitSha, clock, signal } = source;
@@ -55,7 +58,7 @@ export function createBlobReader(source: BlobSource): ReadBlob {
     return bytes;
   }
 
-  /** What to throw for a blob that was asked for often enough. */
+  /** The error for a blob after the last retry. */
   async function blame(sha: string, cause: SwarmError): Promise<SwarmError> {
     const github = await source.openGitHub();
     const head = await github.headOf(repo, branch, signal);
@@ -78,7 +81,9 @@ export function createBlobReader(source: BlobSource): ReadBlob {
   }
 }
 
-/** Whether an error may be due to the one blob. One that names a time to wait is GitHub's own. */
+/**
+ * Whether one blob may have caused an error. An error with a wait time comes from GitHub itself.
+ */
 function isPerhapsTheBlob(error: unknown): error is SwarmError {
   return error instanceof SwarmError && error.retryAfterSeconds === undefined &&
     (error.code === "GITHUB_NOT_FOUND" || error.code === "GITHUB_UNAVAILABLE");
@@ -87,7 +92,7 @@ function isPerhapsTheBlob(error: unknown): error is SwarmError {
 function fileUnavailable(cause: SwarmError): SwarmError {
   return new SwarmError(
     "FILE_UNAVAILABLE",
-    `Cannot index the file: GitHub gives others, but not this one (${cause.message})`,
-    { cause, hint: "It is asked for again with the next push, or within the hour." },
+    `Cannot index the file: GitHub serves other files, but not this one (${cause.message})`,
+    { cause, hint: "It is requested again with the next push, or within the hour." },
   );
 }

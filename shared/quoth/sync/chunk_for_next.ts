@@ -6,8 +6,8 @@ import type { ChunkTarget, ClaimedSync } from "./sync_store.ts";
 const SLICE_DOCUMENTS = 8;
 
 /**
- * Splits the documents of a project for the embedder that it is switching to; they are served with
- * the chunks of the old one meanwhile. Stops when `isOver`, and goes on at the next call.
+ * Splits the documents of a project for the embedder that it is switching to; searches use the old
+ * embedder's chunks in the meantime. Stops when `isOver`, and continues with the next call.
  */
 export async function chunkForNext(
   sync: ClaimedSync,

@@ -1,7 +1,7 @@
 import type { ErrorBody } from "../../errors/swarm_error.ts";
 import type { StoredChunk, SyncLease } from "./sync_store.ts";
 
-/** A text that waits for its vector, claimed for a while. */
+/** A text without a vector, claimed for a limited time. */
 export interface ClaimedChunk {
   readonly chunkHash: string;
   /** A bigint, as text. */
@@ -10,7 +10,7 @@ export interface ClaimedChunk {
   readonly text: string;
 }
 
-/** Which texts: those of one project for one embedder. */
+/** The texts of one project for one embedder. */
 export interface ChunkQueue {
   readonly projectId: string;
   readonly embedder: string;
@@ -34,9 +34,11 @@ export interface DocumentToChunk {
 /** The texts that wait for vectors. */
 export interface ChunkStore {
   claim(queue: ChunkQueue, limit: number): Promise<readonly ClaimedChunk[]>;
-  /** Stores vectors wherever in the project their texts stand. */
+  /** Stores vectors for all chunks of the project with these texts. */
   put(queue: ChunkQueue, vectors: readonly ChunkVector[]): Promise<void>;
-  /** Ends claims without a vector. With an error the texts were refused, and may be given up. */
+  /**
+   * Ends claims without a vector. With an error, the texts were rejected and may fail permanently.
+   */
   giveBack(
     queue: ChunkQueue,
     claims: readonly ClaimedChunk[],
@@ -46,8 +48,7 @@ export interface ChunkStore {
   count(lease: SyncLease, embeddedCount: number): Promise<void>;
   documentsToChunk(projectId: string, limit: number): Promise<readonly DocumentToChunk[]>;
   /**
-   * Notes that the sync has come further. Stores nothing when the document or the switch is no
-   * longer what it was.
+   * Records progress of the sync. Stores nothing if the document or the switch has changed.
    */
   addChunks(
     lease: SyncLease,

@@ -2,29 +2,29 @@ import type { Clock } from "../../isolate/clock.ts";
 
 /** The CPU time that a turn of a sync may still use. */
 export interface CpuBudget {
-  /** Runs work that computes and does not wait, and counts its time. */
+  /** Runs synchronous work and counts its time. */
   spend<T>(work: () => Promise<T>): Promise<T>;
   /** Counts time that was not measured. */
   charge(durationMs: number): void;
   isSpent(): boolean;
 }
 
-/** What a file costs beside its splitting: requests, hashes, JSON. An estimate. */
+/** The estimated cost of a file besides splitting: requests, hashes, JSON. */
 const OVERHEAD_MS = 8;
 
-/** How a budget is made. */
+/** Options of a budget. */
 export interface CpuBudgetOptions {
   readonly limitMs: number;
   readonly clock: Clock;
-  /** False ends the budget early, as when the worker's time is up. */
+  /** False ends the budget early, for example when the worker's time is up. */
   readonly isOpen: () => boolean;
-  /** Hears of each amount. */
+  /** Called with each amount. */
   readonly onSpend?: ((durationMs: number) => void) | undefined;
 }
 
 /**
- * Makes a budget. The edge runtime does not say how much CPU time has been used, so the time of what
- * computes is measured instead.
+ * Creates a budget. The edge runtime does not report CPU time, so the duration of synchronous work
+ * is measured instead.
  */
 export function createCpuBudget(
   { limitMs, clock, isOpen, onSpend }: CpuBudgetOptions,

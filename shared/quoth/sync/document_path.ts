@@ -1,12 +1,12 @@
 import { withoutFenceTags } from "../../agent/fence_data.ts";
 
-/** As long as a path may be stored, in characters. */
+/** Maximum length of a stored path in characters. */
 const MAX_PATH_CHARS = 1_024;
 
 /**
  * Whether a path can name a document: relative, with `/` between parts that are neither empty nor
- * `.` nor `..`, and without control characters, backslashes or what was no Unicode (U+FFFD). Nor
- * may it hold the tag of a fence: paths stand outside of it, as they are.
+ * `.` nor `..`, and without control characters, backslashes or invalid Unicode (U+FFFD). It must
+ * not contain the tag of a fence either, because paths are shown outside of fences.
  */
 export function isDocumentPath(path: string): boolean {
   if (path.length === 0 || path.length > MAX_PATH_CHARS || !path.isWellFormed()) return false;

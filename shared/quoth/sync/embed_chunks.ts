@@ -6,20 +6,20 @@ import { chunkForNext } from "./chunk_for_next.ts";
 import type { SyncEnd, SyncPorts, SyncRun } from "./sync_ports.ts";
 import type { ChunkTarget, ClaimedSync } from "./sync_store.ts";
 
-/** Texts that are claimed at once; an embedder may take fewer. */
+/** Texts per claim; an embedder may accept fewer. */
 const BATCH_TEXTS = 32;
-/** After this long, the syncs of other projects have their turn. */
+/** After this time the syncs of other projects get their turn. */
 const TURN_MS = 10_000;
-/** When others hold what is left: about as long as their request may take. */
+/** Wait while other workers hold the rest: about the duration of their request. */
 const HELD_WAIT_SECONDS = 15;
-/** CPU time of reading a vector as JSON and writing it again. An estimate. */
+/** Estimated CPU time of parsing and serializing a vector. */
 const VECTOR_CPU_MS = 0.5;
 
 /**
- * Gives the pending chunks of a project their vectors: those of the embedder that serves first,
- * then those of the one that it is switching to.
+ * Embeds the pending chunks of a project: first for the current embedder, then for the one that it
+ * is switching to.
  *
- * @throws SwarmError what kept it from going on; a limit says how long to wait.
+ * @throws SwarmError if it cannot continue; a limit says how long to wait.
  */
 export async function embedChunks(
   sync: ClaimedSync,
@@ -45,7 +45,7 @@ export async function embedChunks(
       const claims = await ports.chunks.claim(queue, batchTexts);
       if (claims.length === 0) break;
       const isTaken = await embedBatch({ sync, target, queue, claims }, ports, run);
-      // One of them is refused: alone, each shows whether it is the one.
+      // One of them is rejected: sending each alone shows which one.
       batchTexts = isTaken ? BATCH_TEXTS : 1;
     }
   }
@@ -61,7 +61,7 @@ interface Batch {
   readonly claims: readonly ClaimedChunk[];
 }
 
-/** Says whether the embedder took the texts; throws when it wants to be left alone. */
+/** Returns whether the embedder accepted the texts; throws if it must pause. */
 async function embedBatch(
   { sync, target, queue, claims }: Batch,
   ports: SyncPorts,

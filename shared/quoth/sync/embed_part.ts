@@ -2,9 +2,9 @@ import type { EmbeddedDocument } from "../embedders/embedder_port.ts";
 import type { EmbeddedPart } from "../embedders/metered_embedder.ts";
 
 /**
- * Embeds as many of the first texts as an embedder takes at once and its limits allow.
+ * Embeds as many of the first texts as an embedder accepts in one request and its limits allow.
  *
- * @throws SwarmError as `MeteredEmbedder.embedPart()` does.
+ * @throws SwarmError like `MeteredEmbedder.embedPart()`.
  */
 export type EmbedPart = (
   embedder: string,

@@ -1,12 +1,12 @@
 import { Minimatch } from "../../vendor/minimatch.js";
 
-/** Longer patterns are no patterns of paths. */
+/** Maximum length of a pattern. */
 const MAX_PATTERN_CHARS = 256;
 
 /**
- * Makes the filter of a project's `include_globs`: a path passes when a pattern fits and none that
- * begins with `!` does. `*` stays within a folder, `**` does not; names that begin with a dot count
- * as any other.
+ * Creates the filter of a project's `include_globs`: a path passes if a pattern matches and no
+ * pattern with `!` does. `*` stays within a folder, `**` does not; names that start with a dot are
+ * not special.
  */
 export function createPathFilter(globs: readonly string[]): (path: string) => boolean {
   const usable = globs.filter((glob) => glob.length <= MAX_PATTERN_CHARS);
@@ -19,14 +19,14 @@ export function createPathFilter(globs: readonly string[]): (path: string) => bo
 }
 
 /**
- * What keeps patterns from choosing documents, for whoever writes them; null: nothing does.
+ * The problem with a list of patterns, for its author; null if there is none.
  *
  * @example
  * ```ts
  * import assert from "node:assert/strict";
  *
  * assert.equal(findGlobProblem(["docs/**\/*.{md,mdx}", "!docs/old/**"]), null);
- * assert.match(findGlobProblem(["!**"]) ?? "", /chooses nothing/);
+ * assert.match(findGlobProblem(["!**"]) ?? "", /matches nothing/);
  * ```
  */
 export function findGlobProblem(globs: readonly string[]): string | null {
@@ -36,14 +36,14 @@ export function findGlobProblem(globs: readonly string[]): string | null {
       return `one is longer than ${MAX_PATTERN_CHARS} characters`;
     }
     if (pattern === "" || /^\.?\//.test(pattern) || pattern.split("/").includes("..")) {
-      return `'${glob}' fits no path, since paths begin at the repository's root: docs/**/*.md`;
+      return `'${glob}' matches no path, because paths start at the repository's root: docs/**/*.md`;
     }
     if (!isBalanced(pattern, "{", "}") || !isBalanced(pattern, "[", "]")) {
-      return `'${glob}' has a bracket without its partner`;
+      return `'${glob}' has an unbalanced bracket`;
     }
   }
   return globs.every((glob) => glob.startsWith("!"))
-    ? "it chooses nothing, it only excludes"
+    ? "it matches nothing, because it only excludes"
     : null;
 }
 

@@ -6,14 +6,14 @@ import { MAX_FILE_BYTES, readDocument, tooLargeError } from "./read_document.ts"
 import type { SyncPorts, SyncRun } from "./sync_ports.ts";
 import type { ChunkTarget, FileOutcome, StoredChunk, SyncFile } from "./sync_store.ts";
 
-/** A file whose worker ended this often is taken to be the reason. */
+/** A file whose worker died this often is assumed to be the cause. */
 const MAX_DELIVERIES = 3;
-/** Longer chunks mix subjects, however much an embedder could read. */
+/** Longer chunks mix topics, even if an embedder accepts more. */
 const MAX_CHUNK_TOKENS = 480;
 
 /**
- * What a file becomes. Whatever is wrong with the file itself is an outcome; what is wrong with
- * the world (GitHub, the network) is thrown.
+ * The outcome of a file. A problem of the file itself is an outcome; an external problem (GitHub,
+ * the network) is thrown.
  */
 export async function prepareFile(
   file: SyncFile,
@@ -31,7 +31,7 @@ export async function prepareFile(
   }
 }
 
-/** The refusal that a file's own fault leads to; any other error is thrown on. */
+/** The refusal for a problem of the file itself; any other error is rethrown. */
 export function refusedBy(error: unknown, file: SyncFile): FileOutcome {
   if (!(error instanceof SwarmError)) throw error;
   switch (error.code) {
@@ -54,11 +54,11 @@ function refusalOf({ filePath, sizeBytes, deliveries }: SyncFile): FileOutcome |
   if (sizeBytes > MAX_FILE_BYTES) return { kind: "refused", error: tooLargeError(sizeBytes) };
   if (!isDocumentPath(filePath)) {
     return refused(
-      "its path holds control characters, backslashes, empty parts, no valid Unicode or a fence's tag",
+      "its path has control characters, backslashes, empty parts, invalid Unicode or a fence's tag",
     );
   }
   if (deliveries > MAX_DELIVERIES) {
-    return refused(`${MAX_DELIVERIES} workers ended while they were at it`);
+    return refused(`${MAX_DELIVERIES} workers died while processing it`);
   }
   return null;
 }
@@ -97,12 +97,12 @@ async function splitFile(
   };
 }
 
-/** How a document is split for an embedder. */
+/** Options for splitting a document for an embedder. */
 export function splitOptions(filePath: string, { windowTokens }: ChunkTarget): SplitOptions {
   return { filePath, maxTokens: Math.min(MAX_CHUNK_TOKENS, windowTokens) };
 }
 
-/** A chunk as `private.replace_document()` takes it. */
+/** A chunk in the form for `private.replace_document()`. */
 export function toStoredChunk(chunk: Chunk): StoredChunk {
   return {
     content: chunk.content,

@@ -4,7 +4,7 @@ import { bodyTooLarge } from "../../http/parse_body.ts";
 import { WEBHOOK_LIMITS } from "../../json/json_limits.ts";
 import { parseJson } from "../../json/parse_json.ts";
 
-/** What of a `push` payload counts; its lists of files are cut short and never looked at. */
+/** The relevant part of a `push` payload; its file lists are truncated by GitHub and ignored. */
 export const pushEvent = z.object({
   ref: z.string(),
   after: z.string().regex(/^[0-9a-f]{40}$/),
@@ -32,7 +32,7 @@ function payloadOfForm(body: Uint8Array): string {
   return new URLSearchParams(new TextDecoder().decode(body)).get("payload") ?? "";
 }
 
-/** Why a push asks for nothing, or null: only the tip of the project's branch counts. */
+/** The reason why a push is ignored, or null: only the tip of the project's branch is relevant. */
 export function ignoredReason(
   { ref, deleted }: z.infer<typeof pushEvent>,
   defaultBranch: string,

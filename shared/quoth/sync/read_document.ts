@@ -1,13 +1,13 @@
 import type { ErrorBody } from "../../errors/swarm_error.ts";
 import { SwarmError } from "../../errors/swarm_error.ts";
 
-/** Larger files are no documentation that people read; splitting one would take too long. */
+/** Larger files are not documentation for people, and splitting one would take too long. */
 export const MAX_FILE_BYTES = 1_048_576;
 
 /**
- * The text of a file, byte for byte: a byte order mark and line ends stay as they are.
+ * The exact text of a file: the byte order mark and line ends are unchanged.
  *
- * @throws FILE_NOT_TEXT when it is not UTF-8, or holds the character NUL as binary files do.
+ * @throws FILE_NOT_TEXT if it is not UTF-8, or contains a NUL character like binary files.
  */
 export function readDocument(bytes: Uint8Array): string {
   let text: string;
@@ -16,11 +16,11 @@ export function readDocument(bytes: Uint8Array): string {
   } catch (cause) {
     throw notText("it is not UTF-8", cause);
   }
-  if (text.includes("\0")) throw notText("it holds the character NUL, as binary files do");
+  if (text.includes("\0")) throw notText("it has a NUL character, like binary files");
   return text;
 }
 
-/** Why a file of that size is not indexed. */
+/** The error for a file of this size. */
 export function tooLargeError(sizeBytes: number): ErrorBody {
   return new SwarmError(
     "FILE_TOO_LARGE",

@@ -3,14 +3,14 @@ import { blobShaOf } from "../github/blob_sha.ts";
 import { isDocumentPath } from "./document_path.ts";
 import type { Queued, ReceivingStore } from "./receiving_store.ts";
 
-/** As many as GitHub reports for a commit. */
+/** The maximum that GitHub reports for a commit. */
 const MAX_FILES = 3_000;
 
 const path = z.string().refine(isDocumentPath, {
-  error: "is no plain relative path such as docs/guide.md",
+  error: "is not a plain relative path such as docs/guide.md",
 });
 
-/** The body of the direct form. Without `files`, the project is compared with its branch. */
+/** The body of a direct request. Without `files`, the project is compared with its branch. */
 export const filesRequest = z.strictObject({
   /** Slug or id. */
   project: z.string().min(1).max(100),
@@ -24,7 +24,7 @@ export const filesRequest = z.strictObject({
     ).optional(),
 });
 
-/** Queues what was sent directly. */
+/** Queues files that were sent directly. */
 export async function receiveFiles(
   { project, files }: z.infer<typeof filesRequest>,
   store: ReceivingStore,

@@ -6,38 +6,40 @@ import { ignoredReason, parsePayload, pushEvent } from "./push_event.ts";
 import { namedRepositories } from "./signed_repositories.ts";
 import { isSignedWith, parseSignature } from "./webhook_signature.ts";
 
-/** A webhook's request as it came. */
+/** A webhook's request. */
 export interface Webhook {
-  /** Slug or id of the project that the URL names; null or absent for the URL without one. */
+  /** Slug or id of the project in the URL; null or absent if the URL has none. */
   readonly project?: string | null;
   readonly event: string;
   readonly deliveryId: string | null;
   readonly signature: string | null;
   readonly contentType: string | null;
-  /** Reads the body; called only when there is a signature to check it with. */
+  /** Reads the body; called only if there is a signature to check. */
   readonly readBody: () => Promise<Bytes>;
 }
 
-/** What a webhook led to. */
+/** The result of a webhook. */
 export type WebhookAnswer =
   | { readonly kind: "pong" }
   | { readonly kind: "ignored"; readonly reason: string }
   | { readonly kind: "queued"; readonly syncId: string; readonly queuedCount: number };
 
 const DELIVERY_ID = /^[\w-]{8,64}$/;
-/** Each costs a hash over the whole body; a repository with more projects names them in the URL. */
+/**
+ * Each costs a hash of the whole body; a repository with more projects must name them in the URL.
+ */
 const MAX_TRIED_SECRETS = 8;
-/** Stands in where there is no secret, so that an unknown repository takes the same time. */
+/** Replaces a missing secret, so that an unknown repository takes the same time. */
 const NOBODYS_SECRET = "no repository has this secret";
 
 /**
- * Takes in a GitHub webhook. It only triggers a sync: which commit is the head, and which files it
- * has, is asked for when the sync runs.
+ * Receives a GitHub webhook. It only triggers a sync, which reads the head commit and its files
+ * when it runs.
  *
- * Nothing is parsed before the signature over the raw bytes is right. Whose secret to check it with
- * the URL says; without a project there, the body's bytes are searched for names of repositories.
+ * Nothing is parsed before the signature of the raw bytes is verified. The URL names the project
+ * whose secret is used; without one, the body's bytes are searched for names of repositories.
  *
- * @throws UNAUTHORIZED when the signature is missing or wrong, and for an unknown repository.
+ * @throws UNAUTHORIZED if the signature is missing or wrong, and for an unknown repository.
  * @throws BODY_INVALID, DATABASE_UNAVAILABLE
  */
 export async function receiveWebhook(
@@ -65,7 +67,7 @@ export async function receiveWebhook(
   };
 }
 
-/** The project whose secret has signed the body; nothing of the body has been parsed yet. */
+/** The project whose secret signed the body, which has not been parsed yet. */
 async function findSigner(
   project: string | null,
   body: Bytes,
@@ -93,13 +95,13 @@ async function secretsOfNamed(
 function refused(): SwarmError {
   return new SwarmError(
     "UNAUTHORIZED",
-    "Cannot accept the webhook: its signature is missing or fits no project of this repository",
-    { hint: "Give the webhook the URL and the secret that deno task quoth:add printed." },
+    "Cannot accept the webhook: its signature is missing or matches no project of this repository",
+    { hint: "Configure the webhook with the URL and the secret that deno task quoth:add printed." },
   );
 }
 
 function invalid(problem: string): SwarmError {
   return new SwarmError("BODY_INVALID", `Cannot read the push: ${problem}`, {
-    hint: "Send GitHub's push event as it is.",
+    hint: "Send GitHub's push event unchanged.",
   });
 }

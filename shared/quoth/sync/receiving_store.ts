@@ -2,17 +2,17 @@ import { z } from "../../vendor/zod.js";
 import type { Sql } from "../../db/sql_client.ts";
 import { toSwarmError } from "../../db/to_swarm_error.ts";
 
-/** A project that a webhook may be for. */
+/** A candidate project of a webhook. */
 export interface WebhookSecret {
   readonly projectId: string;
   readonly defaultBranch: string;
   readonly secret: string;
 }
 
-/** What a request has queued. */
+/** The work that a request has queued. */
 export interface Queued {
   readonly syncId: string;
-  /** Pieces of work: files, or the one comparison; 0 when it had been queued before. */
+  /** Number of work items: files, or one comparison; 0 if it was already queued. */
   readonly queuedCount: number;
 }
 
@@ -23,16 +23,16 @@ export interface SentFile {
   readonly content: string | null;
 }
 
-/** The database as those who bring work see it. */
+/** The database operations for receiving work. */
 export interface ReceivingStore {
   /** The project with that slug or id, if it has a webhook secret; none or one. */
   projectSecret(project: string): Promise<readonly WebhookSecret[]>;
   /** Projects of `owner/name` that have a webhook secret. */
   webhookSecrets(repository: string): Promise<readonly WebhookSecret[]>;
   receivePush(projectId: string, deliveryId: string, commitSha: string): Promise<Queued>;
-  /** @throws PROJECT_NOT_FOUND when no project has that slug or id. */
+  /** @throws PROJECT_NOT_FOUND if no project has that slug or id. */
   receiveFiles(project: string, files: readonly SentFile[]): Promise<Queued>;
-  /** @throws PROJECT_NOT_FOUND when no project has that slug or id. */
+  /** @throws PROJECT_NOT_FOUND if no project has that slug or id. */
   requestSync(project: string): Promise<Queued>;
 }
 

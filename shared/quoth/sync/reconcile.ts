@@ -9,16 +9,17 @@ import { MAX_FILE_BYTES } from "./read_document.ts";
 import type { SyncEnd, SyncPorts, SyncRun } from "./sync_ports.ts";
 import type { ChunkTarget, ClaimedSync, SyncFile } from "./sync_store.ts";
 
-/** Files that are fetched at the same time, and begun together. */
+/** Files that are fetched in parallel and started together. */
 const SLICE_FILES = 8;
-/** As much as a path's column holds; nothing could be written down about a longer one. */
+/** Maximum length of the path column; a longer path cannot be recorded. */
 const MAX_PATH_CHARS = 1_024;
 
 /**
- * Makes a project's documents equal the head of its branch, or applies the files that were sent,
- * file by file, until all is done or the budget is spent. May be broken off anywhere and run again.
+ * Makes a project's documents equal to the head of its branch, or applies the files that were sent,
+ * file by file, until everything is done or the budget is used up. It can be interrupted anywhere
+ * and repeated.
  *
- * @throws SwarmError what kept it from going on.
+ * @throws SwarmError if it cannot continue.
  */
 export async function reconcile(
   sync: ClaimedSync,
@@ -40,7 +41,7 @@ export async function reconcile(
     // A project without a repository is only sent files.
     repo: project.githubRepo ?? "",
     branch: project.defaultBranch,
-    // Files that were sent directly bring their text.
+    // Files that were sent directly include their text.
     commitSha: commitSha ?? "",
     clock: ports.clock,
     signal: run.signal,
@@ -57,7 +58,7 @@ export async function reconcile(
   }
 }
 
-/** The commit that is planned for; null when a mere check finds the branch unmoved. */
+/** The planned commit; null if a check finds the branch unchanged. */
 async function compareTree(
   sync: ClaimedSync,
   github: GitHub,
@@ -68,7 +69,7 @@ async function compareTree(
   const { githubRepo, defaultBranch } = project;
   if (githubRepo === null) throw noRepository();
   const head = await github.headOf(githubRepo, defaultBranch, signal);
-  // A sync that was given up may have left documents of a commit that is the head no more.
+  // An abandoned sync may have left documents of a commit that is no longer the head.
   const isWhole = project.headCommit === project.indexedCommit && !project.lacksFiles &&
     (project.chunkerVersion ?? CHUNKER_VERSION) === CHUNKER_VERSION;
   if (reason === "head_check" && isWhole && head === project.indexedCommit) {
@@ -88,7 +89,7 @@ async function compareTree(
   return head;
 }
 
-/** Says whether all of the slice was applied; the rest waits for the next worker. */
+/** Returns whether the whole slice was applied; the rest waits for the next worker. */
 async function applySlice(
   sync: ClaimedSync,
   files: readonly SyncFile[],
@@ -113,7 +114,7 @@ async function applySlice(
   return true;
 }
 
-/** Begins all downloads of a slice; each is waited for when its file's turn comes. */
+/** Starts all downloads of a slice; each is awaited when its file is processed. */
 function fetchAhead(
   files: readonly SyncFile[],
   readBlob: ReadBlob,
@@ -123,7 +124,7 @@ function fetchAhead(
     const isWanted = action !== "delete" && content === null && !isCurrent;
     if (!isWanted || blobSha === null || sizeBytes > MAX_FILE_BYTES || blobs.has(blobSha)) continue;
     const blob = readBlob(blobSha);
-    // Whoever awaits it meets the failure; nobody may, when an earlier file broke off.
+    // The failure surfaces when it is awaited; it may never be if an earlier file fails.
     blob.catch(() => {});
     blobs.set(blobSha, blob);
   }
@@ -131,8 +132,8 @@ function fetchAhead(
 }
 
 /**
- * What the database refuses about a file's values (SQLSTATE classes 22, 23 and 54: bad data, broken
- * constraints, limits such as a text search vector's megabyte) is the file's own fault.
+ * A database error about a file's values (SQLSTATE classes 22, 23 and 54: bad data, violated
+ * constraints, limits such as a text search vector's megabyte) is a problem of the file itself.
  */
 function asRefusal(error: unknown): unknown {
   if (!(error instanceof SwarmError) || error.code !== "INTERNAL") return error;
@@ -140,7 +141,7 @@ function asRefusal(error: unknown): unknown {
   if (typeof sqlstate !== "string" || !/^(22|23|54)/.test(sqlstate)) return error;
   return new SwarmError(
     "FILE_UNREADABLE",
-    `Cannot index the file: the database refuses it (${sqlstate})`,
+    `Cannot index the file: the database rejects it (${sqlstate})`,
     {
       cause: error,
       hint: "Change the file, or exclude it with include_globs.",

@@ -4,10 +4,10 @@ import { reconcile } from "./reconcile.ts";
 import type { SyncEnd, SyncPorts, SyncRun } from "./sync_ports.ts";
 import type { ClaimedSync } from "./sync_store.ts";
 
-/** Another project's switch of embedder came in between: what was read is read again. */
+/** A concurrent switch of embedder: the sync is read again. */
 const STALE_WAIT_SECONDS = 1;
 
-/** Runs a claimed sync as far as it goes, and writes down how it ended. */
+/** Runs a claimed sync as far as possible, and records how it ended. */
 export async function runSync(
   sync: ClaimedSync,
   ports: SyncPorts,
@@ -56,7 +56,7 @@ async function settle(
     });
     return status === "failed" ? "failed" : "waiting";
   } catch (error) {
-    // The lease ends by itself, and somebody goes on.
+    // The lease expires, and another worker continues.
     if (error instanceof SwarmError) return "lost";
     throw error;
   }
@@ -64,8 +64,8 @@ async function settle(
 
 function toFailure(cause: unknown): SwarmError {
   if (cause instanceof SwarmError) return cause;
-  return new SwarmError("INTERNAL", "Cannot go on with the sync: the worker failed unexpectedly", {
+  return new SwarmError("INTERNAL", "Cannot continue the sync: the worker failed unexpectedly", {
     cause,
-    hint: "Look into the log of quoth-sync; it tries again by itself.",
+    hint: "Look into the log of quoth-sync; the sync retries automatically.",
   });
 }

@@ -1,11 +1,11 @@
 import { Buffer } from "node:buffer";
 
-/** The name of the member that says which repository a payload is from. */
+/** The member that names a payload's repository. */
 const MARKER = "full_name";
-/** Places that are looked at, and names that are taken from them: an honest payload has few. */
+/** Maximum number of examined places and names: a genuine payload has few. */
 const MAX_PLACES = 32;
 const MAX_NAMES = 4;
-/** Longer than a name can be, with what stands around it. */
+/** Longer than any name with its surroundings. */
 const PLACE_BYTES = 260;
 
 const JSON_NAME = /^"\s{0,8}:\s{0,8}"([\w.-]{1,100})\\?\/([\w.-]{1,100})"/;
@@ -13,9 +13,9 @@ const JSON_NAME = /^"\s{0,8}:\s{0,8}"([\w.-]{1,100})\\?\/([\w.-]{1,100})"/;
 const FORM_NAME = /^%22(?:%20|\+){0,8}%3A(?:%20|\+){0,8}%22([\w.-]{1,100})%2F([\w.-]{1,100})%22/i;
 
 /**
- * The repositories that an unsigned body speaks of, as `owner/name`, at most four: only whose
- * secrets are worth trying. The bytes are searched for one word and nothing is parsed, whatever the
- * body is: that takes time in proportion to its size and no memory.
+ * The repositories named in an unverified body, as `owner/name`, at most four: only their secrets
+ * are tried. The bytes are searched for one word without parsing, which takes linear time and no
+ * memory.
  */
 export function namedRepositories(body: Uint8Array): string[] {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);

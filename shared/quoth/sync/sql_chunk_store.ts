@@ -21,7 +21,7 @@ const documentRow = z.object({
 });
 const anyRow = z.unknown();
 
-/** A claim outlives the longest request to an embedder. */
+/** A claim lasts longer than the longest request to an embedder. */
 const CLAIM_SECONDS = 120;
 
 /** The chunk store over the functions of schema `private`. */
@@ -57,7 +57,7 @@ export function createSqlChunkStore(sql: Sql, options: SqlSyncOptions): ChunkSto
     async giveBack({ projectId, embedder }, claims, error) {
       if (claims.length === 0) return;
       const rows = claims.map(({ chunkHash, epoch }) => ({ chunk_hash: chunkHash, epoch }));
-      await withRetries("give chunks back", anyRow, () =>
+      await withRetries("return chunks", anyRow, () =>
         sql`
         select private.return_chunks(
           ${projectId}::uuid, ${embedder}, ${sql.json(rows)},

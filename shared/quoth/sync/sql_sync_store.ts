@@ -8,7 +8,7 @@ import { createQueryRunner } from "../../isolate/query_runner.ts";
 import { CHUNKER_VERSION } from "../markdown/split_markdown.ts";
 import type { FileOutcome, SyncStore } from "./sync_store.ts";
 
-/** How the stores of a sync's worker keep their leases and their patience. */
+/** Lease and retry options of the stores of a sync's worker. */
 export interface SqlSyncOptions {
   /** Seconds that each write renews the lease by. */
   readonly leaseSeconds: number;
@@ -142,7 +142,7 @@ export function createSqlSyncStore(sql: Sql, options: SqlSyncOptions): SyncStore
     },
 
     async fail({ syncId, epoch }, error, { isRetryable, retryAfterSeconds }) {
-      const [row] = await withRetries("put off the sync", statusRow, () =>
+      const [row] = await withRetries("postpone the sync", statusRow, () =>
         sql`
         select private.fail_sync(
           ${syncId}::uuid, ${epoch}::bigint, ${nullable(error)}::jsonb, ${isRetryable},

@@ -7,11 +7,11 @@ import type { CpuBudget } from "./cpu_budget.ts";
 import type { EmbedPart } from "./embed_part.ts";
 import type { SyncStore } from "./sync_store.ts";
 
-/** What the worker of syncs reaches the world through. */
+/** The dependencies of the sync worker. */
 export interface SyncPorts {
   readonly store: SyncStore;
   readonly chunks: ChunkStore;
-  /** GitHub as the holder of a token sees it; null for none. */
+  /** GitHub with a token; null for anonymous access. */
   readonly openGitHub: (token: string | null) => GitHub;
   readonly split: (source: string, options: SplitOptions) => Promise<SplitDocument>;
   readonly embedPart: EmbedPart;
@@ -19,12 +19,12 @@ export interface SyncPorts {
   readonly log: Logger;
 }
 
-/** What one run has left, and what tells it to stop. */
+/** The remaining budget of a run, and its abort signal. */
 export interface SyncRun {
   readonly budget: CpuBudget;
   /** Aborts when the isolate ends or the lease is lost. */
   readonly signal: AbortSignal;
 }
 
-/** How a run ended: all done, handed on with work left, waiting, failed, or somebody else's now. */
+/** How a run ended: done, handed on with work left, waiting, failed, or lost to another worker. */
 export type SyncEnd = "finished" | "yielded" | "waiting" | "failed" | "lost";

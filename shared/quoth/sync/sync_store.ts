@@ -3,43 +3,43 @@ import type { ErrorBody } from "../../errors/swarm_error.ts";
 import type { TreeFile } from "../github/github_port.ts";
 import type { LeaseState, WorkLease } from "../../work/work_kind.ts";
 
-/** What a worker holds while a sync is its own; older epochs are refused. */
+/** A worker's lease on a sync; older epochs are rejected. */
 export interface SyncLease {
   readonly syncId: string;
   /** A bigint, as text. */
   readonly epoch: string;
 }
 
-/** What a sync is about. */
+/** The kinds of syncs. */
 export interface SyncContext {
   readonly kind: "tree" | "files" | "embed";
   readonly reason: "push" | "files" | "request" | "head_check" | "pending_chunks";
-  /** The commit whose tree has been compared already; null before. */
+  /** The commit whose tree has been compared; null before the comparison. */
   readonly commitSha: string | null;
   readonly project: SyncedProject;
 }
 
-/** A project as far as its syncs need to know it. */
+/** The project data that syncs need. */
 export interface SyncedProject {
   readonly id: string;
   /** `owner/name`; null for a project whose files are sent directly. */
   readonly githubRepo: string | null;
   readonly defaultBranch: string;
   readonly includeGlobs: readonly string[];
-  /** The commit whose tree the documents equal, as far as no later one has been begun. */
+  /** The commit whose tree the documents equal, unless a later one has been started. */
   readonly indexedCommit: string | null;
   readonly headCommit: string | null;
-  /** Least of the splitters that made its chunks; null without documents, or where no tree is compared. */
+  /** Lowest splitter version of its chunks; null without documents, or if no tree is compared. */
   readonly chunkerVersion: number | null;
-  /** Whether GitHub did not give some of that commit's files, and should be asked again. */
+  /** Whether GitHub did not return some of that commit's files, and should be asked again. */
   readonly lacksFiles: boolean;
-  /** The one that its documents are split and searched for; null when there is none at all. */
+  /** The current embedder; null if there is none. */
   readonly embedder: ChunkTarget | null;
-  /** The one that it is switching to, or null. */
+  /** The embedder that it is switching to, or null. */
   readonly nextEmbedder: ChunkTarget | null;
 }
 
-/** What chunks are made for. */
+/** The embedder that chunks are created for. */
 export interface ChunkTarget {
   /** Name of the embedder. */
   readonly name: string;
@@ -53,22 +53,22 @@ export interface ClaimedSync extends SyncLease {
   readonly context: SyncContext;
 }
 
-/** A file that a sync has to deal with. */
+/** A file to process in a sync. */
 export interface SyncFile {
   readonly seq: number;
   readonly action: "move" | "write" | "delete";
   readonly filePath: string;
   readonly blobSha: string | null;
   readonly sizeBytes: number;
-  /** The document's text, where the file has it still, or one that was sent directly. Null: to be fetched. */
+  /** The document's text if it is unchanged or was sent directly. Null if it must be fetched. */
   readonly content: string | null;
-  /** Whether the document has this content already, and chunks that fit it. */
+  /** Whether the document already has this content and matching chunks. */
   readonly isCurrent: boolean;
-  /** How often a worker has begun with it, this time included. */
+  /** How often a worker has started it, including this time. */
   readonly deliveries: number;
 }
 
-/** A document as it is stored. */
+/** A document for the database. */
 export interface StoredDocument {
   readonly title: string;
   readonly content: string;
@@ -77,7 +77,7 @@ export interface StoredDocument {
   readonly front_matter: JsonObject;
 }
 
-/** A chunk as it is stored. */
+/** A chunk for the database. */
 export interface StoredChunk {
   readonly content: string;
   readonly embedded_text: string;
@@ -89,14 +89,14 @@ export interface StoredChunk {
   readonly token_count: number;
 }
 
-/** A commit that the documents are to equal. */
+/** The target commit of the documents. */
 export interface PlannedCommit {
   readonly sha: string;
-  /** Of the GitHub that it is on. */
+  /** Web URL of its GitHub. */
   readonly webUrl: string;
 }
 
-/** What a file has become. */
+/** The outcome of a file. */
 export type FileOutcome =
   | {
     readonly kind: "written";
@@ -104,30 +104,32 @@ export type FileOutcome =
     readonly embedder: string;
     readonly chunks: readonly StoredChunk[];
   }
-  /** Deleted, or unchanged: there is nothing to store. */
+  /** Deleted or unchanged: there is nothing to store. */
   | { readonly kind: "done" }
   /** It cannot be indexed; the next files can. */
   | { readonly kind: "refused"; readonly error: ErrorBody };
 
-/** The database as a sync's worker sees it: each call is one transaction. */
+/** The database operations of a sync's worker: each call is one transaction. */
 export interface SyncStore {
   /** The next sync that may run, or null. */
   claim(workerId: string): Promise<ClaimedSync | null>;
-  /** Compares a commit's files with the documents, and answers how much there is to do. */
+  /** Compares a commit's files with the documents, and returns the amount of work. */
   plan(lease: SyncLease, commit: PlannedCommit, files: readonly TreeFile[]): Promise<number>;
-  /** The next files, counted as begun. */
+  /** The next files, marked as started. */
   begin(lease: SyncLease, limit: number): Promise<readonly SyncFile[]>;
-  /** Applies what a file has become. A repeated call changes nothing. */
+  /** Applies the outcome of a file. A repeated call changes nothing. */
   apply(lease: SyncLease, seq: number, outcome: FileOutcome): Promise<void>;
   /** Renews leases. */
   renew(leases: readonly WorkLease[]): Promise<readonly LeaseState[]>;
   /**
-   * Ends a sync that has done its work; a `headCommit` that needed no work is noted.
+   * Ends a completed sync; records a `headCommit` that needed no work.
    *
-   * @returns false when more has come in meanwhile.
+   * @returns false if more work has arrived in the meantime.
    */
   finish(lease: SyncLease, headCommit: string | null): Promise<boolean>;
-  /** It could not go on: it waits and is tried again, or fails. No error: there is just time to pass. */
+  /**
+   * The sync could not continue: it waits for a retry, or fails. Without an error it only waits.
+   */
   fail(
     lease: SyncLease,
     error: ErrorBody | null,
@@ -135,7 +137,7 @@ export interface SyncStore {
   ): Promise<"pending" | "failed">;
   /** Hands it on to the next worker. */
   yield(lease: SyncLease): Promise<void>;
-  /** Asks for another worker, in an isolate of its own. */
+  /** Requests another worker in a separate isolate. */
   wakeSuccessor(): Promise<void>;
   /** The token for a project's repository; null for none. */
   githubToken(projectId: string): Promise<string | null>;

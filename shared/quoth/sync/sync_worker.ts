@@ -10,19 +10,19 @@ interface ClaimedSyncWork extends ClaimedWork {
   readonly sync: ClaimedSync;
 }
 
-/** How a worker of syncs is made. */
+/** Options of a sync worker. */
 export interface SyncWorkerOptions
   extends Pick<WorkRunnerOptions<ClaimedSyncWork>, "id" | "lifetime"> {
   readonly ports: SyncPorts;
   readonly leaseSeconds: number;
   readonly idleSeconds: number;
-  /** CPU time after which a sync is handed on, so that other projects have their turn. */
+  /** CPU time after which a sync is handed on, so that other projects get their turn. */
   readonly turnCpuMs: number;
-  /** Hears of the CPU time that was measured. */
+  /** Called with the measured CPU time. */
   readonly onCpu?: (durationMs: number) => void;
 }
 
-/** Makes a worker of syncs, which does one after the other. */
+/** Creates a sync worker, which runs one sync after the other. */
 export function createSyncWorker(options: SyncWorkerOptions): Worker {
   const { id, lifetime, ports: { clock, log }, leaseSeconds, idleSeconds } = options;
   return new WorkRunner({
@@ -35,7 +35,7 @@ export function createSyncWorker(options: SyncWorkerOptions): Worker {
   });
 }
 
-/** Syncs, as a kind of work. */
+/** Syncs as a kind of work. */
 function createSyncKind(
   { ports, turnCpuMs, onCpu }: SyncWorkerOptions,
 ): WorkKind<ClaimedSyncWork> {

@@ -12,7 +12,7 @@ export function parseSignature(header: string | null): Bytes | null {
 
 /**
  * Whether `signature` is the HMAC-SHA-256 of a body's bytes. The comparison is WebCrypto's, which
- * takes the same time wherever two signatures differ.
+ * runs in constant time.
  */
 export async function isSignedWith(
   secret: string,

@@ -106,7 +106,7 @@ async function storeFile(
   const path = `${context.caller.userId}/exports/${name}.${format}`;
   try {
     context.signal.throwIfAborted();
-    await storage.put({ path, text, contentType: MEDIA_TYPES[format] });
+    await storage.put({ path, body: text, contentType: MEDIA_TYPES[format] });
     const url = context.publicUrl + await storage.link(path, URL_SECONDS);
     // Whoever holds it reads the file.
     context.keepFromLedger(url);

@@ -4,20 +4,23 @@ import { linkTables } from "../linking/link_tables.ts";
 import type { TableIndex } from "../linking/rank_tables.ts";
 import type { SqlContext } from "./sql_context.ts";
 
-/** A schema that fits is shown whole: models choose tables better than words do. */
+/** A schema that fits is shown completely: models choose tables better than word ranking. */
 const FULL_SCHEMA_CHARACTERS = 30_000;
-/** Tables chosen by rank where the schema is larger, and what they take with their neighbours. */
+/**
+ * Number of tables chosen by rank if the schema is larger, and the budget for them with their
+ * neighbors.
+ */
 const RANKED_TABLES = 20;
 const LINKED_SCHEMA_CHARACTERS = 16_000;
-/** For everything that a prompt adds to the question. */
+/** Budget for everything that a prompt adds to the question. */
 const MAX_TOKENS = 12_000;
 const MAX_PATTERNS = 5;
 const MAX_FIXES = 8;
 
-/** What a model is shown beside the question. */
+/** The context that a model gets with the question. */
 export interface ChosenContext {
   readonly schema: string;
-  /** Names of the tables that are shown. */
+  /** Names of the included tables. */
   readonly tables: readonly string[];
   readonly isWholeSchema: boolean;
   readonly overview: string;
@@ -26,7 +29,7 @@ export interface ChosenContext {
   readonly insights: readonly string[];
   readonly modelNotes: readonly string[];
   readonly tokens: number;
-  /** How many of each there are that are not shown. */
+  /** Number of omitted items of each kind. */
   readonly leftOut: {
     readonly tables: number;
     readonly patterns: number;
@@ -36,14 +39,14 @@ export interface ChosenContext {
   };
 }
 
-/** Four characters a token is what models of today come to, within a fifth. */
+/** Four characters per token is accurate for current models within 20 percent. */
 export function estimateTokens(text: string): number {
   return Math.ceil(text.length / 4);
 }
 
 /**
- * Chooses what a question needs: the whole schema while it is small, else the tables that it is
- * about with those that join them; queries and fixes that are like it; the rest within the budget.
+ * Chooses the context for a question: the whole schema if it is small, otherwise the relevant
+ * tables and those that join them; similar queries and fixes; the rest within the budget.
  */
 export function chooseContext(
   question: string,
@@ -69,7 +72,7 @@ export function chooseContext(
   const remarks = ({ title, text }: { readonly title: string; readonly text: string }) =>
     title === "" ? text : `### ${title}\n${text}`;
   const budget = new TokenBudget(maxTokens - estimateTokens(schema));
-  // In the order of what helps most.
+  // In order of usefulness.
   const overview = budget.take([learned.overview].filter((text) => text !== ""));
   const chosenFixes = budget.take(fixes);
   const chosenPatterns = budget.take(patterns);
@@ -149,7 +152,7 @@ function mostLike(question: string, texts: readonly string[], limit: number): st
 class TokenBudget {
   constructor(public left: number) {}
 
-  /** As many of the texts, from the first on, as there is room for. */
+  /** As many of the first texts as fit. */
   take(texts: readonly string[]): string[] {
     const taken: string[] = [];
     for (const text of texts) {

@@ -10,14 +10,14 @@ export const SECTIONS = {
   modelNotes: "Model Performance Notes",
 } as const;
 
-/** Around what is generated, below the overview's heading. */
+/** Markers around the generated part, below the overview's heading. */
 export const GENERATED_BEGIN = "<!-- Auto-generated section -->";
 export const GENERATED_END = "<!-- End of auto-generated section -->";
 
-/** The file is input of every prompt: what is longer is no summary. */
+/** Maximum length: the file is part of every prompt. */
 const MAX_CHARACTERS = 200_000;
 
-/** A file that does not have the format, and where. */
+/** A format error in the file, with its line. */
 export class ContextFileError extends Error {
   override readonly name = "ContextFileError";
 
@@ -27,12 +27,12 @@ export class ContextFileError extends Error {
   }
 }
 
-/** A query of the file with the line on which it begins. */
+/** A query of the file with its first line number. */
 export interface LocatedPattern extends QueryPattern {
   readonly line: number;
 }
 
-/** What the file says, with the lines of its queries. */
+/** The content of the file, with the line numbers of its queries. */
 export interface ContextFile extends Omit<SqlContext, "patterns"> {
   readonly patterns: readonly LocatedPattern[];
 }
@@ -40,7 +40,7 @@ export interface ContextFile extends Omit<SqlContext, "patterns"> {
 interface Line {
   readonly text: string;
   readonly number: number;
-  /** Inside a fence, or a fence itself: no heading, whatever it looks like. */
+  /** Inside a fence, or a fence itself: never a heading. */
   readonly isCode: boolean;
 }
 
@@ -53,8 +53,8 @@ interface Block {
 /**
  * Reads `supabase-sql-context.md`.
  *
- * @throws ContextFileError for a section that is unknown, missing or there twice, a fence that is
- * never closed, a pattern without SQL, and an error without a fix.
+ * @throws ContextFileError for a section that is unknown, missing or repeated, an unclosed fence, a
+ * pattern without SQL, and an error without a fix.
  */
 export function readContextFile(text: string): ContextFile {
   if (text.length > MAX_CHARACTERS) {
@@ -69,12 +69,12 @@ export function readContextFile(text: string): ContextFile {
     if (known === undefined) {
       const names = Object.values(SECTIONS).join("', '");
       throw new ContextFileError(
-        `there is no section '${section.title}'; there is '${names}'`,
+        `unknown section '${section.title}'; known sections are '${names}'`,
         section.line,
       );
     }
     if (bySection.has(known)) {
-      throw new ContextFileError(`the section '${known}' is there twice`, section.line);
+      throw new ContextFileError(`the section '${known}' is repeated`, section.line);
     }
     bySection.set(known, section);
   }
@@ -88,7 +88,7 @@ export function readContextFile(text: string): ContextFile {
   };
 }
 
-/** Proposals that nobody has accepted stand in remarks. Every line keeps its number. */
+/** Proposals that are not accepted yet are inside HTML comments. Every line keeps its number. */
 function withoutProposals(text: string): string {
   return text.replace(/<!-- Proposed[\s\S]*?-->/g, (remark) => remark.replace(/[^\n]/g, ""));
 }
@@ -103,7 +103,7 @@ function withFences(text: string): Line[] {
     else if (mark.startsWith(openedAt.mark)) openedAt = null;
     return { text, number, isCode: true };
   });
-  // Narrowing does not see what the callback assigned.
+  // TypeScript does not see the callback's assignment.
   const open = openedAt as { readonly line: number } | null;
   if (open !== null) throw new ContextFileError("the code fence is never closed", open.line);
   return lines;
@@ -145,7 +145,7 @@ function withoutGenerated(lines: readonly Line[]): Line[] {
   throw new ContextFileError(`'${GENERATED_END}' is missing`, open?.number ?? 1);
 }
 
-/** The text without remarks that are not shown, such as proposals that nobody has accepted. */
+/** The text without HTML comments, such as proposals that are not accepted yet. */
 function plainText(lines: readonly Line[]): string {
   return lines.map(({ text }) => text).join("\n").replace(/<!--[\s\S]*?-->/g, "").trim();
 }
@@ -205,7 +205,7 @@ function fixesOf({ title, lines }: Block): ErrorFix[] {
   return fixes;
 }
 
-/** Formatters join an **Error** and its **Fix** to one line. */
+/** Formatters may join an **Error** and its **Fix** into one line. */
 function onOwnLines({ text, ...line }: Line): Line[] {
   return text.split(/(?<=\S)\s+(?=\*\*Fix\*\*:)/).map((text) => ({ ...line, text }));
 }

@@ -78,7 +78,7 @@ const BROKEN: readonly (readonly [string, string, string, RegExp])[] = [
     "a section that is unknown",
     "## Query Optimization",
     "## Speed",
-    /^line 25: there is no section/,
+    /^line 25: unknown section/,
   ],
   ["a fence that is never closed", "select 1\n```", "select 1", /^line 12: .*never closed/],
   [
@@ -89,7 +89,7 @@ const BROKEN: readonly (readonly [string, string, string, RegExp])[] = [
   ],
   ["an error without a fix", "**Fix**: Use `created_at` instead", "", /^line 19: .*no \*\*Fix/],
   [
-    "a section that is there twice",
+    "a section that is repeated",
     "## Model Performance Notes",
     "## Query Optimization Insights",
     /^line 30: .*twice/,

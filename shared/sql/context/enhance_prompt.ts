@@ -1,14 +1,14 @@
 import { FENCE_RULE, fenceData } from "../../agent/fence_data.ts";
 import type { ChosenContext } from "./choose_context.ts";
 
-/** What models get wrong in PostgreSQL when they know other databases better. */
+/** Rules for common mistakes of models in PostgreSQL. */
 const DIALECT_NOTES = `- Write one PostgreSQL statement, with literal values instead of $1.
 - Names with capitals or signs need double quotes; texts have single ones.
 - Cast with value::type; dates are shifted with interval '7 days' and cut with date_trunc('month', at).
 - PostgreSQL has no year(), datediff(), strftime(), ifnull() or top: use extract(), subtraction, to_char(), coalesce() and limit.
 - A column beside an aggregate stands in group by; integers divide to integers, so cast one to numeric.`;
 
-/** The question with what is known about the database, under the headings that models are told. */
+/** The question with the database context, under fixed headings. */
 export function enhancePrompt(question: string, context: ChosenContext): string {
   const { schema, overview, patterns, fixes, insights, modelNotes, leftOut } = context;
   const hidden = leftOut.tables === 0

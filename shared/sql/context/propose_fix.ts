@@ -2,7 +2,7 @@ import { nearestNames } from "../../nearest_names.ts";
 import type { ErrorFix } from "./sql_context.ts";
 import { stripConstants } from "./strip_constants.ts";
 
-/** A statement that failed, and the one that worked instead. */
+/** A failed statement, and the one that worked instead. */
 export interface MendedStatement {
   readonly failedSql: string;
   readonly error: string;
@@ -10,8 +10,8 @@ export interface MendedStatement {
 }
 
 /**
- * What can be learned from a failure that the next try mended: the error without data, and what was
- * written instead. Null where nothing can be told without repeating somebody's data.
+ * The lesson from a failure that the next attempt fixed: the error without data, and the working
+ * statement. Null if it cannot be expressed without user data.
  */
 export async function proposeFix(
   { failedSql, error, mendedSql }: MendedStatement,
@@ -27,7 +27,7 @@ export async function proposeFix(
   return { title, error: words, fix };
 }
 
-/** PostgreSQL's own words; what it quotes after a colon is a value. */
+/** PostgreSQL's own message; text quoted after a colon is a value. */
 function errorWithoutData(error: string): string {
   return error
     .replace(/^PostgreSQL rejected the statement: /, "")
@@ -47,7 +47,7 @@ function titleOf(error: string): string {
   return "Other Issues";
 }
 
-/** The name that stands in place of the one that the error says does not exist. */
+/** The name that replaced the missing one in the error. */
 function renamedTo(failedSql: string, mendedSql: string, error: string): string | null {
   const missing = /"?([\w$.]+)"? does not exist/.exec(error)?.[1]?.split(".").at(-1);
   if (missing === undefined) return null;

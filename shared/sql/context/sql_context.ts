@@ -1,27 +1,27 @@
 /** A query that answered a question well. */
 export interface QueryPattern {
   readonly title: string;
-  /** What stands beside the SQL: when it serves, and what it answers. */
+  /** Notes on the SQL: when to use it, and what it answers. */
   readonly text: string;
   readonly sql: string;
 }
 
-/** An error, and what mends it. */
+/** An error and its fix. */
 export interface ErrorFix {
   readonly title: string;
   readonly error: string;
   readonly fix: string;
 }
 
-/** A passage in people's own words, under its heading. */
+/** A section written by people, with its heading. */
 export interface Remark {
   readonly title: string;
   readonly text: string;
 }
 
-/** What a project has learned about writing SQL for its database. */
+/** A project's learned context for writing SQL. */
 export interface SqlContext {
-  /** What people wrote about the schema beside what is generated. */
+  /** Notes by people about the schema, in addition to the generated part. */
   readonly overview: string;
   readonly patterns: readonly QueryPattern[];
   readonly fixes: readonly ErrorFix[];
@@ -29,7 +29,7 @@ export interface SqlContext {
   readonly modelNotes: readonly Remark[];
 }
 
-/** Nothing is known yet. */
+/** An empty context. */
 export const EMPTY_CONTEXT: SqlContext = {
   overview: "",
   patterns: [],

@@ -15,14 +15,14 @@ const TYPE_BEFORE_TEXT =
   /\b(interval|date|time|timestamp|timestamptz|timetz|numeric|bytea|uuid|json|jsonb)(\s+with(?:out)?\s+time\s+zone)?\s*$/i;
 
 /**
- * The statement with its texts and numbers replaced by `$1`, `$2` …, so that what is learned from it
- * holds nobody's data. Numbers that are places or sizes (`group by 1`, `limit 5`, `varchar(20)`)
- * stay. Equal constants get the same parameter.
+ * The statement with its strings and numbers replaced by `$1`, `$2` …, so that the learned text
+ * contains no user data. Numbers that are positions or sizes (`group by 1`, `limit 5`,
+ * `varchar(20)`) stay. Equal constants get the same parameter.
  *
- * @returns Null for a text that is not one statement, or whose constants cannot be told apart.
+ * @returns Null for a text that is not one statement, or whose constants cannot be located.
  */
 export async function stripConstants(text: string): Promise<string | null> {
-  // Remarks hold words, and words may be data.
+  // Comments contain words, which may be data.
   const sql = (blankComments(text) ?? text).trim();
   try {
     const [statement, ...others] = await parseSql(sql);
@@ -79,7 +79,7 @@ function constantLocations(tree: TreeNode): number[] {
   for (const { type, node, parent, field } of visitNodes(tree)) {
     if (type !== "A_Const" || node.isnull === true || node.boolval !== undefined) continue;
     if (isPlaceOrSize(node.ival, parent, field)) continue;
-    // A location of 0 is left out of the tree.
+    // A location of 0 is omitted from the tree.
     locations.push(typeof node.location === "number" ? node.location : 0);
   }
   return locations.sort((a, b) => a - b);
@@ -91,7 +91,7 @@ function isPlaceOrSize(integer: TreeValue | undefined, parent: string, field: st
     ["groupClause", "limitCount", "limitOffset"].includes(field);
 }
 
-/** The literal that a text begins with; null where it begins with none. */
+/** The literal at the start of a text; null if there is none. */
 function literalAt(text: string): string | null {
   const number = /^-?\s*(?:0[xob][0-9a-f_]+|(?:\d[\d_]*)?\.?\d[\d_]*\.?(?:e[+-]?\d+)?)/i.exec(text);
   if (number !== null) return number[0];

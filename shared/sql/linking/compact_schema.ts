@@ -1,9 +1,9 @@
 import type { LinkableTable } from "./linkable_table.ts";
 
-/** Most characters of a comment that a model is shown. */
+/** Maximum characters of a comment in a prompt. */
 const MAX_COMMENT_CHARACTERS = 160;
 
-/** Names that need no quotes. */
+/** Names that do not need quotes. */
 const PLAIN_NAME = /^[a-z_][a-z0-9_$]*$/;
 
 /**
@@ -28,7 +28,7 @@ export function describeTable(table: LinkableTable, tables: readonly LinkableTab
   }`;
 }
 
-/** A table's name as SQL writes it; `public` is found without being named. */
+/** A table's name in SQL; `public` is omitted. */
 export function nameOf(table: Pick<LinkableTable, "schema" | "name"> | undefined): string {
   if (table === undefined) return "";
   const name = quoted(table.name);
@@ -58,7 +58,7 @@ function shortType(type: string): string {
     .replace("double precision", "float8");
 }
 
-/** One line, without what would end a comment. */
+/** One line, without characters that would end a comment. */
 function remark(comment: string | null, before: string, after: string): string {
   const text = comment?.replace(/\s+/g, " ").replaceAll("*/", "* /").trim() ?? "";
   return text === "" ? "" : `${before}${text.slice(0, MAX_COMMENT_CHARACTERS)}${after}`;

@@ -1,28 +1,37 @@
 import { wordsOf } from "./name_words.ts";
 import type { LinkableColumn, LinkableKey, LinkableTable } from "./linkable_table.ts";
+import { sharedPrefixes, withoutPrefix } from "./shared_prefix.ts";
 
-/** Names that many tables have for something of their own. */
+/** Generic names that many tables use for their own columns. */
 const OWN_NAMES: ReadonlySet<string> = new Set(["id", "uuid", "name", "created_at", "updated_at"]);
 
-/** A table with a key of one column, by which others can name its rows. */
+/** Shorter ends of a name are alike by chance. */
+const SHORTEST_FOLDED_KEY = 5;
+
+/** A table with a single-column key that other tables can reference. */
 interface KeyedTable {
   readonly index: number;
+  readonly schema: string;
   readonly column: LinkableColumn;
-  /** How the end of a column reads that names its rows: `user id`, `cust id`. */
+  /** Suffix of a column that references it: `user id`, `cust id`. */
   readonly endings: readonly (readonly string[])[];
 }
 
 /**
  * The tables with the foreign keys that no constraint declares, where a name says it: a column that
  * is called like another table's key (`did`), or like that table and its key (`user_id`,
- * `sbTxCustId` for `sbCustomer.sbCustId`). What is inferred only decides which tables are shown
+ * `sbTxCustId` for `sbCustomer.sbCustId`, and `sbtxcustid` where the case of names is lost). What is inferred only decides which tables are shown
  * together; the database knows no such key.
  */
 export function withInferredKeys(tables: readonly LinkableTable[]): LinkableTable[] {
   const keyed = tables.flatMap((table, index): KeyedTable[] => {
     const column = keyColumnOf(table);
-    return column === null ? [] : [{ index, column, endings: endingsOf(table, column) }];
+    return column === null
+      ? []
+      : [{ index, schema: table.schema, column, endings: endingsOf(table, column) }];
   });
+  const prefixes = sharedPrefixes(tables);
+  const bySchema = Map.groupBy(keyed, ({ schema }) => schema);
   const byName = Map.groupBy(keyed, ({ column }) => column.name.toLowerCase());
   const byEnding = Map.groupBy(
     keyed.flatMap((key) => key.endings.map((ending) => ({ ending: ending.join(" "), key }))),
@@ -35,8 +44,16 @@ export function withInferredKeys(tables: readonly LinkableTable[]): LinkableTabl
       const lowerName = column.name.toLowerCase();
       const sameName = OWN_NAMES.has(lowerName) ? [] : byName.get(lowerName) ?? [];
       const ending = wordsOf(column.name).slice(-2).join(" ");
-      const candidates = [...sameName, ...(byEnding.get(ending) ?? []).map(({ key }) => key)];
-      const target = nearestTo(index, candidates.filter((key) => isOther(key, index, column)));
+      const prefix = prefixes.get(table.schema) ?? "";
+      const folded = (bySchema.get(table.schema) ?? []).filter((key) =>
+        endsLikeKey(lowerName, withoutPrefix(key.column.name.toLowerCase(), prefix))
+      );
+      const candidates = [
+        ...sameName,
+        ...(byEnding.get(ending) ?? []).map(({ key }) => key),
+        ...folded,
+      ].filter((key) => isOther(key, index, column));
+      const target = nearestTo(table.schema, index, candidates);
       if (target === undefined) return [];
       return [{
         columns: [column.name],
@@ -55,14 +72,25 @@ function isOther(key: KeyedTable, index: number, { type }: LinkableColumn): bool
   return key.index !== index && key.column.type === type;
 }
 
-/** Schemas that were made together stand together. */
-function nearestTo(index: number, keys: readonly KeyedTable[]): KeyedTable | undefined {
-  return keys.toSorted((a, b) => Math.abs(a.index - index) - Math.abs(b.index - index))[0];
+function endsLikeKey(lowerName: string, key: string): boolean {
+  return key.length >= SHORTEST_FOLDED_KEY && isKeyName(key) && lowerName.endsWith(key);
+}
+
+/** A key of the table's own schema; tables that were made together stand together. */
+function nearestTo(
+  schema: string,
+  index: number,
+  keys: readonly KeyedTable[],
+): KeyedTable | undefined {
+  const own = keys.filter((key) => key.schema === schema);
+  return (own.length > 0 ? own : keys).toSorted((a, b) =>
+    Math.abs(a.index - index) - Math.abs(b.index - index)
+  )[0];
 }
 
 /**
- * The primary key. Without one, in a table that is not all keys: the key that is called after the
- * table (`pid` of `publication`), else a first column that is called like a key.
+ * The primary key. Without one, in a table that does not consist of keys only: the key named after
+ * the table (`pid` of `publication`), otherwise a first column that is named like a key.
  */
 function keyColumnOf({ name, columns, primaryKey }: LinkableTable): LinkableColumn | null {
   if (primaryKey.length > 1) return null;

@@ -1,17 +1,17 @@
 import { type RankedTable, rankTables, type TableIndex } from "./rank_tables.ts";
 import type { LinkableTable } from "./linkable_table.ts";
 
-/** Which tables a question needs. */
+/** The tables that a question needs. */
 export interface LinkedTables {
-  /** Indexes into the tables: the ranked ones first, then those that keys join to them. */
+  /** Indexes into the tables: first the ranked ones, then those joined to them by keys. */
   readonly chosen: readonly number[];
-  /** How many of them were chosen by rank. */
+  /** Number of tables chosen by rank. */
   readonly rankedCount: number;
 }
 
 /**
- * The tables that a question is most likely about, with those that their foreign keys join to them:
- * what a query has to pass through on its way from one to the other is seldom named in a question.
+ * The tables that a question is most likely about, plus those that foreign keys join to them,
+ * because questions seldom mention the join tables.
  *
  * @param count Tables chosen by rank.
  */
@@ -31,14 +31,14 @@ export function linkTables(
       if (!chosen.has(table)) joined.set(table, (joined.get(table) ?? 0) + 1);
     }
   }
-  // A table between two that are shown comes before one beside a single one.
+  // A table that joins two included tables comes before one that is adjacent to one.
   const order = [...joined].sort(([a, joinsA], [b, joinsB]) =>
     Math.min(joinsB, 2) - Math.min(joinsA, 2) || (score.get(b) ?? 0) - (score.get(a) ?? 0) || a - b
   );
   return { chosen: [...seeds, ...order.map(([table]) => table)], rankedCount: seeds.length };
 }
 
-/** By table: those that a foreign key joins to it, in either direction. */
+/** For each table, those joined to it by a foreign key, in either direction. */
 function neighboursOf(tables: readonly LinkableTable[]): Map<number, Set<number>> {
   const neighbours = new Map<number, Set<number>>();
   const add = (from: number, to: number) => {

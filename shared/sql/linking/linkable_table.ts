@@ -1,4 +1,4 @@
-/** A column as the choice of tables for a question reads it. */
+/** The column data for choosing tables. */
 export interface LinkableColumn {
   readonly name: string;
   readonly type: string;
@@ -11,11 +11,11 @@ export interface LinkableKey {
   /** Index of the table that it points to. */
   readonly target: number;
   readonly targetColumns: readonly string[];
-  /** Read off the columns' names, since no constraint declares it. */
+  /** Inferred from the columns' names; no constraint declares it. */
   readonly isInferred: boolean;
 }
 
-/** A table or view as the choice of tables for a question reads it. */
+/** The data of a table or view for choosing tables. */
 export interface LinkableTable {
   readonly schema: string;
   readonly name: string;

@@ -1,4 +1,4 @@
-/** Words that say nothing of what a question is about. */
+/** Stop words of questions. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
   ("a all also an and any are as at average avg be between by calculate can compute count did do " +
     "does each every find for from get give greatest has have highest how i if in into is it its " +
@@ -10,7 +10,7 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
 
 /**
  * The words of a question, a comment or a name, by their stem: `sbDailyPrices` and `daily_price`
- * give the same ones. Words that say nothing of the subject are left out.
+ * give the same ones. Stop words are dropped.
  */
 export function wordsOf(text: string): string[] {
   return text
@@ -23,7 +23,7 @@ export function wordsOf(text: string): string[] {
     .map(stemOf) ?? [];
 }
 
-/** Enough of a stem that singular and plural, verb and noun of one word meet. */
+/** A rough stem, so that singular and plural, verb and noun of a word match. */
 export function stemOf(word: string): string {
   for (const [ending, stem] of ENDINGS) {
     if (word.length - ending.length >= 3 && word.endsWith(ending)) {
@@ -33,7 +33,7 @@ export function stemOf(word: string): string {
   return word;
 }
 
-/** Longest first; `ss` keeps words such as `class` and `address` whole. */
+/** Longest first; `ss` keeps words such as `class` and `address` intact. */
 const ENDINGS: readonly (readonly [string, string])[] = [
   ["ations", "at"],
   ["ation", "at"],

@@ -1,39 +1,37 @@
 import { wordsOf } from "./name_words.ts";
 import type { LinkableTable } from "./linkable_table.ts";
+import { sharedPrefixes, withoutPrefix } from "./shared_prefix.ts";
 
-/** How much a word counts by where it stands. */
+/** Weight of a word by its position. */
 const NAME_WEIGHT = 4;
 const COMMENT_WEIGHT = 0.7;
 
-/** Added for a table all of whose name the question says, as a share of what its words are worth. */
+/** Bonus for a table whose full name is in the question, as a share of its words' weight. */
 const WHOLE_NAME_BONUS = 1;
 
-/** Fewer tables may begin alike by chance. */
-const SHARERS_OF_A_PREFIX = 3;
-
-/** Of BM25: how soon repetition stops to count, and how much long tables lose. */
+/** BM25 parameters: saturation of repetitions, and penalty for long tables. */
 const SATURATION = 1.2;
 const LENGTH_SHARE = 0.6;
 
-/** What a word is worth that another one begins with (`cust` for `customers`), or that holds it. */
+/** Weight of a word that is a prefix of another (`cust` for `customers`), or contains it. */
 const BEGINNING_WEIGHT = 0.6;
 const PART_WEIGHT = 0.4;
 const SHORTEST_BEGINNING = 3;
 const SHORTEST_PART = 5;
 
-/** A table with how well it fits a question; 0: they share no word. */
+/** A table with its score for a question; 0 if they share no word. */
 export interface RankedTable {
   /** Index into the tables. */
   readonly index: number;
   readonly score: number;
 }
 
-/** Tables with their words counted, so that questions are ranked without reading them again. */
+/** Tables with counted words, so that ranking does not read them again. */
 export interface TableIndex {
   readonly tables: readonly LinkableTable[];
   /** The words of each table's name. */
   readonly names: readonly (readonly string[])[];
-  /** By word: the tables that have it, with its weight there. */
+  /** For each word, the tables with it and its weight there. */
   readonly postings: ReadonlyMap<string, ReadonlyMap<number, number>>;
   readonly lengths: readonly number[];
   readonly meanLength: number;
@@ -57,30 +55,10 @@ export function indexTables(tables: readonly LinkableTable[]): TableIndex {
   });
   const sum = lengths.reduce((total, length) => total + length, 0);
   const names = tables.map(({ schema, name }) =>
-    // Two letters are a prefix that tables of one kind share, such as `t`.
+    // Short prefixes that tables of one kind share, such as `t`.
     wordsOf(withoutPrefix(name, prefixes.get(schema) ?? "")).filter((word) => word.length > 2)
   );
   return { tables, names, postings, lengths, meanLength: sum / Math.max(1, tables.length) };
-}
-
-/** A prefix that all names of a schema share, such as `sb`, says nothing of any of them. */
-function sharedPrefixes(tables: readonly LinkableTable[]): Map<string, string> {
-  const prefixes = new Map<string, string>();
-  for (const [schema, own] of Map.groupBy(tables, ({ schema }) => schema)) {
-    if (own.length < SHARERS_OF_A_PREFIX) continue;
-    const [first = "", ...others] = own.map(({ name }) => name.toLowerCase());
-    let length = first.length;
-    for (const name of others) {
-      while (length > 0 && !name.startsWith(first.slice(0, length))) length--;
-    }
-    prefixes.set(schema, first.slice(0, length));
-  }
-  return prefixes;
-}
-
-function withoutPrefix(name: string, prefix: string): string {
-  const isLonger = name.length > prefix.length + 1;
-  return isLonger && name.toLowerCase().startsWith(prefix) ? name.slice(prefix.length) : name;
 }
 
 function textsOf(
@@ -97,22 +75,36 @@ function textsOf(
   ];
 }
 
-/** All tables, those first that share the most telling words with the question (BM25). */
+/**
+ * All tables, ranked by relevance to the question (BM25). What a table scores is multiplied by the
+ * share of the question's words that its schema knows: of tables that are alike, the one whose
+ * schema the whole question is about comes first.
+ */
 export function rankTables(question: string, index: TableIndex): RankedTable[] {
   const { tables, names, lengths, meanLength } = index;
   const scores = tables.map(() => 0);
+  const schemaScores = new Map<string, number>();
   const words = new Set(wordsOf(question));
   for (const word of words) {
+    const bestOfSchema = new Map<string, number>();
     for (const [table, { count, rarity }] of weightsOf(word, index)) {
       const length = 1 - LENGTH_SHARE + LENGTH_SHARE * (lengths[table] ?? 0) / (meanLength || 1);
       const gain = rarity * count * (SATURATION + 1) / (count + SATURATION * length);
       scores[table] = (scores[table] ?? 0) + gain;
+      const schema = tables[table]?.schema ?? "";
+      bestOfSchema.set(schema, Math.max(bestOfSchema.get(schema) ?? 0, gain));
+    }
+    for (const [schema, gain] of bestOfSchema) {
+      schemaScores.set(schema, (schemaScores.get(schema) ?? 0) + gain);
     }
   }
-  return scores
-    .map((score, index) => ({
+  const bestScore = Math.max(...schemaScores.values());
+  const shareOf = (schema: string) => (schemaScores.get(schema) ?? 0) / bestScore;
+  return tables
+    .map(({ schema }, index) => ({
       index,
-      score: score * (isNamedWhole(names[index] ?? [], words) ? 1 + WHOLE_NAME_BONUS : 1),
+      score: (scores[index] ?? 0) * shareOf(schema) *
+        (isNamedWhole(names[index] ?? [], words) ? 1 + WHOLE_NAME_BONUS : 1),
     }))
     .sort((a, b) => b.score - a.score || a.index - b.index);
 }
@@ -126,7 +118,7 @@ interface WordWeight {
   rarity: number;
 }
 
-/** Per table what a question's word is worth there: of its like words the best one counts. */
+/** The weight of a question's word per table: the best similar word counts. */
 function weightsOf(
   word: string,
   { postings, tables: { length: tableCount } }: TableIndex,

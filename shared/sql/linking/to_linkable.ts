@@ -7,7 +7,7 @@ import {
 import { withInferredKeys } from "./infer_keys.ts";
 import type { LinkableKey, LinkableTable } from "./linkable_table.ts";
 
-/** What the caller can read of a database, as tables for questions are chosen from it. */
+/** Converts the tables that the caller can read to the form for choosing tables. */
 export function toLinkable({ relations }: Pick<DatabaseSchema, "relations">): LinkableTable[] {
   const readable = relations.filter(({ columns }) =>
     columns.some(({ is_readable: isReadable }) => isReadable)

@@ -1,16 +1,16 @@
 import { nearestNames } from "../../nearest_names.ts";
 import type { JsonValue } from "../../json.ts";
 
-/** A value as its column takes it, or why it is none. */
+/** A value in its column's type, or the problem with it. */
 export type CoercedValue =
   | { readonly kind: "value"; readonly value: JsonValue }
   | { readonly kind: "problem"; readonly message: string };
 
-/** A type, and what decides about its values beside the type's name. */
+/** A type with the additional data that its values depend on. */
 export interface ValueType {
   /** As PostgreSQL writes it. */
   readonly type: string;
-  /** The values of an enum; null: it is none. */
+  /** The values of an enum; null for other types. */
   readonly enumValues: readonly string[] | null;
 }
 
@@ -19,9 +19,8 @@ const TRUE: ReadonlySet<string> = new Set(["true", "t", "yes", "y", "on", "1"]);
 const FALSE: ReadonlySet<string> = new Set(["false", "f", "no", "n", "off", "0"]);
 
 /**
- * Brings a value into its column's type where only one meaning is possible: numbers and booleans
- * written as text, enums in another case, numbers for texts. Types that are not known here are left
- * to the database.
+ * Converts a value to its column's type if only one meaning is possible: numbers and booleans
+ * written as text, enums in another case, numbers for texts. The database validates unknown types.
  */
 export function coerceValue(value: JsonValue, { type, enumValues }: ValueType): CoercedValue {
   if (value === null) return { kind: "value", value };
@@ -101,7 +100,7 @@ function coerceTime(value: JsonValue, form: RegExp, wanted: string): CoercedValu
   if (!form.test(text)) return problem(value, wanted);
   const day = text.slice(0, 10);
   const parsed = new Date(`${day}T00:00:00Z`);
-  // The 30th of February is written well and is no day.
+  // February 30 is well-formed but not a date.
   const isDay = !Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(day);
   return isDay ? { kind: "value", value: text } : problem(value, wanted);
 }

@@ -1,7 +1,7 @@
 import { nearestNames } from "../../nearest_names.ts";
 import type { SchemaColumn } from "../schema/database_schema.ts";
 
-/** Which column each given field is, and which are none. */
+/** The column of each field, and the problems. */
 export interface FieldMapping {
   /** Column names by field. */
   readonly columns: ReadonlyMap<string, string>;
@@ -9,8 +9,8 @@ export interface FieldMapping {
 }
 
 /**
- * Finds the column of each field: by its name, else whatever its case and separators, else by a
- * synonym, which is a phrase of the column's comment. A field that could be several columns is none.
+ * Finds the column of each field: by name, otherwise ignoring case and separators, otherwise by a
+ * synonym, which is a phrase in the column's comment. An ambiguous field is a problem.
  */
 export function mapFields(
   fields: readonly string[],
@@ -46,7 +46,7 @@ function columnsOf(field: string, columns: readonly SchemaColumn[]): string[] {
   return [];
 }
 
-/** The parts of a comment that could name its column, the whole included. */
+/** The parts of a comment that could name its column, including the whole comment. */
 function phrases(comment: string): string[] {
   const parts = comment.split(/[,;:.()|/"'\n]|\b(?:or|aka|also|synonyms?|called)\b/i);
   return [comment, ...parts].map(plain).filter((phrase) => phrase !== "");
@@ -55,7 +55,7 @@ function phrases(comment: string): string[] {
 function unknownField(field: string, columns: readonly SchemaColumn[]): string {
   const nearest = nearestNames(field, columns.map(({ name }) => name));
   const hint = nearest.length === 0 ? "" : ` Similar: ${nearest.join(", ")}.`;
-  return `"${field}" is no column.${hint}`;
+  return `"${field}" is not a column.${hint}`;
 }
 
 function plain(text: string): string {

@@ -3,16 +3,16 @@ import type { DatabaseSchema, SchemaColumn, SchemaRelation } from "../schema/dat
 import { coerceValue, type ValueType } from "./coerce_value.ts";
 import { mapFields } from "./map_fields.ts";
 
-/** What is wrong with a record. */
+/** A problem with a record. */
 export interface RecordProblem {
-  /** Counted from 1; null: of all of them. */
+  /** Number of the record, from 1; null for all records. */
   readonly record: number | null;
-  /** Null: of the record as a whole. */
+  /** Null for the record as a whole. */
   readonly column: string | null;
   readonly message: string;
 }
 
-/** Records under their columns' names, in their types. */
+/** Records with column names and converted values. */
 export interface PreparedRecords {
   readonly mapping: Readonly<Record<string, string>>;
   readonly records: readonly JsonObject[];
@@ -20,10 +20,10 @@ export interface PreparedRecords {
 }
 
 /**
- * Maps the records' fields to a table's columns and brings their values into the columns' types.
+ * Maps the records' fields to a table's columns and converts their values to the columns' types.
  * Every problem of every record is reported, not only the first.
  *
- * @param validates False: only the names are checked, and the database decides about the values.
+ * @param validates If false, only the names are checked, and the database validates the values.
  */
 export function prepareRecords(
   table: SchemaRelation,
@@ -68,11 +68,11 @@ export function prepareRecords(
   return { mapping: Object.fromEntries(columns), records, problems: found };
 }
 
-/** Why a column takes no value from the caller; null: it does. */
+/** The reason why the caller cannot set a column; null if the caller can. */
 function settingProblem(column: SchemaColumn | undefined): string | null {
   if (column === undefined) return null;
-  if (column.is_generated) return "The database generates this column: leave it out.";
-  if (column.identity === "always") return "The database numbers this column: leave it out.";
+  if (column.is_generated) return "The database generates this column: omit it.";
+  if (column.identity === "always") return "The database numbers this column: omit it.";
   return column.is_insertable ? null : "You may not write this column.";
 }
 

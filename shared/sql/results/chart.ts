@@ -1,14 +1,14 @@
 import type { ColumnKind } from "./result_table.ts";
 
-/** How values are drawn. */
+/** Types of chart marks. */
 export type ChartMark = "bar" | "line" | "point";
 
-/** Points of a chart, ready to be drawn. */
+/** The points of a chart. */
 export interface Chart {
   readonly mark: ChartMark;
   readonly xName: string;
   readonly xKind: ColumnKind;
-  /** Names of the columns that are drawn. */
+  /** Names of the drawn columns. */
   readonly series: readonly string[];
   readonly points: readonly ChartPoint[];
 }
@@ -18,6 +18,6 @@ export interface ChartPoint {
   readonly label: string;
   /** A number or a time in milliseconds; null for a text. */
   readonly x: number | null;
-  /** In the order of the series; null: no value. */
+  /** In the order of the series; null for no value. */
   readonly values: readonly (number | null)[];
 }

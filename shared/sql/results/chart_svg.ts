@@ -11,17 +11,17 @@ const TICKS = 5;
 const MAX_LABELS = 12;
 const LABEL_CHARACTERS = 14;
 
-/** Where values stand in the picture, in its pixels. */
+/** The scales from values to pixels. */
 interface Scales {
   x(point: ChartPoint, index: number): number;
   y(value: number): number;
   readonly low: number;
   readonly high: number;
-  /** Width that one row has. */
+  /** Width per row. */
   readonly step: number;
 }
 
-/** The chart as a picture of plain shapes and texts. */
+/** The chart as an SVG of plain shapes and texts. */
 export function chartSvg(chart: Chart): string {
   const scales = scalesOf(chart);
   return [
@@ -40,7 +40,7 @@ function scalesOf({ mark, points, xKind }: Chart): Scales {
   const values = points.flatMap(({ values }) => values.filter((value) => value !== null));
   const lowest = values.reduce((low, value) => Math.min(low, value), Infinity);
   const highest = values.reduce((high, value) => Math.max(high, value), -Infinity);
-  // The length of a bar is its value, so bars begin at 0.
+  // The length of a bar is its value, so bars start at 0.
   const low = mark === "bar" ? Math.min(0, lowest) : lowest;
   const high = mark === "bar" ? Math.max(0, highest) : highest;
   const range = high - low || 1;
@@ -139,7 +139,7 @@ function shortText(text: string, most = LABEL_CHARACTERS): string {
   return characters.length <= most ? text : `${characters.slice(0, most - 1).join("")}…`;
 }
 
-/** Also without the control characters that no XML document may hold. */
+/** Also removes control characters, which XML forbids. */
 function escaped(text: string): string {
   return text
     // deno-lint-ignore no-control-regex

@@ -1,10 +1,10 @@
 import { kindOf, numberOf, type ResultTable, textOfValue, timeOf } from "./result_table.ts";
 
-/** Values of a text column that are listed by how often they occur. */
+/** Number of most frequent values listed for a text column. */
 const MOST_FREQUENT = 3;
 const VALUE_CHARACTERS = 60;
 
-/** What can be said of the rows by counting: sizes, ranges, means and the most frequent values. */
+/** A summary of the rows by counting: sizes, ranges, means and the most frequent values. */
 export function describeResults(table: ResultTable): string {
   const { columns, rows } = table;
   const head = `${rows.length} ${rows.length === 1 ? "row" : "rows"} with ${columns.length} ` +

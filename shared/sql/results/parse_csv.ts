@@ -1,6 +1,6 @@
 /**
- * The lines of a CSV text by RFC 4180. The separator is the one of comma, semicolon and tab that
- * stands most often in the first line; blank lines are left out.
+ * The lines of a CSV text by RFC 4180. The separator is the most frequent of comma, semicolon and
+ * tab in the first line; blank lines are skipped.
  */
 export function parseCsv(text: string): string[][] {
   const separator = separatorOf(text);

@@ -4,14 +4,14 @@ import { parseJson } from "../../json/parse_json.ts";
 import { parseCsv } from "./parse_csv.ts";
 import { areObjects, ofObjects, type ResultTable } from "./result_table.ts";
 
-/** A text that holds no rows, and why. */
+/** A text without readable rows, with the reason. */
 export class ResultsUnreadable extends Error {
   override readonly name = "ResultsUnreadable";
 }
 
 /**
  * The rows of a text: an answer of `execute_sql`, also with its fence; JSON as a list of objects, a
- * list of lists under a first row of names, or one object; or CSV.
+ * list of lists with a header row, or one object; or CSV.
  *
  * @throws ResultsUnreadable
  */
@@ -25,11 +25,11 @@ export function readResults(data: string): ResultTable {
     case "too_large":
       throw new ResultsUnreadable("the JSON is larger or deeper than what can be formatted");
     case "not_json":
-      throw new ResultsUnreadable("it begins as JSON and is none");
+      throw new ResultsUnreadable("it starts like JSON but is not valid JSON");
   }
 }
 
-/** What stands between the tags that `execute_sql` puts around its answer. */
+/** The text between the tags that `execute_sql` puts around its answer. */
 function withoutFence(text: string): string {
   return /^<untrusted_data [^>]*>\n([\s\S]*)\n<\/untrusted_data>$/.exec(text)?.[1]?.trim() ?? text;
 }

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../json.ts";
 
-/** Rows of a query, whatever they came as. */
+/** Rows of a query, independent of their input format. */
 export interface ResultTable {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly JsonValue[])[];
@@ -9,7 +9,7 @@ export interface ResultTable {
 /** A column whose values are of one kind. */
 export type ColumnKind = "number" | "time" | "text";
 
-/** A number, a text that is one exactly, or NaN. */
+/** A number, a text that is exactly a number, or NaN. */
 export function numberOf(value: JsonValue | undefined): number {
   if (typeof value === "number") return value;
   const isNumeric = typeof value === "string" &&
@@ -22,13 +22,13 @@ export function timeOf(value: JsonValue | undefined): number {
   const isTime = typeof value === "string" &&
     /^\d{4}-\d\d(-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?( ?(Z|[+-]\d\d(:?\d\d)?))?)?)?$/.test(value);
   if (!isTime) return Number.NaN;
-  // A date alone is a day of UTC; a time without an offset is taken as one, too.
+  // A date without a time is a day in UTC; so is a time without an offset.
   if (!/[T ]/.test(value)) return Date.parse(value);
   const iso = value.replace(" ", "T").replace(" ", "").replace(/([+-]\d\d)$/, "$1:00");
   return Date.parse(/(Z|[+-]\d\d:?\d\d)$/.test(iso) ? iso : `${iso}Z`);
 }
 
-/** What a column holds, null aside. A column without a value is text. */
+/** The kind of a column's values, ignoring nulls. A column without values is text. */
 export function kindOf({ rows }: ResultTable, column: number): ColumnKind {
   const values = rows.map((row) => row[column] ?? null).filter((value) => value !== null);
   if (values.length === 0) return "text";
@@ -37,13 +37,13 @@ export function kindOf({ rows }: ResultTable, column: number): ColumnKind {
   return "text";
 }
 
-/** A value as people read it: documents as JSON, null as nothing. */
+/** A value for display: documents as JSON, null as an empty text. */
 export function textOfValue(value: JsonValue | undefined): string {
   if (value === null || value === undefined) return "";
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
-/** The rows as objects; columns of one name are told apart by a number. */
+/** The rows as objects; duplicate column names get a number. */
 export function toObjects({ columns, rows }: ResultTable): JsonObject[] {
   const names = distinctNames(columns);
   return rows.map((row) =>
@@ -51,7 +51,7 @@ export function toObjects({ columns, rows }: ResultTable): JsonObject[] {
   );
 }
 
-/** Names that differ: the second `id` is `id_2`. */
+/** Unique names: the second `id` becomes `id_2`. */
 export function distinctNames(columns: readonly string[]): string[] {
   const names: string[] = [];
   for (const column of columns) {

@@ -11,24 +11,24 @@ import {
   timeOf,
 } from "./result_table.ts";
 
-/** A chart as data: a specification for Vega-Lite, and a picture for whoever has no Vega. */
+/** A chart as data: a specification for Vega-Lite, and an SVG for clients without Vega. */
 export interface ChartResult {
   readonly vegaLite: JsonObject;
   readonly svg: string;
 }
 
-/** More rows than a chart can show apart; the rest is left out. */
+/** Maximum number of rows in a chart; the rest is omitted. */
 export const MAX_CHART_ROWS = 500;
 const MAX_SERIES = 6;
-/** Beyond it the distance of two values is no number any more. */
+/** Beyond it the difference of two values is not a finite number. */
 const GREATEST = 1e300;
 
 /**
- * Draws the numbers of the rows over their first time or text: lines over time, bars over texts,
- * points for numbers alone. The result is data: it has no expression and no script, and texts of the
- * rows stand in it as texts.
+ * Draws the numeric columns over the first time or text column: lines over time, bars over texts,
+ * points for numbers only. The result is data without expressions or scripts; texts of the rows
+ * appear only as text.
  *
- * @returns null when no column holds numbers.
+ * @returns null if no column has numbers.
  */
 export function resultsChart(table: ResultTable): ChartResult | null {
   const chart = chartOf({ ...table, rows: table.rows.slice(0, MAX_CHART_ROWS) });
@@ -66,7 +66,7 @@ function finite(value: number): number | null {
   return Math.abs(value) <= GREATEST ? value : null;
 }
 
-/** Fields have names of our own, since Vega-Lite reads dots and brackets in a name as a path. */
+/** Fields get generated names, because Vega-Lite reads dots and brackets in a name as a path. */
 function vegaLite({ mark, xName, xKind, series, points }: Chart): JsonObject {
   const types = { time: "temporal", number: "quantitative", text: "nominal" } as const;
   const values = points.flatMap(({ label, x, values }) =>

@@ -2,7 +2,7 @@ import { csvLine } from "../../csv_line.ts";
 import type { JsonValue } from "../../json.ts";
 import { kindOf, type ResultTable, textOfValue, toObjects } from "./result_table.ts";
 
-/** A Markdown table; numbers stand on the right, line breaks and bars stay in their cell. */
+/** A Markdown table; numbers are right-aligned, line breaks and bars are escaped. */
 export function resultsTable(table: ResultTable): string {
   const { columns, rows } = table;
   if (columns.length === 0) return "(no columns)";
@@ -12,7 +12,7 @@ export function resultsTable(table: ResultTable): string {
     .join("\n");
 }
 
-/** CSV with a line of names; what a spreadsheet would run is defused. */
+/** CSV with a header line; spreadsheet formulas are escaped. */
 export function resultsCsv({ columns, rows }: ResultTable): string {
   return [columns, ...rows].map(csvLine).join("");
 }

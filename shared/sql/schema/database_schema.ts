@@ -1,4 +1,4 @@
-/** What a relation is. */
+/** The kinds of relations. */
 export type RelationKind =
   | "table"
   | "partitioned_table"
@@ -12,7 +12,7 @@ export interface SchemaColumn {
   /** As PostgreSQL writes it, for example `numeric(10,2)` or `public.mood[]`. */
   readonly type: string;
   readonly is_nullable: boolean;
-  /** An expression; null: none. For a generated column the expression that makes it. */
+  /** The default expression, or null; for a generated column its expression. */
   readonly default: string | null;
   readonly identity: "always" | "by default" | null;
   readonly is_generated: boolean;
@@ -27,9 +27,9 @@ export interface SchemaConstraint {
   readonly name: string;
   readonly kind: "primary_key" | "unique" | "foreign_key" | "check" | "exclusion";
   readonly columns: readonly string[];
-  /** Of checks and exclusions. */
+  /** Only for checks and exclusions. */
   readonly definition: string | null;
-  /** Of foreign keys; null where the caller may not use the other table. */
+  /** Only for foreign keys; null if the caller may not use the other table. */
   readonly target_schema: string | null;
   readonly target_table: string | null;
   readonly target_columns: readonly string[] | null;
@@ -40,12 +40,12 @@ export interface SchemaConstraint {
 export interface SchemaIndex {
   readonly name: string;
   readonly method: string;
-  /** Key columns in order; an expression stands for itself. */
+  /** Key columns in order; expressions as text. */
   readonly columns: readonly string[];
   readonly is_unique: boolean;
   readonly is_primary: boolean;
   readonly is_valid: boolean;
-  /** It enforces a key or an exclusion. */
+  /** True if it enforces a key or an exclusion. */
   readonly is_constraint: boolean;
   readonly predicate: string | null;
   readonly definition: string;
@@ -54,14 +54,14 @@ export interface SchemaIndex {
   readonly estimated_bytes: number;
 }
 
-/** A row level security policy that holds for the caller. */
+/** A row level security policy that applies to the caller. */
 export interface SchemaPolicy {
   readonly name: string;
   readonly command: "select" | "insert" | "update" | "delete" | "all";
   readonly is_permissive: boolean;
   readonly using: string | null;
   readonly check: string | null;
-  /** Of the table itself. */
+  /** Referenced columns of the table. */
   readonly columns: readonly string[];
 }
 
@@ -71,16 +71,16 @@ export interface SchemaRelation {
   readonly name: string;
   readonly kind: RelationKind;
   readonly comment: string | null;
-  /** By the planner's statistics; null: never analyzed. */
+  /** From the planner's statistics; null if never analyzed. */
   readonly row_estimate: number | null;
   readonly has_row_security: boolean;
-  /** Of the caller on the whole relation. */
+  /** The caller's privileges on the whole relation. */
   readonly privileges: readonly ("select" | "insert" | "update" | "delete")[];
   readonly columns: readonly SchemaColumn[];
   readonly constraints: readonly SchemaConstraint[];
   readonly indexes: readonly SchemaIndex[];
   readonly policies: readonly SchemaPolicy[];
-  /** A view's query; null where it names what the caller may not use. */
+  /** A view's query; null if it names objects that the caller may not use. */
   readonly definition: string | null;
 }
 
@@ -111,27 +111,27 @@ export interface DatabaseSchema {
   readonly functions: readonly SchemaFunction[];
 }
 
-/** A relation's name with its schema, as it stands in lists and cursors. */
+/** A relation's qualified name, as used in lists and cursors. */
 export function qualifiedName({ schema, name }: Pick<SchemaRelation, "schema" | "name">): string {
   return `${schema}.${name}`;
 }
 
-/** Whether it holds rows of its own. */
+/** Whether it stores its own rows. */
 export function isTable({ kind }: Pick<SchemaRelation, "kind">): boolean {
   return kind === "table" || kind === "partitioned_table" || kind === "foreign_table";
 }
 
-/** The columns of a table's primary key, in order; empty: it has none. */
+/** The columns of a table's primary key, in order; empty if it has none. */
 export function primaryKeyOf(
   { constraints }: Pick<SchemaRelation, "constraints">,
 ): readonly string[] {
   return constraints.find(({ kind }) => kind === "primary_key")?.columns ?? [];
 }
 
-/** What changes without a change of the structure. */
+/** The parts that change without a change of the structure. */
 const MEASURED: ReadonlySet<string> = new Set(["row_estimate", "scan_count", "estimated_bytes"]);
 
-/** The structure as text, the same as long as nothing but estimates and counts differ. */
+/** The structure as text, which is equal if only estimates and counts differ. */
 export function structureText(schema: DatabaseSchema): string {
   return JSON.stringify(schema, (name, value) => MEASURED.has(name) ? undefined : value);
 }

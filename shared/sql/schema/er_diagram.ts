@@ -42,7 +42,7 @@ function relationship({ from, to, columns, cardinality, is_optional }: SchemaRel
   return `  ${entityName(to)} ${parent}--${child} ${entityName(from)} : "${label(columns)}"`;
 }
 
-/** The grammar takes any name in quotes, and knows no way to write a quote. */
+/** The grammar accepts any name in quotes, but has no escape for a quote. */
 function entityName(qualified: string): string {
   return `"${label([qualified.replace(/^public\./, "")])}"`;
 }

@@ -1,8 +1,8 @@
 import type { DatabaseSchema, SchemaRelation } from "./database_schema.ts";
 
 /**
- * The schema without constraints, indexes and policies that would name columns which the caller may
- * not use.
+ * The schema without constraints, indexes and policies that would reveal columns that the caller
+ * may not use.
  */
 export function hideColumns(schema: DatabaseSchema): DatabaseSchema {
   return { ...schema, relations: schema.relations.map(hideInRelation) };
@@ -24,7 +24,7 @@ function hideInRelation(relation: SchemaRelation): SchemaRelation {
   };
 }
 
-/** A key that is no plain column: more than a name, which the index's definition spells out. */
+/** A key that is an expression instead of a column name. */
 function isExpressionOf(key: string, definition: string): boolean {
   return /[^\w$]/.test(key) && definition.includes(key);
 }

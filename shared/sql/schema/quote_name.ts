@@ -1,4 +1,4 @@
-/** Words that a name may not be without quotes, in at least one place where names stand. */
+/** Words that need quotes as a name in at least one position. */
 const RESERVED: ReadonlySet<string> = new Set(
   ("all analyse analyze and any array as asc asymmetric authorization between bigint binary bit " +
     "boolean both case cast char character check coalesce collate collation column concurrently " +
@@ -18,7 +18,7 @@ const RESERVED: ReadonlySet<string> = new Set(
 );
 
 /**
- * A name as SQL reads it, in quotes where it needs them.
+ * A name in SQL, quoted if necessary.
  *
  * @example
  * ```ts
@@ -34,7 +34,7 @@ export function quoteName(name: string): string {
   return isPlain ? name : `"${name.replaceAll('"', '""')}"`;
 }
 
-/** A text as SQL reads it whatever `standard_conforming_strings` says. */
+/** A string literal in SQL, independent of `standard_conforming_strings`. */
 export function quoteText(text: string): string {
   const doubled = text.replaceAll("'", "''");
   return doubled.includes("\\") ? `E'${doubled.replaceAll("\\", "\\\\")}'` : `'${doubled}'`;

@@ -7,7 +7,7 @@ import {
   type SchemaRelation,
 } from "./database_schema.ts";
 
-/** Something about a table that costs time or safety. */
+/** A performance or security issue of a table. */
 export interface SchemaAdvisory {
   readonly kind:
     | "foreign_key_without_index"
@@ -16,15 +16,15 @@ export interface SchemaAdvisory {
     | "table_without_row_security"
     | "row_security_without_policy";
   readonly table: string;
-  /** The key, policy or index that it is about; null: the table. */
+  /** The affected key, policy or index; null for the table. */
   readonly object: string | null;
   readonly columns: readonly string[];
   readonly message: string;
-  /** A statement that would mend it, for a person to judge; null: there is no one answer. */
+  /** A statement that would fix it, for a person to review; null if there is no single fix. */
   readonly fix: string | null;
 }
 
-/** What should be looked at in these relations. Views hold no rows, so they get no advice. */
+/** The advisories for these relations. Views store no rows, so they get none. */
 export function adviseOn(relations: readonly SchemaRelation[]): SchemaAdvisory[] {
   return relations.filter(isTable).flatMap((table) => [
     ...rowSecurity(table),
@@ -40,7 +40,7 @@ function rowSecurity(table: SchemaRelation): SchemaAdvisory[] {
     return [{
       ...about,
       kind: "table_without_row_security",
-      message: "Row level security is off: every signed-in user reaches every row.",
+      message: "Row level security is off: every signed-in user can access every row.",
       fix: `alter table ${quoted(table)} enable row level security;`,
     }];
   }
@@ -48,7 +48,7 @@ function rowSecurity(table: SchemaRelation): SchemaAdvisory[] {
   return [{
     ...about,
     kind: "row_security_without_policy",
-    message: "Row level security is on and no policy holds for you: you see no row.",
+    message: "Row level security is on, but no policy applies to you: you see no rows.",
     fix: null,
   }];
 }
@@ -111,7 +111,7 @@ function unusedIndexes(table: SchemaRelation): SchemaAdvisory[] {
     }));
 }
 
-/** Whether an index serves a search by all of these columns, in whatever order they lead it. */
+/** Whether an index supports a search by all of these columns as its prefix, in any order. */
 function startsWith(index: SchemaIndex, columns: readonly string[]): boolean {
   const leading = index.columns.slice(0, columns.length);
   return index.is_valid && index.predicate === null &&

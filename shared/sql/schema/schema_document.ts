@@ -2,18 +2,18 @@ import type { SchemaEnum, SchemaFunction, SchemaRelation } from "./database_sche
 import type { SchemaAdvisory } from "./schema_advisories.ts";
 import type { SchemaRelationship } from "./schema_relationships.ts";
 
-/** One page of a schema with what goes with it, for the formats to write. */
+/** One page of a schema with related data, as input for the formats. */
 export interface SchemaDocument {
   readonly schemaHash: string;
   readonly relations: readonly SchemaRelation[];
   readonly offset: number;
   readonly total: number;
   readonly nextCursor: string | null;
-  /** Null: left out. */
+  /** Null if omitted. */
   readonly relationships: readonly SchemaRelationship[] | null;
   readonly enums: readonly SchemaEnum[];
   readonly functions: readonly SchemaFunction[];
   readonly advisories: readonly SchemaAdvisory[];
-  /** What a model wrote of it, or why none did. */
+  /** A model's analysis, or the reason why there is none. */
   readonly analysis: string;
 }

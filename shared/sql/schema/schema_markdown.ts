@@ -15,9 +15,9 @@ import type { SchemaAdvisory } from "./schema_advisories.ts";
 import type { SchemaDocument } from "./schema_document.ts";
 
 /**
- * A page of a schema as Markdown. Names, comments and expressions are people's own text: they stand
- * in code spans or on one line with their markup escaped, so that none of them can pass for a
- * heading, a fence or an instruction of the document.
+ * A page of a schema as Markdown. Names, comments and expressions are untrusted text: they appear
+ * in code spans or on one line with escaped markup, so that none of them can look like a heading, a
+ * fence or an instruction.
  */
 export function schemaMarkdown(document: SchemaDocument): string {
   const { relations, relationships } = document;
@@ -181,7 +181,7 @@ function advisoryText({ kind, table, object, message, fix }: SchemaAdvisory): st
   }`;
 }
 
-/** A code span, which ends only with as many backticks as it begins with; in tables a bar ends it. */
+/** A code span, delimited by more backticks than it contains; bars are escaped for tables. */
 function code(text: string): string {
   const line = oneLine(text).replaceAll("|", "\\|");
   const longest = Math.max(0, ...(line.match(/`+/g) ?? []).map(({ length }) => length));
@@ -189,7 +189,7 @@ function code(text: string): string {
   return longest === 0 ? `${fence}${line}${fence}` : `${fence} ${line} ${fence}`;
 }
 
-/** A text of people on one line, with nothing left that Markdown or a fence of data reads. */
+/** Untrusted text on one line, without Markdown or fence syntax. */
 function plain(text: string): string {
   return oneLine(text).replace(/[\\`*_[\]#|~]/g, "\\$&").replaceAll("<", "&lt;");
 }

@@ -1,10 +1,10 @@
 import { type DatabaseSchema, qualifiedName, type SchemaRelation } from "./database_schema.ts";
 
-/** Which relations are asked for. */
+/** The requested relations. */
 export interface SchemaSelection {
-  /** Names with or without a schema; null: all. */
+  /** Names with or without a schema; null for all. */
   readonly names: readonly string[] | null;
-  /** The last relation of the page before; null: the first page. */
+  /** The last relation of the previous page; null for the first page. */
   readonly cursor: string | null;
   readonly limit: number;
 }
@@ -16,13 +16,15 @@ export interface SchemaPage {
   readonly offset: number;
   /** Relations on all pages. */
   readonly total: number;
-  /** Of the next page; null: this is the last. */
+  /** Cursor of the next page; null on the last page. */
   readonly nextCursor: string | null;
-  /** Of the selection's names, those that no relation has. */
+  /** The requested names without a relation. */
   readonly unknownNames: readonly string[];
 }
 
-/** The relations of one page. A cursor whose relation was dropped goes on where it would stand. */
+/**
+ * The relations of one page. A cursor whose relation was dropped continues at its former position.
+ */
 export function pageOf(
   { relations }: DatabaseSchema,
   { names, cursor, limit }: SchemaSelection,

@@ -9,7 +9,7 @@ export interface SchemaRelationship {
   readonly target_columns: readonly string[];
   /** Of `from` to `to`. */
   readonly cardinality: "many-to-one" | "one-to-one";
-  /** A row of `from` can do without. */
+  /** True if the key is nullable. */
   readonly is_optional: boolean;
 }
 

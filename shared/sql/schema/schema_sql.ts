@@ -14,7 +14,7 @@ import type { SchemaDocument } from "./schema_document.ts";
 
 /**
  * A page of a schema as SQL definitions, for reading and for a scratch database: types, tables,
- * then foreign keys, indexes, policies, views and comments. Bodies of functions are not part of it.
+ * then foreign keys, indexes, policies, views and comments. Function bodies are not included.
  */
 export function schemaSql(document: SchemaDocument): string {
   const { relations, relationships } = document;
@@ -147,7 +147,7 @@ function advisoryLine({ kind, table, message, fix }: SchemaAdvisory): string {
   return remark(`${kind.replaceAll("_", " ")}: ${table}. ${message} ${fix ?? ""}`);
 }
 
-/** A remark, every line of which is one: a text of people cannot go on as a statement. */
+/** An SQL comment on every line, so that untrusted text cannot become a statement. */
 function remark(text: string): string {
   return text.trim().split(/[\r\n\u2028\u2029]+/).map((line) => `-- ${line}`.trimEnd()).join("\n");
 }

@@ -5,7 +5,7 @@ import type { CredentialUse, SecretSource } from "../../tool_contracts/tool_stor
 
 type Values = NonNullable<McpServerConfig["headers"]>;
 
-/** The values that stand in a config as they are. */
+/** The literal values in a config. */
 export function plainValues(values: Values = {}): Record<string, string> {
   return Object.fromEntries(
     Object.entries(values).flatMap(([name, value]) =>
@@ -15,11 +15,11 @@ export function plainValues(values: Values = {}): Record<string, string> {
 }
 
 /**
- * The secrets that a config's headers and query name beside the credential, read from Vault. They
- * live in memory for one call, as the credential does.
+ * The additional secrets of a config's headers and query, read from Vault. They are held in memory
+ * for one call only, like the credential.
  *
- * @throws SwarmError `SECRET_NOT_FOUND` naming the first that Vault does not hold,
- * `CREDENTIAL_REQUIRED` where they do not serve the user.
+ * @throws SwarmError `SECRET_NOT_FOUND` with the first one missing in Vault, `CREDENTIAL_REQUIRED`
+ * if they do not apply to the user.
  */
 export async function resolveExtraSecrets(
   { type, config }: ToolConfig,

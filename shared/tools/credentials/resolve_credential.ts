@@ -7,25 +7,27 @@ import type { AuthPlacement, ToolConfig } from "../../tool_contracts/tool_config
 import type { CredentialUse, SecretSource } from "../../tool_contracts/tool_store.ts";
 import type { RegisteredTool } from "../../tool_contracts/tool_records.ts";
 
-/** What tokens are renewed with. */
+/** The dependencies for renewing tokens. */
 export interface RenewalPorts {
   readonly sql: Sql;
-  /** Guarded against private addresses. */
+  /** A `fetch` that refuses private addresses. */
   readonly guardedFetch: typeof fetch;
 }
 
-/** What credentials are resolved with. */
+/** The dependencies for resolving credentials. */
 export interface CredentialPorts extends RenewalPorts {
   readonly source: Pick<SecretSource, "resolveCredential">;
 }
 
-/** The protocol sends access tokens nowhere else, whatever the tool's own credential is. */
+/**
+ * The protocol defines only this place for access tokens, regardless of the tool's own credential.
+ */
 const BEARER: AuthPlacement = { in: "header", name: "Authorization", prefix: "Bearer " };
 
 /**
- * The credential of a call: the user's own, else the tool's; null when there is none. The token of a
- * user's connection is renewed first when it is about to end. While a connection is broken nothing
- * takes its place: acting as somebody else would be worse than not acting.
+ * The credential of a call: the user's own, otherwise the tool's; null if there is none. The token
+ * of a user's connection is renewed before it expires. While a connection is broken there is no
+ * fallback, because the call would act as somebody else.
  *
  * @throws SwarmError `AUTHORIZATION_REQUIRED`, `CREDENTIAL_REQUIRED`, `SECRET_NOT_FOUND`, `TOOL_CONFIG_INVALID`,
  * `TOOL_UNAVAILABLE`.
@@ -55,7 +57,7 @@ export async function resolveCredential(
 }
 
 /**
- * A newer token in the place of one that the server refused.
+ * Returns a newer token to replace one that the server rejected.
  *
  * @throws SwarmError `AUTHORIZATION_REQUIRED`, `TOOL_UNAVAILABLE`.
  */
@@ -64,7 +66,9 @@ export async function renewCredential(
   { connection }: Credential,
   ports: RenewalPorts,
 ): Promise<Credential> {
-  if (connection === undefined) throw new Error("Only tokens of connections can be renewed");
+  if (connection === undefined) {
+    throw new Error("Cannot renew the credential: only tokens of connections can be renewed");
+  }
   return await renewed(slug, connection, ports);
 }
 

@@ -2,10 +2,10 @@ import { type Credential, isRefusedToken } from "../../tool_contracts/credential
 import type { ToolServer } from "../../tool_contracts/tool_server.ts";
 
 /**
- * The server, which when it refuses a user's access token is asked once more with a renewed one. A
- * refused request has not run.
+ * Wraps a server so that a request is repeated once with a renewed token if the server rejects a
+ * user's access token. A rejected request has not run.
  *
- * @param renew Opens the server with a token newer than the refused one.
+ * @param renew Opens the server with a token newer than the rejected one.
  */
 export function withRenewal(
   server: ToolServer,

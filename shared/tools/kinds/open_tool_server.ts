@@ -23,51 +23,51 @@ import type { CallRecord, RegisteredServer } from "../../tool_contracts/tool_rec
 import type { SecretSource, ToolStore } from "../../tool_contracts/tool_store.ts";
 import { withRenewal } from "../credentials/with_renewal.ts";
 
-/** A call's timeout where neither a policy nor the tool's config sets one. */
+/** A call's timeout if neither a policy nor the tool's config sets one. */
 const DEFAULT_TIMEOUT_MS = 60_000;
 
-/** What tool servers are opened with. */
+/** The dependencies for opening tool servers. */
 export interface ToolServerPorts {
   readonly sql: Sql;
   readonly store: ToolStore;
   readonly loadInternalServer: LoadInternalServer;
-  /** Guarded against private addresses. */
+  /** A `fetch` that refuses private addresses. */
   readonly guardedFetch: typeof fetch;
   /** How internal tools call models. */
   readonly callModel: CallModel;
   readonly supabaseUrl: string;
   readonly publicUrl: string;
   readonly secretKey: string;
-  /** Of the project; no request of an agent carries one. */
+  /** The project's secret keys; an agent's request must not contain any of them. */
   readonly secretKeys: readonly string[];
-  /** Knows the project's own key, which every call can meet. */
+  /** Redacts the project's own key, which any call can encounter. */
   readonly redactor: Redactor;
   readonly log: Logger;
-  /** Told of work that goes on after the answer. */
+  /** Receives work that continues after the response. */
   readonly keepAlive: (work: Promise<unknown>) => void;
 }
 
-/** An opened server, with what takes the secrets out of what it says. */
+/** An opened server, with the redactor for its output. */
 export interface OpenedServer {
   readonly server: ToolServer;
-  /** Knows all secrets of the work so far; a token may be renewed on the way. */
+  /** Redacts all secrets of the operation so far; a token may be renewed during it. */
   redactor(): Redactor;
-  /** For all that one call takes, with its retries. */
+  /** Timeout of one call, including its retries. */
   readonly timeoutMs: number;
-  /** It is another machine, whose health is watched. */
+  /** True if it is another machine, whose health is tracked. */
   readonly isRemote: boolean;
 }
 
-/** How a server is opened. */
+/** Options for opening a server. */
 export interface OpenOptions {
   readonly userId: string | null;
-  /** Who calls; an agent's requests say so. @default nobody: tools are only listed */
+  /** The caller; an agent's requests are marked. @default none: tools are only listed */
   readonly caller?: ToolCaller;
   /** Overrides the config's timeout. */
   readonly timeoutMs: number | null;
   /** Shortens whichever timeout is longer. */
   readonly maxTimeoutMs?: number;
-  /** What was read with the call. @default read now */
+  /** The secrets read with the call. @default read now */
   readonly secrets?: CallRecord["secrets"];
 }
 
@@ -88,7 +88,8 @@ export async function openToolServer(
   const use = {
     toolId: tool.id,
     userId: options.userId,
-    // A list is not a call: a credential for agents alone lists for whoever may see its tools.
+    // Listing is not a call: a credential for agents only also lists for callers that may see the
+    // tools.
     isAgent: options.caller === undefined || actorOfCall(options.caller) === "agent",
   };
   const source = options.secrets ? readAlready(options.secrets) : ports.store;
@@ -115,7 +116,7 @@ export async function openToolServer(
   return { server, redactor: growingRedactor(secrets, ports.redactor), timeoutMs, isRemote };
 }
 
-/** An agent's requests are marked as such, wherever they go. */
+/** An agent's requests are always marked as such. */
 function fetchFor(caller: ToolCaller | undefined, ports: ToolServerPorts): typeof fetch {
   const { guardedFetch, secretKeys, supabaseUrl } = ports;
   if (caller === undefined || actorOfCall(caller) !== "agent") return guardedFetch;
@@ -127,7 +128,7 @@ function fetchFor(caller: ToolCaller | undefined, ports: ToolServerPorts): typeo
   });
 }
 
-/** Makes a redactor anew only when there are more secrets than the project's key, or than before. */
+/** Creates a new redactor only if secrets were added. */
 function growingRedactor(secrets: readonly string[], ofKeyAlone: Redactor): () => Redactor {
   let known = { count: 1, redactor: ofKeyAlone };
   return () => {
@@ -151,7 +152,7 @@ interface Opening {
   readonly extraSecrets: readonly Credential[];
   readonly timeoutMs: number;
   readonly secrets: readonly string[];
-  /** Has another secret taken out of what the server says. */
+  /** Adds a secret to redact from the server's output. */
   readonly addSecret: (secret: string) => void;
 }
 
@@ -177,7 +178,7 @@ async function openParsed(
             const storable = await toStorableState(state, secrets);
             await ports.store.saveConnectionState(connection.id, storable);
           } catch (error) {
-            // Only costs the next call a handshake.
+            // A failure here only costs the next call a handshake.
             log("warn", "tool.connection_not_saved", { error: String(error) });
           }
         },
@@ -201,7 +202,9 @@ async function openParsed(
       });
     case "internal": {
       const server = await ports.loadInternalServer(tool);
-      if (server === null) throw new Error("A row of type internal has no internal server");
+      if (server === null) {
+        throw new Error("Cannot open the tool: a row of type internal has no internal server");
+      }
       return openInternalServer({
         server,
         slug: tool.slug,

@@ -5,23 +5,23 @@ import { isNothing } from "../../tool_schemas/metered_schema.ts";
 import { validateValue } from "../../tool_schemas/validate_value.ts";
 import type { OutputUnit } from "../../vendor/cfworker_json_schema.js";
 
-/** One thing that is wrong with a call's arguments. */
+/** One problem of a call's arguments. */
 export interface ArgumentProblem {
-  /** Where, as a JSON path from the arguments: `$.filter.from`. */
+  /** Position as a JSON path from the arguments: `$.filter.from`. */
   readonly path: string;
   readonly message: string;
-  /** Names that were probably meant instead, best first. */
+  /** Suggested names, best first. */
   readonly nearest: readonly string[];
 }
 
-/** Problems beyond these say nothing new. */
+/** Maximum number of reported problems. */
 const MAX_PROBLEMS = 5;
-/** Unknown arguments beyond these are not looked at: what else is wrong does not matter then. */
+/** Maximum number of examined unknown arguments; other problems do not matter then. */
 const MAX_UNKNOWN_ARGUMENTS = 100;
-/** Names that a mistaken one is compared with, and how much of one is repeated. */
+/** Maximum number of names compared with a wrong one, and maximum length of a quoted name. */
 const MAX_COMPARED_NAMES = 500;
 const MAX_SHOWN_CHARACTERS = 200;
-/** Keywords that only say that something inside them failed. */
+/** Keywords whose error only says that something inside them failed. */
 const WRAPPERS: ReadonlySet<string> = new Set([
   "properties",
   "items",
@@ -36,11 +36,10 @@ const WRAPPERS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Checks arguments against a tool's own schema, but for patterns that would take long to match.
- * Takes a bounded number of steps, whatever the schema and the arguments are; what cannot be decided
- * is a problem too.
+ * Checks arguments against a tool's own schema in a bounded number of steps, ignoring patterns that
+ * would take long to match. An undecidable case is reported as a problem.
  *
- * @returns What is wrong, at most five problems; empty when the arguments fit.
+ * @returns At most five problems; empty if the arguments match.
  */
 export function findArgumentProblems(schema: JsonObject, args: JsonObject): ArgumentProblem[] {
   const unknown = manyUnknownArguments(schema, args);
@@ -60,7 +59,7 @@ export function findArgumentProblems(schema: JsonObject, args: JsonObject): Argu
   }
 }
 
-/** The first unknown arguments of very many, counted no further than that. */
+/** The first unknown arguments if there are very many. */
 function manyUnknownArguments(schema: JsonObject, args: JsonObject): ArgumentProblem[] | null {
   const { additionalProperties, patternProperties } = schema;
   if (additionalProperties !== false || patternProperties !== undefined) return null;
@@ -83,7 +82,7 @@ function manyUnknownArguments(schema: JsonObject, args: JsonObject): ArgumentPro
 }
 
 function tellingProblems(errors: readonly OutputUnit[], schema: JsonObject): ArgumentProblem[] {
-  // By place, since a pattern beside a format says the same in a form that nobody reads.
+  // One per position, because a pattern next to a format repeats the same problem less readably.
   const formatted = new Set(
     errors.filter(({ keyword }) => keyword === "format").map(placeOf),
   );
@@ -117,7 +116,7 @@ function toProblem(unit: OutputUnit, schema: JsonObject): ArgumentProblem {
     ? /required property "(.+)"/.exec(unit.error)?.[1]
     : undefined;
   if (missing !== undefined) {
-    return { path: joinPath(path, missing), message: "it is required and missing", nearest: [] };
+    return { path: joinPath(path, missing), message: "it is required but missing", nearest: [] };
   }
   const message = shown(unit.error.replace(/^Instance/, "the value").replace(/\.$/, ""));
   return { path, message, nearest: [] };
@@ -149,7 +148,7 @@ function lastSegment(pointer: string): string | undefined {
   return segmentsOf(pointer).at(-1);
 }
 
-/** The properties declared beside the one that a pointer names, as far as they stand in place. */
+/** The properties declared next to the one at a pointer, without following references. */
 function propertiesAt(schema: JsonObject, pointer: string): JsonObject {
   let current: JsonObject = schema;
   for (const segment of segmentsOf(pointer).slice(0, -1)) {

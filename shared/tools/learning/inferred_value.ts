@@ -1,19 +1,18 @@
 import { asJsonObject, type JsonObject, type JsonValue } from "../../json.ts";
 
-/** A value for a missing argument, read out of the request that the task was made for. */
+/** A value for a missing argument, found in the task's original request. */
 export interface InferredValue {
   readonly parameter: string;
   readonly value: JsonValue;
 }
 
-/** A value that is mentioned later than this is not looked for. */
+/** Values are searched only up to this position. */
 const MAX_REQUEST_CHARACTERS = 50_000;
-/** Values of a list that are looked for, and how long one may be. */
+/** Maximum number of list values that are searched, and maximum length of one. */
 const MAX_LISTED_VALUES = 100;
 const MAX_LISTED_CHARACTERS = 200;
 
-// Each pattern begins where nothing that it repeats can stand before it, or repeats it a few times
-// only: matching takes time in proportion to the request.
+// The patterns are anchored or have bounded repetitions, so that matching takes linear time.
 const EMAIL =
   /(?<![\p{L}\p{N}._%+-])[\p{L}\p{N}._%+-]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63}){1,8}/gu;
 const URL_TEXT = /https?:\/\/[^\s"'<>]+[^\s"'<>.,;:!?)]/g;
@@ -23,8 +22,8 @@ const NUMBER = /(?<![\w.-])-?\d+(?:\.\d+)?(?![\w-]|\.\d)/g;
 const QUOTED = /"([^"]{1,200})"|“([^”]{1,200})”|'([^'\n]{1,200})'(?!\w)/g;
 
 /**
- * Finds the value of the first required argument that is missing, when the request holds exactly
- * one that fits its type; two candidates are no inference.
+ * Finds the value of the first missing required argument if the request contains exactly one value
+ * of its type; two candidates are ambiguous.
  */
 export function inferMissingValue(
   inputSchema: JsonObject,

@@ -8,8 +8,8 @@ import type { LearnedParameters } from "../../tool_contracts/tool_records.ts";
 const MAX_EXAMPLE_CHARACTERS = 1_000;
 
 /**
- * The newest set that still fits the tool's schema. A shape is taken as it is: its placeholders
- * are no values to validate.
+ * The newest set that still matches the tool's schema. A shape is not validated, because its
+ * placeholders are not values.
  */
 export function newestKnownGood(
   learned: LearnedParameters,
@@ -24,9 +24,9 @@ export function newestKnownGood(
 }
 
 /**
- * The tool's description with the shape of what worked before, as the model reads it before its
- * first call. A shape holds names, types and enum values of the tool's own schema and nothing that
- * came with a call: text in a description reads as an instruction.
+ * The tool's description with the shape of known-good arguments, which the model sees before its
+ * first call. A shape contains only names, types and enum values of the tool's own schema and
+ * nothing from a call, because text in a description reads as an instruction.
  */
 export function describeWithShape(description: string, shape: JsonValue): string {
   if (!isJsonObject(shape)) return description;
@@ -36,13 +36,16 @@ export function describeWithShape(description: string, shape: JsonValue): string
     `(their shape): ${example}`;
 }
 
-/** Arguments that worked, for a model to read in a message: values stand in a fence. */
+/** Known-good arguments for a message to a model: values are fenced. */
 export function knownGoodText({ parameters, isShape }: KnownGoodParameters): string {
   const text = JSON.stringify(parameters, null, 2);
   return isShape ? text : fenceData(text, "arguments of an earlier call");
 }
 
-/** What worked before, in words for a caller's model; undefined where it is nothing, or too long. */
+/**
+ * The known-good arguments as text for a caller's model; undefined if there are none, or if they
+ * are too long.
+ */
 export function knownGoodSentence(knownGood: KnownGoodParameters | undefined): string | undefined {
   if (knownGood === undefined) return undefined;
   const text = knownGoodText(knownGood);

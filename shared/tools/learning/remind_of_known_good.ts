@@ -9,15 +9,15 @@ import type { ToolStore } from "../../tool_contracts/tool_store.ts";
 export interface FailedCall {
   /** The tool's own name. */
   readonly toolName: string;
-  /** What was read for the call; null where that failed. */
+  /** The data read for the call; null if reading failed. */
   readonly record: CallRecord | null;
   readonly redactor: Redactor;
   readonly ports: { readonly store: Pick<ToolStore, "learnedParameters">; readonly log: Logger };
 }
 
 /**
- * Arguments of the failed tool that worked before, in words for the caller's model; undefined where
- * there are none, or where they would not help.
+ * Known-good arguments of the failed tool as text for the caller's model; undefined if there are
+ * none, or if they would not help.
  */
 export async function remindOfKnownGood(
   { toolName, record, redactor, ports }: FailedCall,
@@ -31,7 +31,7 @@ export async function remindOfKnownGood(
     const sentence = knownGoodSentence(newestKnownGood(learned, inputSchema));
     return sentence === undefined ? undefined : redactor.text(sentence);
   } catch (error) {
-    // The answer goes out without it.
+    // The answer is returned without it.
     ports.log("warn", "tool.reminder_failed", { error: String(error) });
     return undefined;
   }

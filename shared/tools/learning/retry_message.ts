@@ -6,31 +6,31 @@ import { inferMissingValue } from "./inferred_value.ts";
 import { nearestNames } from "../../nearest_names.ts";
 import type { AgentTool, KnownGoodParameters } from "../../tool_contracts/agent_tool.ts";
 
-/** Calls of one tool in a row that may fail before the agent has to go another way. */
+/** Consecutive failed calls of one tool after which the agent must try another way. */
 const MAX_TOOL_ATTEMPTS = 3;
 
-/** Declared arguments that are looked at, and unknown ones for which another is suggested. */
+/** Maximum number of examined declared arguments, and of unknown ones with a suggestion. */
 const MAX_NAMES = 500;
 const MAX_STRANGE_NAMES = 5;
 
-/** A failed call and what the agent was after. */
+/** A failed call and the agent's goal. */
 export interface FailedCall {
   readonly tool: AgentTool;
   readonly arguments: JsonObject;
-  /** What the tool or its server answered. */
+  /** The error of the tool or its server. */
   readonly error: string;
-  /** The stable code of the answer; absent when the tool itself called it an error. */
+  /** The stable code of the answer; absent if the tool itself reported the error. */
   readonly errorCode?: ErrorCode | undefined;
-  /** Which call of this tool in a row it was, from 1. */
+  /** Number of the consecutive call of this tool, from 1. */
   readonly attempt: number;
   /** The request of the master task, as text. */
   readonly request: string;
 }
 
 /**
- * The text that a model reads after a call failed: `EXCEEDED_RETRIES` after the third in a row,
- * whatever failed; before that the whole retry message for an argument or tool error, and the bare
- * error for anything that other arguments cannot mend (transport, credentials, configuration).
+ * The text that a model sees after a failed call: `EXCEEDED_RETRIES` after the third consecutive
+ * failure of any kind; before that the full retry message for an argument or tool error, and only
+ * the error for failures that other arguments cannot fix (transport, credentials, configuration).
  */
 export function toolErrorMessage(call: FailedCall): string {
   if (hasExceededRetries(call)) return exceededRetriesMessage(call);
@@ -67,7 +67,7 @@ function exceededRetriesMessage({ tool, error, attempt }: FailedCall): string {
   return [
     `EXCEEDED_RETRIES: the tool "${tool.modelName}" failed ${attempt} times in a row.`,
     `LAST ERROR MESSAGE:\n${error}`,
-    "Do not call it again in the same way. Reach the goal by another way, or ask a person with " +
+    "Do not call it again in the same way. Reach the goal another way, or ask a person with " +
     "request_human_review.",
   ].join("\n\n");
 }

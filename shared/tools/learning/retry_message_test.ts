@@ -48,7 +48,7 @@ ERROR MESSAGE:
 Invalid arguments. Use 'searchValue' parameter, NOT 'instructions'.
 
 💡 SUGGESTED FIX:
-$.searchValue: it is required and missing
+$.searchValue: it is required but missing
 $.instructions: the argument 'instructions' does not exist
 
 🔍 INFERRED FROM THE REQUEST: "searchValue" is probably "john@example.com"

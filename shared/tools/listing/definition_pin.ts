@@ -5,8 +5,8 @@ import type { ToolDefinition } from "../../tool_contracts/tool_definition.ts";
 import type { DefinitionDifference } from "../../tool_contracts/server_tools.ts";
 
 /**
- * What an approval covers: everything that a model reads or a caller relies on. A schema alone would
- * let a server change what its tool is said to do.
+ * The members that an approval covers: everything that a model reads or a caller relies on.
+ * Covering only the schema would let a server change the tool's description.
  */
 const PINNED_MEMBERS = [
   "name",
@@ -17,7 +17,7 @@ const PINNED_MEMBERS = [
   "annotations",
 ] as const;
 
-/** The fingerprint of a definition: SHA-256 over its pinned members as canonical JSON, in hex. */
+/** The hash of a definition: SHA-256 of its pinned members as canonical JSON, in hex. */
 export function definitionHash(definition: ToolDefinition): string {
   const pinned = PINNED_MEMBERS.flatMap((member) => {
     const value = memberOf(definition, member);
@@ -27,7 +27,7 @@ export function definitionHash(definition: ToolDefinition): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-/** The pinned members in which two definitions differ; all of them when nothing was approved. */
+/** The pinned members in which two definitions differ; all of them if nothing was approved. */
 export function definitionDifference(
   approved: ToolDefinition | null,
   current: ToolDefinition,

@@ -2,7 +2,7 @@ import { isJsonObject } from "../../json.ts";
 import type { ExternalServer } from "../../tool_contracts/server_tools.ts";
 import type { RegisteredTool } from "../../tool_contracts/tool_records.ts";
 
-/** What is told of a server that is not part of the product; null for any other tool. */
+/** The public facts about an external server; null for any other tool. */
 export function externalServerOf(
   { type, config }: Pick<RegisteredTool, "type" | "config">,
 ): ExternalServer | null {

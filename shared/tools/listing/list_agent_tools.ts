@@ -12,15 +12,15 @@ import type { ToolCaller } from "../../tool_contracts/tool_caller.ts";
 import type { AgentServer } from "../../tool_contracts/tool_store.ts";
 import type { CachedTool } from "../../tool_contracts/tool_records.ts";
 
-/** How long a server's list of tools is taken for current. */
+/** How long a server's list of tools counts as current. */
 export const MAX_LIST_AGE_SECONDS = 600;
 /** How long an agent waits for the first list of a server. */
 const FIRST_WAIT_MS = 8_000;
 
 /**
- * What an agent may use now: lists what is not in the cache or too old there, all servers at once.
- * One that takes long goes on being asked while the agent begins with the cached list; one that
- * cannot be asked is served from the cache, or reported when there is nothing in it.
+ * The tools that an agent may use now. Missing or outdated lists are renewed for all servers in
+ * parallel. If a server is slow, the agent starts with the cached list while the renewal continues;
+ * if a server is unreachable, its cached list is used, or the server is reported if there is none.
  */
 export async function listAgentTools(
   caller: ToolCaller,
@@ -45,7 +45,7 @@ export async function listAgentTools(
 }
 
 interface ServerProblem extends UnavailableTool {
-  /** Nothing could be listed; else one tool of the server was left out. */
+  /** True if nothing could be listed; otherwise one tool of the server was omitted. */
   readonly isWholeServer: boolean;
 }
 
@@ -68,7 +68,7 @@ async function problemsOf(
       return renewal.dropped.map(({ name, reason }) => ({
         server: slug,
         code: "TOOL_CONFIG_INVALID",
-        message: `The tool '${name}' of '${slug}' is left out: ${reason}`,
+        message: `The tool '${name}' of '${slug}' is omitted: ${reason}`,
         isWholeServer: false,
       }));
     case "busy":

@@ -25,15 +25,15 @@ import type { ServerListing, UsableServer } from "../../tool_contracts/tool_reco
 import { isOlderVersion } from "../../tool_contracts/tool_versions.ts";
 import { unknownServer } from "../../tool_contracts/unknown_server.ts";
 
-/** How long a caller waits for a first list, or one that it asked for: longer than any takes. */
+/** How long a caller waits for a first or requested list: longer than any listing takes. */
 const LIST_WAIT_MS = 16_000;
 
 /**
- * A server's tools for a caller: from the cache, after asking the server where the list is missing,
- * old or asked for anew. An old list is given where the server takes long to give a new one.
+ * A server's tools for a caller: from the cache, after renewing the list if it is missing, old or
+ * requested. If the server is slow, the old list is returned.
  *
- * @throws SwarmError `TOOL_NOT_FOUND`, `INSUFFICIENT_SCOPE`, `QUOTA_EXCEEDED`, else why there is no
- * list.
+ * @throws SwarmError `TOOL_NOT_FOUND`, `INSUFFICIENT_SCOPE`, `QUOTA_EXCEEDED`, otherwise the reason
+ * why there is no list.
  */
 export async function listServerTools(
   slug: string,
@@ -57,7 +57,7 @@ export async function listServerTools(
   let renewal: Renewal | null = null;
   if (options.refresh === true || await isDue(listing, ports)) {
     const waitMs = waitMsFor(listing, options);
-    // Whoever goes away while it is being made leaves the list to others.
+    // If the caller disconnects, the listing continues for others.
     const { signal: neverAborted } = new AbortController();
     renewal = await renewInTime(listing, userId, ports, { waitMs, signal: neverAborted });
     signal.throwIfAborted();
@@ -87,14 +87,14 @@ export async function listServerTools(
 function forTasksOnly(slug: string): SwarmError {
   return new SwarmError(
     "TOOL_NOT_FOUND",
-    `The tool server '${slug}' is for agents in a task alone`,
+    `Cannot use the tool server '${slug}': it is only available to agents inside a task`,
     {
       hint: "Give it to an agent with agent_tools.",
     },
   );
 }
 
-/** The code of an internal server is at hand, so its cached list is never an old one. */
+/** The code of an internal server is local, so its cached list is never outdated. */
 async function isDue(
   listing: ServerListing,
   { loadInternalServer }: Pick<ToolServerPorts, "loadInternalServer">,
@@ -160,7 +160,7 @@ function toListed(
   };
 }
 
-/** Calls of older versions teach nothing: what is learned is the newest one's. */
+/** Nothing is learned from calls of older versions, only from the newest. */
 const NOTHING_LEARNED = {
   successfulParameters: [],
   isShape: true,
@@ -168,7 +168,7 @@ const NOTHING_LEARNED = {
   lastSuccessfulCall: null,
 } as const;
 
-/** An internal server's tools with what only its code knows: older versions, and what is deprecated. */
+/** An internal server's tools with data that only its code has: older versions and deprecations. */
 function withVersions(
   newest: readonly ListedTool[],
   { tools }: InternalServer,
@@ -204,7 +204,7 @@ function withVersions(
   return [...listed, ...older];
 }
 
-/** Instructions wait like a tool's definition, under an empty name. */
+/** Instructions need approval like a tool's definition, under an empty name. */
 function heldInstructions({ tool, connection }: ServerListing): QuarantinedTool[] {
   if (tool.type !== "mcp_server" || connection.are_instructions_approved) return [];
   const { instructions } = mcpFeatures(connection);

@@ -5,7 +5,7 @@ import type { ServerStatus, ServerSummary } from "../../tool_contracts/server_to
 import type { ToolCaller } from "../../tool_contracts/tool_caller.ts";
 import type { RegisteredServer, UsableServer } from "../../tool_contracts/tool_records.ts";
 
-/** The active servers of which the caller may use at least something; asks none of them. */
+/** The active servers with at least one tool that the caller may use; contacts none of them. */
 export async function listServers(
   caller: ToolCaller,
   ports: ToolServerPorts,
@@ -16,7 +16,7 @@ export async function listServers(
       const callable = await callableTools(server, { granted: scopes, caller }, ports);
       return callable === 0 ? [] : [summaryOf(server, callable)];
     } catch (error) {
-      // One row that cannot be used hides no other.
+      // An unusable row does not hide the others.
       ports.log("warn", "tool.row_unusable", { server: server.tool.slug, error: String(error) });
       return [];
     }
@@ -24,7 +24,7 @@ export async function listServers(
   return summaries.flat();
 }
 
-/** How many tools the caller may call; null when they have not been listed yet. */
+/** The number of tools that the caller may call; null if they have not been listed yet. */
 async function callableTools(
   server: UsableServer,
   { granted, caller }: {
@@ -46,7 +46,7 @@ async function callableTools(
   return needed.filter((scopes) => missingScopes(scopes, granted).length === 0).length;
 }
 
-/** What a caller is told of a server. */
+/** A server as shown to a caller. */
 export function summaryOf(
   server: Omit<UsableServer, "tool_scopes" | "user_id">,
   toolCount: number | null,

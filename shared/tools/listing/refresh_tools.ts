@@ -18,20 +18,20 @@ import type { RegisteredServer } from "../../tool_contracts/tool_records.ts";
 import type { ToolToStore } from "../../tool_contracts/tool_store.ts";
 
 /**
- * A server that takes longer only to list its tools is left out, so that the agent can begin. A
- * shorter timeout in the tool's config counts here too.
+ * A server that takes longer to list its tools is omitted, so that the agent can start. A shorter
+ * timeout in the tool's config applies here too.
  */
 const LISTING_TIMEOUT_MS = 15_000;
-/** Of the tools that are left out: how many are told, and how much of each. */
+/** Maximum number of reported dropped tools, and maximum length of each reason. */
 const MAX_DROPPED = 100;
 const MAX_NAME_CHARACTERS = 128;
 const MAX_REASON_CHARACTERS = 500;
 
 /**
- * Asks a server for its tools and stores them in the cache.
+ * Lists a server's tools and stores them in the cache.
  *
- * @returns The tools that had to be left out, each with the reason.
- * @throws SwarmError when the server cannot be asked.
+ * @returns The dropped tools, each with the reason.
+ * @throws SwarmError if the server cannot be reached.
  */
 export async function refreshTools(
   registered: RegisteredServer,
@@ -48,12 +48,12 @@ export async function refreshTools(
     name: redactor.head(name, MAX_NAME_CHARACTERS),
     reason: redactor.head(reason, MAX_REASON_CHARACTERS),
   }));
-  // By the name that is stored, which two names may come to.
+  // By the stored name, because two names may become the same.
   const tools = new Map<string, ToolToStore>();
   const scopes = await scopesByTool(registered, ports);
   const config = parseToolConfig(tool.slug, tool.type, tool.config);
   for (const listed of listing.tools) {
-    // Converting one schema takes up to a few hundredths of a second, and there may be a thousand.
+    // Converting one schema takes up to some 10 ms, and there may be a thousand.
     await sleep(0, signal);
     const safe = await redactor.jsonInTurns(JSON.parse(JSON.stringify(listed)));
     const definition = toolDefinitionSchema.parse(toStorableJson(safe));
@@ -71,7 +71,7 @@ export async function refreshTools(
   return leftOut;
 }
 
-/** As many as are of use to somebody, each as it can be stored and shown. */
+/** Limits the reported tools to a useful number, in a form that can be stored and shown. */
 function toStorableDropped(dropped: readonly DroppedTool[]): DroppedTool[] {
   const shown = dropped.slice(0, MAX_DROPPED).map(({ name, reason }) => ({
     name: toStorableText(name.slice(0, MAX_NAME_CHARACTERS)),
@@ -79,7 +79,7 @@ function toStorableDropped(dropped: readonly DroppedTool[]): DroppedTool[] {
   }));
   const others = dropped.length - shown.length;
   if (others === 0) return shown;
-  return [...shown, { name: "(others)", reason: `${others} more definitions are broken` }];
+  return [...shown, { name: "(others)", reason: `${others} more definitions are invalid` }];
 }
 
 function toStored(
@@ -91,10 +91,10 @@ function toStored(
     const [functionName = name] = modelNames([{ server, toolName: name }]);
     const description = descriptionOf(definition);
     const { inputSchema } = definition;
-    // Once, here: a call whose arguments cannot be checked is refused.
+    // Checked once, here, because a call whose arguments cannot be checked is refused.
     const checked = validateValue({}, inputSchema);
     if (checked.kind === "undecided") {
-      return { name, reason: `its schema cannot be used: ${checked.reason}` };
+      return { name, reason: `its schema is unusable: ${checked.reason}` };
     }
     return { definition, forms: toCachedForms({ name: functionName, description, inputSchema }) };
   } catch (error) {
@@ -103,13 +103,13 @@ function toStored(
   }
 }
 
-/** Hints of a server whose operator does not vouch for them are not passed on to anybody. */
+/** Untrusted hints of a server are dropped. */
 function trusted(definition: ToolDefinition, { type, config }: ToolConfig): ToolDefinition {
   const isDistrusted = type === "mcp_server" && config.trust_annotations === false;
   return isDistrusted ? withoutHints(definition) : definition;
 }
 
-/** What is not somebody else's word needs no approval. */
+/** Only definitions of external servers need approval. */
 function policyOf({ type, config }: ToolConfig) {
   if (type !== "mcp_server") return { isRemote: false, isTrusted: true, holdsNew: false };
   return {

@@ -2,12 +2,12 @@ import type { ToolServerPorts } from "../kinds/open_tool_server.ts";
 import { type Renewal, renewListing } from "./renew_listing.ts";
 import type { RegisteredServer } from "../../tool_contracts/tool_records.ts";
 
-/** How long anybody waits for a list that there is an older one of. */
+/** How long a caller waits for a new list if there is an older one. */
 export const KNOWN_WAIT_MS = 1_500;
 
 /**
- * Asks a server for its tools as {@linkcode renewListing} does, and waits for it no longer than
- * `waitMs`: it is `busy` while the asking goes on without us.
+ * Lists a server's tools like {@linkcode renewListing}, but waits at most `waitMs`: returns `busy`
+ * while the listing continues in the background.
  */
 export async function renewInTime(
   registered: RegisteredServer,

@@ -7,20 +7,20 @@ import { refreshTools } from "./refresh_tools.ts";
 import type { DroppedTool } from "../../tool_contracts/tool_server.ts";
 import type { RegisteredServer } from "../../tool_contracts/tool_records.ts";
 
-/** What came of asking a server for its tools. */
+/** The result of listing a server's tools. */
 export type Renewal =
   | { readonly kind: "renewed"; readonly dropped: readonly DroppedTool[] }
-  /** Somebody else is asking, and has not ended in time. */
+  /** Another caller is listing and has not finished in time. */
   | { readonly kind: "busy" }
   | { readonly kind: "failed"; readonly error: SwarmError };
 
 const SLOW_FAILURE_MS = 1_000;
 const POLL_MS = 100;
-/** Who is silent for four of them is taken for dead. */
+/** A holder without a renewal for four intervals counts as dead. */
 const CONTINUE_MS = 1_000;
 
 /**
- * Asks a server for its tools, unless somebody else is doing so, who is waited for instead.
+ * Lists a server's tools, or waits for another caller that is already listing them.
  *
  * @throws SwarmError `DATABASE_UNAVAILABLE`; the reason of an aborted signal.
  */
@@ -39,7 +39,7 @@ export async function renewListing(
     await sleep(POLL_MS, options.signal);
   }
   if (!isFirst) {
-    // Whoever was asking has ended; what came of it stands in the cache or with the connection.
+    // The other caller has finished; its result is in the cache or on the connection.
     const settled = await settledMeanwhile(registered, userId, ports);
     if (settled !== null) return settled;
   }
@@ -68,7 +68,7 @@ export async function renewListing(
   }
 }
 
-/** Says again and again that the server is being asked, until the interval is cleared. */
+/** Renews the claim on the listing until the interval is cleared. */
 function holdListing(connectionId: string, { store, log }: ToolServerPorts) {
   return setInterval(() => {
     store.continueListing(connectionId).catch((error) => {
@@ -77,12 +77,12 @@ function holdListing(connectionId: string, { store, log }: ToolServerPorts) {
   }, CONTINUE_MS);
 }
 
-/** A list that cannot be kept is the fault of the server that gave it, and of no other one. */
+/** A list that cannot be stored is the failure of the server that sent it. */
 function faultOf(error: SwarmError, slug: string): SwarmError {
   if (error.code !== "INTERNAL") return error;
   return new SwarmError(
     "TOOL_UNAVAILABLE",
-    `Cannot list the tools of '${slug}': what it answered cannot be kept`,
+    `Cannot list the tools of '${slug}': its answer cannot be stored`,
     { cause: error, ...definedOnly({ details: error.details }) },
   );
 }
@@ -100,7 +100,7 @@ async function settledMeanwhile(
     : { kind: "failed", error: storedError(now.listing_error) };
 }
 
-/** Lets the next one ask. Nothing here may hide why the listing failed. */
+/** Releases the claim for the next caller. An error here must not hide why the listing failed. */
 async function giveBack(
   { connection }: RegisteredServer,
   { code, message, isRetryable }: SwarmError,
@@ -108,15 +108,15 @@ async function giveBack(
   { store, log }: ToolServerPorts,
 ): Promise<void> {
   try {
-    // A server that was waited for in vain is left alone for a while. Somebody may correct anything
-    // else at any moment, and a quick failure costs the next caller little.
+    // A server that timed out is skipped for a while. Other failures may be fixed at any moment,
+    // and a quick failure costs the next caller little.
     await store.failListing(connection.id, { code, message }, isSlow && isRetryable);
   } catch (error) {
     log("warn", "tool.listing_not_given_back", { error: String(error) });
   }
 }
 
-/** The asker has gone away, or its database, which says nothing of the server to those who wait. */
+/** The requester or its database disconnected, which is not the server's failure. */
 async function giveBackUnused(
   { connection }: RegisteredServer,
   { store, log }: ToolServerPorts,
@@ -128,14 +128,14 @@ async function giveBackUnused(
   }
 }
 
-/** The error that an earlier listing ended with. */
+/** The error of an earlier listing. */
 export function storedError(
   { code, message }: NonNullable<RegisteredServer["listing_error"]>,
 ): SwarmError {
   return new SwarmError(code, message);
 }
 
-/** The error where somebody is asking the server and has not ended yet. */
+/** Creates the error for a server whose first listing is still running. */
 export function notListedYet(slug: string): SwarmError {
   return new SwarmError("TOOL_UNAVAILABLE", `'${slug}' has not listed its tools yet`);
 }

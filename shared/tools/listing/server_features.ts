@@ -13,7 +13,10 @@ const TOOLS_ONLY: ServerFeatures = {
   version: null,
 };
 
-/** What a server has beside tools, by its code or its connection's memory; asks nobody. */
+/**
+ * A server's capabilities besides tools, from its code or its connection's state; contacts no
+ * server.
+ */
 export async function serverFeatures(
   { tool, connection }: Pick<RegisteredServer, "tool" | "connection">,
   { loadInternalServer }: Pick<ToolServerPorts, "loadInternalServer">,

@@ -3,8 +3,8 @@ import type { ToolModelOptions } from "../../tool_contracts/tool_records.ts";
 
 /**
  * A tool's schema with the providers that its row of `mcp_tool_models` supports as the values of
- * `llm_provider`, and with the row's defaults. The tool's own schema leaves them open, since an
- * operator changes the row at any time.
+ * `llm_provider`, and with the row's defaults. They are not in the tool's own schema, because an
+ * operator can change the row at any time.
  */
 export function withModelChoice(schema: JsonObject, models: ToolModelOptions | null): JsonObject {
   const properties = asJsonObject(schema.properties);

@@ -1,6 +1,6 @@
 begin;
 set local search_path = public, extensions;
-select plan(7);
+select plan(8);
 
 select tests.create_user('owner');
 select tests.create_user('stranger');
@@ -17,6 +17,7 @@ select is_empty('select id from public.sql_confirmations', 'nor to read');
 select tests.act_as_user('owner');
 select is((select statement from public.sql_confirmations), 'create table t ()', 'the owner reads what waits');
 select is(tests.code_of($$select private.spend_sql_confirmation(md5('token'), '', '00', '00', 'key')$$), 'APPROVAL_REQUIRED', 'the token alone runs nothing');
+select is(tests.code_of($$select public.approve_statement((select id from made), null)$$), 'REVIEW_ANSWER_INVALID', 'null decides nothing');
 select is(public.approve_statement((select id from made), true), 'approved', 'the owner approves');
 select is(public.approve_statement((select id from made), false), 'rejected', 'and may think again');
 select is(tests.code_of($$select public.approve_statement((select id from made), true)$$), 'CONFIRMATION_NOT_FOUND', 'a rejection is final');

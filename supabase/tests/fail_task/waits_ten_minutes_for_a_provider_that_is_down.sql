@@ -6,11 +6,10 @@ create temp table made on commit drop as select tests.create_task() as id;
 create temp table pauses (attempt int, seconds numeric) on commit drop;
 create temp table ends (claims int, status text, minutes numeric) on commit drop;
 
--- Time passes by moving the first failure back instead of waiting.
+-- Time passes by moving the first failure back instead of waiting; what the test itself takes counts too.
 do $$
 declare
   v_id uuid := (select id from made);
-  v_passed numeric := 0;
   v_pause numeric;
   v_failed record;
 begin
@@ -23,12 +22,13 @@ begin
     select * into v_failed from private.fail_task(
       v_id, v_epoch, '{"code": "MODEL_UNAVAILABLE", "message": "HTTP 500"}', 'outage');
     if v_failed.status <> 'pending' then
-      insert into ends values (v_epoch, v_failed.status, v_passed / 60);
+      insert into ends
+      select v_epoch, v_failed.status, extract(epoch from clock_timestamp() - failing_since) / 60
+      from public.tasks where id = v_id;
       return;
     end if;
     v_pause := extract(epoch from v_failed.retry_at - clock_timestamp());
     insert into pauses values (v_epoch, v_pause);
-    v_passed := v_passed + v_pause;
     update public.tasks set failing_since = failing_since - make_interval(secs => v_pause::double precision)
     where id = v_id;
   end loop;
@@ -36,7 +36,7 @@ end;
 $$;
 
 select is((select status from ends), 'failed', 'the task is buried at last');
-select cmp_ok((select minutes from ends), '>=', 9.99, 'after ten minutes');
+select cmp_ok((select minutes from ends), '>=', 10.0, 'after ten minutes');
 select cmp_ok((select minutes from ends), '<', 20.0, 'and not much later');
 select ok(
   (select bool_and(seconds >= before - 0.5) from (

@@ -1,17 +1,22 @@
 begin;
 set local search_path = public, extensions;
-select plan(2);
+select plan(4);
 
 create temp table made on commit drop as select tests.create_task('{"max_depth": 0}') as id;
 select tests.claim((select id from made));
-create function pg_temp.spawn() returns text language sql as $$
-  select tests.code_of(format('select private.spawn_subtasks(%L, 1, 30, %L)', (select id from made),
-    '[{"seq": 2, "agent": "worker-agent", "input": {}}]'))
+create function pg_temp.spawn(p_count int default 1) returns text language sql as $$
+  select tests.code_of(format('select private.spawn_subtasks(%L, 1, 30, %L)', (select id from made), (
+    select jsonb_agg(jsonb_build_object('seq', n + 1, 'agent', 'worker-agent', 'input', '{}'::jsonb))
+    from generate_series(1, p_count) as n
+  )))
 $$;
 
 select is(pg_temp.spawn(), 'DEPTH_EXCEEDED', 'no depth left');
 update public.tasks set budget = '{"max_tasks": 1, "max_depth": null}';
 select is(pg_temp.spawn(), 'TASKS_EXCEEDED', 'no tasks left');
+update public.tasks set budget = '{"max_tasks": null, "max_depth": null}';
+select is(pg_temp.spawn(1001), 'CHILDREN_EXCEEDED', 'no room for so many children');
+select is((select count(*)::int from public.tasks), 1, 'and none is created');
 
 select * from finish();
 rollback;

@@ -28,7 +28,7 @@ gatewayTest("five failures open it, one probe closes it", async (fixture) => {
 
   assert.equal(calls, 0);
   assert.ok(failedFast.kind === "answered");
-  assert.match(failedFast.text, /left alone.*tried again at \d{4}-/s);
+  assert.match(failedFast.text, /temporarily disabled.*tried again at \d{4}-/s);
   assert.ok((failedFast.retryAfterMs ?? 0) > 20_000);
   assert.equal(summary?.status, "open");
   assert.ok(summary.retryAt !== null);
@@ -50,7 +50,7 @@ gatewayTest("an error of the tool is no failure of the server", async (fixture) 
   assert.equal(codeOf(outcome), undefined);
 });
 
-gatewayTest("a server that just failed is left alone and delays nobody", async (fixture) => {
+gatewayTest("a server that just failed is skipped and delays no caller", async (fixture) => {
   const { sql, gateway } = fixture;
   const held = Promise.withResolvers<Response>();
   let asked = 0;

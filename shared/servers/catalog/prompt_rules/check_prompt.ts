@@ -3,9 +3,7 @@ import { findMissing } from "./find_missing.ts";
 import { findPhrases } from "./find_phrases.ts";
 import { findPlaceholders } from "./find_placeholders.ts";
 import { findWordySentences } from "./find_wordy_sentences.ts";
-import { PROMPT_ISSUES, type PromptIssue, toPromptText } from "./prompt_text.ts";
-
-const MAX_ISSUES = 200;
+import { MAX_ISSUES, PROMPT_ISSUES, type PromptIssue, toPromptText } from "./prompt_text.ts";
 
 /** The issues found in a prompt. */
 export interface PromptReport {

@@ -1,49 +1,28 @@
 import { type PromptIssue, type PromptText, wordsPattern } from "./prompt_text.ts";
 
-/** Verbs that request a new text. */
-const REQUEST = wordsPattern([
-  ...[
-    "write",
-    "explain",
-    "describe",
-    "summarize",
-    "summarise",
-    "generate",
-    "create",
-    "list",
-    "give",
-  ],
-  ...["tell", "analyze", "analyse", "compare", "draft", "outline", "suggest", "propose", "provide"],
-  ...[
-    "discuss",
-    "review",
-    "translate",
-    "rewrite",
-    "produce",
-    "make",
-    "show",
-    "extract",
-    "identify",
-  ],
-]);
+/** Verbs that request a text whose length the reader cannot know. */
+const OPEN_REQUESTS = [
+  ...["write", "explain", "describe", "summarize", "summarise", "generate", "create", "list"],
+  ...["give", "tell", "analyze", "analyse", "compare", "draft", "outline", "suggest", "propose"],
+  ...["provide", "discuss", "review", "make", "elaborate", "brainstorm", "compose"],
+];
+/** Verbs that request as much as the matter has. */
+const CLOSED_REQUESTS = ["produce", "show", "extract", "identify", "solve", "find"];
+const REQUEST = wordsPattern([...OPEN_REQUESTS, ...CLOSED_REQUESTS]);
+const OPEN_REQUEST = wordsPattern(OPEN_REQUESTS);
 
 const FORMAT = wordsPattern([
   ...["json", "yaml", "xml", "csv", "html", "markdown", "latex", "sql", "code", "table", "list"],
   ...["lists", "bullet", "bullets", "bullet points", "bulleted", "numbered", "heading", "headings"],
   ...["paragraph", "paragraphs", "sentence", "sentences", "essay", "email", "e-mail", "letter"],
-  ...["poem", "haiku", "title", "headline", "tweet", "article", "report", "dialogue", "script"],
+  ...["poem", "haiku", "limerick", "sonnet", "song", "joke", "title", "headline", "headlines"],
+  ...["tweet", "article", "report", "dialogue", "script", "speech", "press release", "recipe"],
+  ...["readme", "file", "section", "sections", "description", "abstract", "caption", "slogan"],
   ...["format", "formatted", "template", "schema", "outline", "word", "words", "plain text"],
-  ...[
-    "diagram",
-    "diff",
-    "step by step",
-    "step-by-step",
-    "yes or no",
-    "one word",
-    "object",
-    "array",
-  ],
-  ...["function", "query", "regex", "message", "post", "story", "steps", "note"],
+  ...["diagram", "diff", "step by step", "step-by-step", "yes or no", "one word", "object"],
+  ...["array", "string", "number", "integer", "boolean", "true or false", "command", "line"],
+  ...["lines", "name", "names", "translation", "function", "query", "regex", "message", "post"],
+  ...["story", "steps", "each step", "note", "release notes", "docstring"],
 ]);
 
 const UNIT = "words?|sentences?|paragraphs?|bullets?|bullet points?|items?|lines?|characters?|" +
@@ -53,36 +32,46 @@ const LENGTH = new RegExp(
   `(?<![\\p{L}\\p{N}])(?:(?:a|an|one|\\d{1,6})[\\s-]{1,3}(?:short\\s|brief\\s|single\\s)?(?:${UNIT})` +
     "|(?:\\d{1,6}|two|three|four|five|six|seven|eight|nine|ten)\\s{1,3}\\p{L}{2,40}" +
     "|(?:at most|no more than|up to|fewer than|less than|under|within|maximum of|max)\\s{1,3}\\d{1,6}" +
-    "|brief|briefly|short|concise|concisely|succinct|tweet|haiku|headline|title|yes or no|one word)" +
+    "|brief|briefly|short|concise|concisely|succinct|tweet|haiku|limerick|sonnet|headline|title" +
+    "|yes or no|one word|slogan|caption|joke|(?:half a|a|one|each) (?:page|screen|step)" +
+    "|(?:per|a|one|each) line|nothing else|nothing more|alone|only)" +
     "(?![\\p{L}\\p{N}])",
-  "iu",
+  "u",
 );
 
 const UNBOUNDED = wordsPattern([
   ...["as much as possible", "as much detail as possible", "as many as possible"],
   ...["as detailed as possible", "as long as possible", "as long as you like", "everything about"],
-  ...["everything you know", "all the details", "all possible", "every possible", "endless"],
+  ...["everything you know", "all you know", "all the details", "all possible", "every possible"],
+  ...["endless", "analysis of everything", "the longer the better", "no length limit"],
 ]);
 
+/** Code is as long as what it does. */
+const CODE_WANTED =
+  /(?<![\p{L}\p{N}])(?:a|an|one|the)\s(?:[\p{L}+#.]{1,20}\s){0,2}(?:function|regex|command|query|number)(?![\p{L}\p{N}])/u;
+
 /** Finds what a prompt that requests a text should specify but does not. */
-export function findMissing({ text, prose }: PromptText): PromptIssue[] {
-  const unbounded = [...prose.matchAll(UNBOUNDED)].map(({ 0: found, index }): PromptIssue => ({
+export function findMissing({ text, prose, lowerProse }: PromptText): PromptIssue[] {
+  const unbounded = [...lowerProse.matchAll(UNBOUNDED)].map(({ 0: found, index }): PromptIssue => ({
     code: "UNBOUNDED_LENGTH",
-    message: `"${found}" sets no limit`,
+    message: `"${prose.slice(index, index + found.length)}" sets no limit`,
     start: index,
     end: index + found.length,
   }));
-  if (!has(prose, REQUEST)) return unbounded;
+  if (!has(lowerProse, REQUEST)) return unbounded;
+  const isBounded = unbounded.length > 0 || !has(lowerProse, OPEN_REQUEST) ||
+    LENGTH.test(lowerProse) ||
+    CODE_WANTED.test(lowerProse);
   return [
     ...unbounded,
     // A format may be shown as code.
-    ...(has(text, FORMAT) ? [] : [
+    ...(has(text.toLowerCase(), FORMAT) ? [] : [
       {
         code: "MISSING_OUTPUT_FORMAT",
         message: "The prompt does not say which format the answer should have",
       } as const,
     ]),
-    ...(unbounded.length > 0 || LENGTH.test(prose) ? [] : [
+    ...(isBounded ? [] : [
       {
         code: "UNBOUNDED_LENGTH",
         message: "The prompt does not say how long the answer should be",

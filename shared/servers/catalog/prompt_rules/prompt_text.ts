@@ -25,18 +25,95 @@ export const PROMPT_ISSUES = {
 /** See {@linkcode PROMPT_ISSUES}. */
 export type PromptIssueCode = keyof typeof PROMPT_ISSUES;
 
+/** Of a report; no rule needs to find more. */
+export const MAX_ISSUES = 200;
+
 /** A prompt prepared for the rules. */
 export interface PromptText {
   readonly text: string;
-  /** The text with code replaced by spaces, because words in code do not count; same length. */
+  /** What the prompt itself says: code, quotes and blocks of data replaced; same length. */
   readonly prose: string;
+  /** The prose with the letters A to Z in lower case, which the patterns of the rules are for. */
+  readonly lowerProse: string;
+  /** Of the lower prose. */
+  readonly sentences: readonly Sentence[];
+  /** The parts that were replaced, in order. */
+  readonly enclosed: readonly Span[];
 }
 
-const CODE = /```[\s\S]*?(?:```|$)|`[^`\n]*`/g;
+/** A part of a text, in UTF-16 code units. */
+export interface Span {
+  readonly start: number;
+  /** Exclusive. */
+  readonly end: number;
+}
+
+/** Code, three quotation marks, and quotes on one line: words that are mentioned, not used. */
+const QUOTED =
+  /```[\s\S]*?(?:```|$)|`[^`\n]*`|"""[\s\S]*?"""|"[^"\n]{1,200}"|“[^”\n]{1,200}”|«[^»\n]{1,200}»|(?<![\p{L}\p{N}])'[^'\n]{1,80}'(?![\p{L}\p{N}])/gu;
+/** Tags whose names say that they hold data; `<instructions>` does not. */
+const DATA_TAG =
+  /<(\/?)((?:user_?)?(?:input|text|content|data|documents?|article|email|message|review|source|context|transcript|conversation|logs?|code|diff|examples?|query|question|quote|passage|file|json|html|xml|csv))(?:\s[^<>\n]{0,200})?>/gi;
+
+/** Stands for each code unit that was replaced: no letter, and no space that would end a clause. */
+const OBJECT = "\uFFFC";
 
 /** Prepares a prompt for the rules. */
 export function toPromptText(text: string): PromptText {
-  return { text, prose: text.replace(CODE, (code) => code.replace(/[^\n]/g, " ")) };
+  const quotes = [...text.matchAll(QUOTED)].map(({ 0: found, index }) => ({
+    start: index,
+    end: index + found.length,
+  }));
+  const enclosed = merge([...quotes, ...findDataBlocks(text)]);
+  let prose = "";
+  let from = 0;
+  for (const { start, end } of enclosed) {
+    prose += text.slice(from, start) + text.slice(start, end).replace(/[^\n]/g, OBJECT);
+    from = end;
+  }
+  prose += text.slice(from);
+  // toLowerCase() of the whole text could change its length.
+  const lowerProse = prose.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+  return { text, prose, lowerProse, sentences: sentencesOf(lowerProse), enclosed };
+}
+
+/** The contents of data tags, each up to the next closing tag of the same name. */
+function findDataBlocks(text: string): Span[] {
+  const blocks: Span[] = [];
+  let open: { readonly name: string; readonly end: number } | null = null;
+  for (const { 0: tag, 1: slash, 2: name = "", index } of text.matchAll(DATA_TAG)) {
+    if (slash === "") {
+      open = { name: name.toLowerCase(), end: index + tag.length };
+    } else if (open?.name === name.toLowerCase()) {
+      blocks.push({ start: open.end, end: index });
+      open = null;
+    }
+  }
+  return blocks;
+}
+
+function merge(spans: readonly Span[]): Span[] {
+  const merged: Span[] = [];
+  for (const span of spans.toSorted((one, other) => one.start - other.start)) {
+    const last = merged.at(-1);
+    if (last === undefined || span.start > last.end) merged.push(span);
+    else merged[merged.length - 1] = { start: last.start, end: Math.max(last.end, span.end) };
+  }
+  return merged;
+}
+
+/** A sentence and the index where it starts. */
+export interface Sentence {
+  readonly sentence: string;
+  readonly start: number;
+}
+
+/** A line break ends a sentence, too. */
+function sentencesOf(prose: string): Sentence[] {
+  return [...prose.matchAll(/[^\s.!?。！？][^.!?\n。！？]*/g)].map(({ 0: found, index }) => ({
+    sentence: found.trimEnd(),
+    start: index,
+  }));
 }
 
 /** A pattern for whole words or phrases, with any white space between words. */
@@ -45,10 +122,15 @@ export function wordsPattern(phrases: readonly string[]): RegExp {
   const alternatives = longestFirst.map((phrase) =>
     phrase.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&").replaceAll(" ", "\\s{1,4}")
   );
-  return new RegExp(
-    `(?<![\\p{L}\\p{N}_-])(?:${alternatives.join("|")})(?![\\p{L}\\p{N}_-])`,
-    "giu",
-  );
+  return expressionPattern(alternatives.join("|"));
+}
+
+/**
+ * A pattern for whole words that an expression matches, of lower case: compiling a long pattern
+ * that ignores case costs a new isolate more than checking the prompt.
+ */
+export function expressionPattern(expression: string): RegExp {
+  return new RegExp(`(?<![\\p{L}\\p{N}_-])(?:${expression})(?![\\p{L}\\p{N}_-])`, "gu");
 }
 
 /** A found phrase in the form that the lists use. */

@@ -3,8 +3,8 @@ import type { ConnectionStore } from "./connection_store.ts";
 import { hashState } from "./hash_state.ts";
 
 /**
- * Nothing of what stands in the address is to be kept or told to anybody. Plain text, since hosted
- * edge functions serve no pages, and nothing in it can run.
+ * Nothing in the URL may be cached or leaked through a referrer. Plain text, because hosted edge
+ * functions do not serve HTML, and nothing in it can run.
  */
 const HEADERS = {
   "content-type": "text/plain; charset=utf-8",
@@ -17,11 +17,11 @@ const HEADERS = {
 };
 
 /**
- * Answers the browser that an authorization server sends back: on to the page that the user came
- * from, with what it has to confirm in the fragment, which no server sees; or the same as a text.
- * Nothing is taken up yet.
+ * Responds to the browser that returns from an authorization server: redirects to the page that the
+ * user came from, with the confirmation in the fragment, which no server sees; or shows it as text.
+ * Nothing is connected yet.
  *
- * @param issuerId Of the address that the browser came to.
+ * @param issuerId The issuer id in the callback's path.
  */
 export async function answerBrowser(
   issuerId: string,
@@ -30,24 +30,30 @@ export async function answerBrowser(
 ): Promise<Response> {
   const request = await store.find(await hashState(query.get("state") ?? ""));
   if (request === null) {
-    return page(400, "This authorisation has been used or has expired. Begin again in your app.");
+    return page(
+      400,
+      "This authorization was already used or has expired. Start again in your app.",
+    );
   }
   const { return_to: returnTo, redirect_url: redirectUrl } = request;
   if (!redirectUrl.endsWith(`/callback/${issuerId}`)) {
-    return page(400, "Another server answered than the one that was asked. Nothing was connected.");
+    return page(
+      400,
+      "The response came from a different server than expected. Nothing was connected.",
+    );
   }
   const answer = answerOfCallback(query);
   if (answer === null) {
     const error = /^[a-z_]{1,60}$/.exec(query.get("error") ?? "")?.[0] ?? "invalid_answer";
     if (returnTo !== null) return redirect(returnTo, "error", error);
-    return page(400, `The authorisation was not given (${error}). You can close this page.`);
+    return page(400, `The authorization was denied (${error}). You can close this page.`);
   }
   const confirmation = toConfirmation(answer);
   if (returnTo !== null) return redirect(returnTo, "confirmation", confirmation);
   return page(
     200,
-    "One step is left. If you began this yourself, give this text to the app where you did, " +
-      `within ten minutes, and to nobody else:\n\n${confirmation}\n`,
+    "One step is left. If you started this yourself, paste this text into the app where you did, " +
+      `within ten minutes. Do not give it to anyone else:\n\n${confirmation}\n`,
   );
 }
 

@@ -6,7 +6,7 @@ import { authorizationServerUnavailable } from "./oauth_failure.ts";
 
 const optionalTexts = z.array(z.string()).optional().catch(undefined);
 
-/** What is needed of an authorization server's metadata (RFC 8414). */
+/** The required part of an authorization server's metadata (RFC 8414). */
 export type AuthorizationServer = z.infer<typeof authorizationServerSchema>;
 /** See {@linkcode AuthorizationServer}. */
 export const authorizationServerSchema = z.object({
@@ -24,18 +24,21 @@ export const authorizationServerSchema = z.object({
   authorization_response_iss_parameter_supported: z.boolean().optional().catch(undefined),
 });
 
-/** Who authorises requests to a tool server, and for what. */
+/** The authorization server of a tool server, with resource and scopes. */
 export interface Authority {
   readonly server: AuthorizationServer;
-  /** What tokens are asked for (RFC 8707); null when the tool server names none. */
+  /**
+   * The resource that tokens are requested for (RFC 8707); null if the tool server does not declare
+   * one.
+   */
   readonly resource: string | null;
-  /** Scopes that the tool server asks for. */
+  /** Scopes that the tool server requests. */
   readonly scope: string | null;
 }
 
 /**
  * Finds the authorization server of a tool server: its challenge, the metadata of the resource (RFC
- * 9728), the metadata of the authorization server. One without PKCE is not used.
+ * 9728), the metadata of the authorization server. A server without PKCE is rejected.
  *
  * @throws SwarmError `OAUTH_UNAVAILABLE`, `TOOL_UNAVAILABLE`, `TOOL_ADDRESS_FORBIDDEN`.
  */
@@ -59,7 +62,7 @@ export async function findAuthority(
   });
   const { resourceMetadata, authorizationServerMetadata } = found;
   const parsed = authorizationServerSchema.safeParse(authorizationServerMetadata);
-  if (!parsed.success) throw oauthUnavailable(slug, "it names no authorization server");
+  if (!parsed.success) throw oauthUnavailable(slug, "it does not name an authorization server");
   if (!parsed.data.code_challenge_methods_supported?.includes("S256")) {
     throw oauthUnavailable(slug, "its authorization server does not support PKCE with S256");
   }
@@ -67,7 +70,7 @@ export async function findAuthority(
     requestedResource: sdk.resourceUrlFromServerUrl(serverUrl),
     configuredResource: resourceMetadata.resource,
   });
-  if (isOther) throw oauthUnavailable(slug, "its metadata is of another resource");
+  if (isOther) throw oauthUnavailable(slug, "its metadata describes another resource");
   return {
     server: parsed.data,
     resource: resourceMetadata?.resource ?? null,
@@ -75,14 +78,14 @@ export async function findAuthority(
   };
 }
 
-/** The error for a tool server to which nobody can connect by OAuth. */
+/** Creates the error for a tool server that does not support connecting by OAuth. */
 export function oauthUnavailable(slug: string, reason: string): SwarmError {
   return new SwarmError("OAUTH_UNAVAILABLE", `Cannot connect to '${slug}' by OAuth: ${reason}`, {
-    hint: "Store a key of your own with set_tool_credential(), or ask the server's operator.",
+    hint: "Store your own key with set_tool_credential(), or ask the server's operator.",
   });
 }
 
-/** What the server answers a request without a token. */
+/** The server's response to a request without a token. */
 async function askChallenge(serverUrl: string, send: ReturnType<typeof createOAuthFetch>) {
   const { extractWWWAuthenticateParams } = await import("../../../vendor/mcp_client.js");
   const response = await send(serverUrl, {

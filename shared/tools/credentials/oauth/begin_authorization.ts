@@ -7,34 +7,34 @@ import { issuerIdOf, oauthAddresses } from "./client_metadata.ts";
 import type { ConnectableTool, ConnectionStore } from "./connection_store.ts";
 import { hashState } from "./hash_state.ts";
 
-/** Who wants to connect to what. */
+/** The user and the tool server to connect. */
 export interface AuthorizationOrder {
   readonly slug: string;
   readonly userId: string;
-  /** Page that the browser goes to afterwards; it has been checked. Null: a plain page of ours. */
+  /** The validated page that the browser goes to afterwards; null shows a plain page. */
   readonly returnTo: string | null;
-  /** Of the project, as browsers reach it. */
+  /** The project's URL as browsers reach it. */
   readonly publicUrl: string;
 }
 
-/** What users are connected with. */
+/** The dependencies of connecting users. */
 export interface OAuthPorts {
   readonly store: ConnectionStore;
-  /** Guarded against private addresses. */
+  /** A `fetch` that refuses private addresses. */
   readonly guardedFetch: typeof fetch;
 }
 
-/** Where the user's browser goes. */
+/** The URL to open in the user's browser. */
 export interface BegunAuthorization {
   readonly authorizationUrl: string;
-  /** What the authorization server has to know as the client's. */
+  /** The redirect URL to register with the authorization server. */
   readonly redirectUrl: string;
   readonly expiresAt: string;
 }
 
 /**
- * Begins to connect a user to a tool server: finds out who authorises it, becomes that server's
- * client and remembers, for ten minutes, what the answer has to fit.
+ * Starts connecting a user to a tool server: finds its authorization server, registers as its
+ * client and stores, for ten minutes, the state that the response must match.
  *
  * @throws SwarmError `TOOL_NOT_FOUND`, `TOOL_CONFIG_INVALID`, `OAUTH_UNAVAILABLE`,
  * `TOOL_UNAVAILABLE`, `TOOL_ADDRESS_FORBIDDEN`.
@@ -47,8 +47,8 @@ export async function beginAuthorization(
   const tool = await store.findTool(slug);
   if (tool === null) throw unknownServer(slug);
   const parsed = parseToolConfig(slug, tool.type, tool.config);
-  if (parsed.type !== "mcp_server") throw oauthUnavailable(slug, "it is no MCP server");
-  if (tool.credential_type === "none") throw oauthUnavailable(slug, "it takes no credential");
+  if (parsed.type !== "mcp_server") throw oauthUnavailable(slug, "it is not an MCP server");
+  if (tool.credential_type === "none") throw oauthUnavailable(slug, "it does not use a credential");
   const { mcp_url: serverUrl, oauth } = parsed.config;
 
   const authority = await findAuthority(slug, serverUrl, guardedFetch);
@@ -90,8 +90,8 @@ export async function beginAuthorization(
 }
 
 /**
- * A client that an operator registered, with its secret, is for one issuer: a tool server that names
- * another one later is not believed.
+ * A client that an operator registered, with its secret, belongs to one issuer: a different issuer
+ * named later by the tool server is rejected.
  */
 async function assertIssuer(
   { id, slug }: ConnectableTool,
@@ -106,12 +106,12 @@ async function assertIssuer(
   if (await store.pinIssuer(id, oauth.client_id, issuer)) return;
   throw oauthUnavailable(
     slug,
-    "it names another authorization server than when its client was first used; the operator can " +
+    "it names a different authorization server than when its client was first used; the operator can " +
       "set oauth.issuer",
   );
 }
 
-/** Without `offline_access` many servers grant nothing that outlives an hour. */
+/** Without `offline_access` many servers issue no refresh token. */
 function scopeOf({ server, scope }: Authority, configured: string | undefined): string | null {
   const wanted = configured ?? scope;
   if (wanted === null || !server.scopes_supported?.includes("offline_access")) return wanted;

@@ -6,7 +6,7 @@ import type { ConnectionStore, OAuthClient } from "./connection_store.ts";
 import { readOAuthFailure } from "./oauth_failure.ts";
 import { createOAuthFetch } from "./oauth_fetch.ts";
 
-/** What a client is chosen by. */
+/** The inputs for choosing a client. */
 export interface ClientChoice {
   readonly slug: string;
   readonly oauth: McpServerConfig["oauth"];
@@ -14,15 +14,15 @@ export interface ClientChoice {
   readonly addresses: OAuthAddresses;
 }
 
-/** What a client is chosen with. */
+/** The dependencies for choosing a client. */
 export interface ClientPorts {
   readonly store: Pick<ConnectionStore, "findClient" | "saveClient">;
   readonly guardedFetch: typeof fetch;
 }
 
 /**
- * This project as the authorization server's client: as an operator registered it, else by its
- * metadata document, else registered dynamically, once for all users.
+ * This project's client at the authorization server: as registered by an operator, otherwise its
+ * metadata document, otherwise registered dynamically, once for all users.
  *
  * @throws SwarmError `OAUTH_UNAVAILABLE`, `TOOL_UNAVAILABLE`.
  */
@@ -36,18 +36,21 @@ export async function chooseClient(
   }
   const { documentUrl, redirectUrl } = addresses;
   const readsDocuments = server.client_id_metadata_document_supported === true;
-  // The authorization server has to reach the document, and takes it over TLS alone.
+  // The authorization server must be able to fetch the document, and requires TLS.
   if (readsDocuments && documentUrl.startsWith("https:")) {
     return { clientId: documentUrl, clientSecretName: null };
   }
   const known = await store.findClient(server.issuer, redirectUrl);
   if (known !== null) return known;
   if (server.registration_endpoint === undefined) {
-    throw oauthUnavailable(slug, "its authorization server registers no clients by itself");
+    throw oauthUnavailable(
+      slug,
+      "its authorization server does not support dynamic client registration",
+    );
   }
   await store.saveClient(await register(slug, server, addresses, guardedFetch));
   const saved = await store.findClient(server.issuer, redirectUrl);
-  if (saved === null) throw oauthUnavailable(slug, "the registration has ended already");
+  if (saved === null) throw oauthUnavailable(slug, "the registration has already expired");
   return saved;
 }
 
@@ -86,11 +89,11 @@ async function register(
   } catch (error) {
     if (error instanceof SwarmError) throw error;
     if (!(error instanceof RegistrationRejectedError)) await readOAuthFailure(error);
-    throw oauthUnavailable(slug, "its authorization server does not register this project");
+    throw oauthUnavailable(slug, "its authorization server refused to register this project");
   }
 }
 
-/** A server keeps secrets, so it takes one where it can get one. */
+/** A server can keep secrets, so it prefers a method with a client secret. */
 function authMethodOf({ token_endpoint_auth_methods_supported: supported }: AuthorizationServer) {
   // RFC 8414's default.
   if (supported === undefined) return "client_secret_basic";

@@ -6,17 +6,16 @@ export const OAUTH_FUNCTION = "mcp-oauth";
 /** Addresses of the function for one issuer, as browsers and authorization servers reach it. */
 export interface OAuthAddresses {
   readonly redirectUrl: string;
-  /** Serves {@linkcode clientMetadataOf}; it is the client's id where that is supported. */
+  /** Serves {@linkcode clientMetadataOf}; it is the client's id if the server supports that. */
   readonly documentUrl: string;
 }
 
-/** Path of an address of one issuer: what it is for, and {@linkcode issuerIdOf}. */
+/** Path of a URL for one issuer: its purpose, and {@linkcode issuerIdOf}. */
 export const ISSUER_PATH = /^\/(callback|client-metadata)\/([0-9a-f]{32})$/;
 
 /**
- * The function's addresses for one issuer, below the project's public one. Each has its own, so
- * that a code comes back at the address of the server that was asked, and an honest server sends
- * none to the address of another.
+ * The function's URLs for one issuer, below the project's public URL. Each issuer has its own, so
+ * that a code returns to the URL of the issuer that was asked (mix-up protection).
  *
  * @param issuerId See {@linkcode issuerIdOf}.
  */
@@ -28,12 +27,12 @@ export function oauthAddresses(publicUrl: string, issuerId: string): OAuthAddres
   };
 }
 
-/** Names an issuer in addresses: the first half of the SHA-256 of its identifier. */
+/** Identifies an issuer in URLs: the first half of the SHA-256 of its identifier. */
 export async function issuerIdOf(issuer: string): Promise<string> {
   return (await hashState(issuer)).slice(0, 32);
 }
 
-/** What an authorization server is told of this project (RFC 7591). */
+/** The client metadata that an authorization server gets (RFC 7591). */
 export interface ClientMetadata {
   readonly client_name: string;
   readonly redirect_uris: string[];
@@ -41,7 +40,7 @@ export interface ClientMetadata {
   readonly response_types: string[];
 }
 
-/** How this project presents itself, when it registers and in its metadata document. */
+/** The project's client metadata, for registration and in its metadata document. */
 export function clientMetadataOf({ redirectUrl }: OAuthAddresses): ClientMetadata {
   return {
     client_name: "SupaSwarm",

@@ -3,9 +3,9 @@ import { SwarmError } from "../../../errors/swarm_error.ts";
 import { FORM_LIMITS } from "../../../json/json_limits.ts";
 import { parseJsonOrUndefined } from "../../../json/parse_json.ts";
 
-/** What an authorization server answered through the user's browser. */
+/** The authorization server's response through the user's browser. */
 export type AuthorizationAnswer = z.infer<typeof answerSchema>;
-/** Lengths are far above what is in use, and keep nonsense out. */
+/** The lengths are far above real values and reject garbage. */
 const answerSchema = z.object({
   state: z.string().min(1).max(200),
   code: z.string().min(1).max(4_096),
@@ -14,8 +14,8 @@ const answerSchema = z.object({
 });
 
 /**
- * The answer as one text, which the signed-in user gives back. The browser alone does not say who
- * sits before it: a link that somebody else began would hand them this person's account.
+ * The response as one text, which the signed-in user sends back. The browser alone does not prove
+ * who uses it: a link that somebody else started would connect this person's account for them.
  */
 export function toConfirmation(answer: AuthorizationAnswer): string {
   const bytes = new TextEncoder().encode(JSON.stringify(answer));
@@ -23,7 +23,7 @@ export function toConfirmation(answer: AuthorizationAnswer): string {
     .replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-/** The answer that a callback's address holds; null when it holds none. */
+/** The response in a callback's URL; null if there is none. */
 export function answerOfCallback(query: URLSearchParams): AuthorizationAnswer | null {
   const iss = query.get("iss");
   const parsed = answerSchema.safeParse({
@@ -49,11 +49,11 @@ export function parseConfirmation(confirmation: string): AuthorizationAnswer {
   }
 }
 
-/** The error for an answer that fits no authorisation of this user that is under way. */
+/** Creates the error for a response that matches no pending authorization of this user. */
 export function invalidAuthorization(): SwarmError {
   return new SwarmError(
     "AUTHORIZATION_INVALID",
-    "Cannot connect: you began no such authorisation, it has been used, or it has expired",
-    { hint: "Begin again with POST /functions/v1/mcp-oauth and open authorization_url yourself." },
+    "Cannot connect: the authorization is not yours, was already used, or has expired",
+    { hint: "Start again with POST /functions/v1/mcp-oauth and open authorization_url yourself." },
   );
 }

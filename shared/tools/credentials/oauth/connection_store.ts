@@ -18,7 +18,7 @@ const clientSchema = z.object({
   client_secret_name: z.string().nullable(),
 });
 
-/** An active tool that a user may want to connect to. */
+/** An active tool that a user can connect to. */
 export type ConnectableTool = z.infer<typeof toolSchema>;
 const toolSchema = z.object({
   id: z.string(),
@@ -28,10 +28,10 @@ const toolSchema = z.object({
   credential_type: z.string().nullable(),
 });
 
-/** Where an authorisation comes back, and goes on to. */
+/** The redirect URL of an authorization and the page that follows. */
 const foundSchema = z.object({ redirect_url: z.string(), return_to: z.string().nullable() });
 
-/** An authorisation as it was begun. */
+/** A pending authorization. */
 export type TakenRequest = z.infer<typeof requestSchema>;
 const requestSchema = z.object({
   user_id: z.string(),
@@ -48,7 +48,7 @@ const requestSchema = z.object({
   code_verifier: z.string(),
 });
 
-/** What one who wants a newer token does. */
+/** The next action of a caller that needs a newer token. */
 export type RefreshTurn = z.infer<typeof turnSchema>;
 const turnSchema = z.discriminatedUnion("kind", [
   z.object({
@@ -74,7 +74,7 @@ const endedSchema = z.object({
   refresh_token: z.string().nullable(),
 });
 
-/** Users' connections and what leads to them. Every method throws `SwarmError`. */
+/** Users' connections and pending authorizations. Every method throws `SwarmError`. */
 export type ConnectionStore = ReturnType<typeof createConnectionStore>;
 
 /** The store on a database connection as role postgres. */
@@ -85,7 +85,7 @@ export function createConnectionStore(sql: Sql) {
 
 function requestMethods(sql: Sql) {
   return {
-    /** Null when no such tool is registered and active. */
+    /** Null if no such tool is registered and active. */
     findTool: (slug: string) =>
       attempt("find the tool", async () => {
         const [row] = await sql`
@@ -93,29 +93,29 @@ function requestMethods(sql: Sql) {
           from public.tools where slug = ${slug} and is_active`;
         return row === undefined ? null : toolSchema.parse(row);
       }),
-    /** False when that client of the tool was first used with another issuer. */
+    /** False if that client of the tool was first used with another issuer. */
     pinIssuer: (toolId: string, clientId: string, issuer: string) =>
       attempt("look up the client's issuer", async () => {
         const [row] = await sql<{ is_same: boolean }[]>`
           select private.pin_oauth_issuer(${toolId}, ${clientId}, ${issuer}) as is_same`;
         return row?.is_same === true;
       }),
-    /** @returns When the authorisation has to be finished. */
+    /** @returns The expiry time of the authorization. */
     begin: (request: JsonObject) =>
-      attempt("begin the authorisation", async () => {
+      attempt("begin the authorization", async () => {
         const [row] = await sql<{ expires_at: Date }[]>`
           select private.begin_oauth(${sql.json(request)}) as expires_at`;
         return new Date(row?.expires_at ?? NaN).toISOString();
       }),
-    /** Null when no such authorisation is under way. */
+    /** Null if no such authorization is pending. */
     find: (stateHash: string) =>
-      attempt("find the authorisation", async () => {
+      attempt("find the authorization", async () => {
         const [row] = await sql`select private.find_oauth_request(${stateHash}) as request`;
         return foundSchema.nullable().parse(row?.request ?? null);
       }),
-    /** Once; null when the user began no such authorisation, or too long ago. */
+    /** Succeeds once; null if the user has no such authorization, or it has expired. */
     take: (stateHash: string, userId: string) =>
-      attempt("take up the authorisation", async () => {
+      attempt("finish the authorization", async () => {
         const [row] = await sql`
           select private.take_oauth_request(${stateHash}, ${userId}) as request`;
         return requestSchema.nullable().parse(row?.request ?? null);
@@ -125,7 +125,7 @@ function requestMethods(sql: Sql) {
         await sql`
           select private.save_oauth_connection(${sql.json(connection)}, ${sql.json(tokens)})`;
       }),
-    /** Deletes; null when there was none. */
+    /** Deletes the connection; null if there was none. */
     end: (slug: string, userId: string) =>
       attempt("end the connection", async () => {
         const [row] = await sql`select private.end_oauth_connection(${slug}, ${userId}) as ended`;
@@ -164,7 +164,7 @@ function tokenMethods(sql: Sql) {
           select private.begin_token_refresh(${credentialId}, ${generation}) as turn`;
         return turnSchema.parse(row?.turn);
       }),
-    /** False when the connection has ended or been replaced meanwhile. */
+    /** False if the connection has ended or been replaced in the meantime. */
     endRefresh: ({ credentialId, generation }: OAuthToken, tokens: JsonObject) =>
       attempt("store the renewed access token", async () => {
         const [row] = await sql<{ is_stored: boolean }[]>`

@@ -5,11 +5,11 @@ import { createOAuthFetch } from "./oauth_fetch.ts";
 import { clientInformationOf } from "./token_set.ts";
 
 /**
- * Ends a user's connection: here at once and for good, and at its authorization server where that
- * can revoke tokens (RFC 7009) and answers.
+ * Ends a user's connection: permanently here, and at its authorization server if that supports
+ * token revocation (RFC 7009) and responds.
  *
- * @returns Whether the authorization server revoked what it had granted.
- * @throws SwarmError `AUTHORIZATION_INVALID` when there is no connection.
+ * @returns Whether the authorization server revoked the grant.
+ * @throws SwarmError `AUTHORIZATION_INVALID` if there is no connection.
  */
 export async function endConnection(
   slug: string,
@@ -19,13 +19,13 @@ export async function endConnection(
   const ended = await store.end(slug, userId);
   if (ended === null) {
     throw new SwarmError("AUTHORIZATION_INVALID", `You are not connected to '${slug}' by OAuth`, {
-      hint: "A key that you stored is deleted with set_tool_credential() and null.",
+      hint: "To delete a key that you stored, call set_tool_credential() with null.",
     });
   }
   try {
     return await revoke(ended, createOAuthFetch(guardedFetch));
   } catch {
-    // The tokens are gone from here; that they live on elsewhere is what the answer says.
+    // The tokens are deleted here; the response reports that they were not revoked.
     return false;
   }
 }
@@ -35,7 +35,7 @@ async function revoke(
   send: ReturnType<typeof createOAuthFetch>,
 ): Promise<boolean> {
   const { authorization_server: server, refresh_token, access_token } = ended;
-  // With the refresh token the authorization server ends the whole grant.
+  // Revoking the refresh token ends the whole grant.
   const token = refresh_token ?? access_token;
   if (server.revocation_endpoint === undefined || token === null) return false;
   const { assertSecureTokenEndpoint, selectClientAuthMethod } = await import(

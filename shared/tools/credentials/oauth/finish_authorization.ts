@@ -14,8 +14,8 @@ import { createOAuthFetch } from "./oauth_fetch.ts";
 import { clientInformationOf, toTokenSet } from "./token_set.ts";
 
 /**
- * Connects a user who has authorised us: takes up what they began, once, checks who answered, and
- * exchanges the code for tokens, which go to Vault.
+ * Connects a user after authorization: consumes the pending authorization once, checks the issuer,
+ * and exchanges the code for tokens, which are stored in Vault.
  *
  * @returns The slug of the tool server.
  * @throws SwarmError `AUTHORIZATION_INVALID`, `AUTHORIZATION_REFUSED`, `TOOL_UNAVAILABLE`.
@@ -63,7 +63,7 @@ async function exchange(
     if (failure.kind === "unavailable") throw authorizationServerUnavailable(slug);
     throw new SwarmError(
       "AUTHORIZATION_REFUSED",
-      `Cannot connect to '${slug}': its authorization server refuses the code (${failure.code})`,
+      `Cannot connect to '${slug}': its authorization server rejected the code (${failure.code})`,
       { hint: "Begin again.", details: { server: slug, oauth_error: failure.code } },
     );
   }

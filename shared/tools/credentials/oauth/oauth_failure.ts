@@ -1,26 +1,27 @@
 import { SwarmError } from "../../../errors/swarm_error.ts";
 
-/** What an authorization server, or the way to it, failed with. */
+/** A failure of an authorization server or of the connection to it. */
 export type OAuthFailure =
-  /** It said no, by one of OAuth's codes: the same request will fail again. */
+  /** The server refused with an OAuth error code: the same request would fail again. */
   | { readonly kind: "refused"; readonly code: string }
-  /** It cannot answer now. */
+  /** The server is not available now. */
   | { readonly kind: "unavailable" };
 
-/** Codes that say nothing of the request. */
+/** Codes that are unrelated to the request. */
 const PASSING: ReadonlySet<string> = new Set([
   "server_error",
   "temporarily_unavailable",
   "too_many_requests",
   "slow_down",
 ]);
-/** Codes after which the client has to be registered anew. */
+/** Codes after which the client must register again. */
 const CLIENT_IS_UNKNOWN: ReadonlySet<string> = new Set(["invalid_client", "unauthorized_client"]);
 
 /**
- * Reads a failure without its words: a server's answer may repeat the code or token that it was sent.
+ * Classifies a failure without its message, because a server's response may repeat the code or
+ * token it received.
  *
- * @throws SwarmError the guard's own, and what is no failure of the other side.
+ * @throws SwarmError from the guard, and failures that are not caused by the other side.
  */
 export async function readOAuthFailure(error: unknown): Promise<OAuthFailure> {
   const { OAuthError } = await import("../../../vendor/mcp_client.js");
@@ -29,16 +30,16 @@ export async function readOAuthFailure(error: unknown): Promise<OAuthFailure> {
   return { kind: "refused", code: /^[a-z_]{1,60}$/.test(error.code) ? error.code : "unknown" };
 }
 
-/** Whether the authorization server does not know (or want) this project as its client any more. */
+/** Whether the authorization server no longer accepts this project as its client. */
 export function isClientUnknown(failure: OAuthFailure): boolean {
   return failure.kind === "refused" && CLIENT_IS_UNKNOWN.has(failure.code);
 }
 
-/** The error for an authorization server that gives no usable answer. */
+/** Creates the error for an authorization server without a usable response. */
 export function authorizationServerUnavailable(slug: string): SwarmError {
   return new SwarmError(
     "TOOL_UNAVAILABLE",
-    `The authorization server of '${slug}' cannot be used now`,
+    `The authorization server of '${slug}' is not available now`,
     { hint: "Try again later." },
   );
 }

@@ -1,12 +1,13 @@
 import { OAUTH_LIMITS } from "../../../json/json_limits.ts";
 import { guardJson } from "../../../net/guard_json.ts";
 
-/** Most that one request to an authorization server takes. */
+/** Timeout of one request to an authorization server. */
 const REQUEST_TIMEOUT_MS = 10_000;
 
 /**
  * The `fetch` for everything about OAuth: guarded against private addresses, with a deadline, and
- * measured before the SDK parses it. The caller's own signal has no say: a token that was spent must be stored.
+ * limited before the SDK parses it. The caller's own signal is ignored, because a rotated token
+ * must be stored.
  */
 export function createOAuthFetch(
   guardedFetch: typeof fetch,

@@ -11,23 +11,24 @@ import {
 import { createOAuthFetch } from "./oauth_fetch.ts";
 import { clientInformationOf, toTokenSet } from "./token_set.ts";
 
-/** A token to use, and which of its connection it is. */
+/** A token and its generation within the connection. */
 export interface RenewedToken {
   readonly accessToken: string;
   readonly generation: number;
 }
 
-/** Longer than the one request that a renewal takes. */
+/** Longer than the single request of a renewal. */
 const MAX_WAIT_MS = 15_000;
 const POLL_MS = 50;
 
 /**
- * A token newer than the given one. Of all who want it at once, in whatever instance, one asks the
- * authorization server and the others wait: a refresh token that is spent twice ends the connection.
+ * Returns a token newer than the given one. Of all concurrent callers, in any instance, one calls
+ * the authorization server and the others wait: using a refresh token twice would end the
+ * connection.
  *
- * Nothing breaks it off once it is begun, so that a rotated refresh token is stored.
+ * It is not interrupted after it starts, so that a rotated refresh token is stored.
  *
- * @throws SwarmError `AUTHORIZATION_REQUIRED` when the user has to connect again, `TOOL_UNAVAILABLE`.
+ * @throws SwarmError `AUTHORIZATION_REQUIRED` if the user must connect again, `TOOL_UNAVAILABLE`.
  */
 export async function renewToken(
   slug: string,
@@ -78,7 +79,7 @@ async function refresh(
       : authorizationServerUnavailable(slug);
   });
   const isStored = await store.endRefresh(token, toTokenSet(tokens));
-  // The user has disconnected meanwhile, or connected anew.
+  // The user has disconnected or reconnected in the meantime.
   if (!isStored) throw authorizationRequired(slug);
   return { accessToken: tokens.access_token, generation: token.generation + 1 };
 }

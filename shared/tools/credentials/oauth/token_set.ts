@@ -1,10 +1,10 @@
 import type { JsonObject } from "../../../json.ts";
 import type { OAuthTokens } from "../../../vendor/mcp_client.js";
 
-/** The longest life of a token that is believed: ten years. */
+/** The longest accepted lifetime of a token: ten years. */
 const MAX_LIFETIME_SECONDS = 315_360_000;
 
-/** Granted tokens as the database takes them. */
+/** Granted tokens in the form for the database. */
 export function toTokenSet(tokens: OAuthTokens): JsonObject {
   const { access_token, refresh_token, expires_in, scope } = tokens;
   return {
@@ -17,7 +17,7 @@ export function toTokenSet(tokens: OAuthTokens): JsonObject {
   };
 }
 
-/** A client as the SDK takes it. */
+/** A client in the form for the SDK. */
 export function clientInformationOf(
   client: { readonly client_id: string; readonly client_secret: string | null },
 ): { client_id: string; client_secret?: string } {

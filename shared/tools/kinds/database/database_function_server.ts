@@ -15,21 +15,22 @@ import type { DatabaseFunctionConfig } from "../../../tool_contracts/tool_config
 import type { ToolDefinition } from "../../../tool_contracts/tool_definition.ts";
 import type { ServerAnswer, ServerCall, ToolServer } from "../../../tool_contracts/tool_server.ts";
 
-/** What a database function is opened with. */
+/** Options of a database function. */
 export interface DatabaseFunctionOptions {
   readonly description: string | null;
   readonly config: DatabaseFunctionConfig;
   readonly sql: Sql;
 }
 
-/** Rows of a set-returning function that one call returns; more are cut and said to be. */
+/** Maximum rows that one call of a set-returning function returns; a note reports truncation. */
 const MAX_ROWS = 1_000;
-/** How much longer than the database itself we wait, since its timeout says what happened. */
+/** How much longer to wait than the database's own timeout, whose error is more specific. */
 const STATEMENT_TIMEOUT_GRACE_MS = 1_000;
 
 /**
- * A database function as a server of one tool. It runs as the caller: over a login of callers, with
- * their role and claims, so row level security holds, read only unless the function is volatile.
+ * A database function as a server with one tool. It runs as the caller, on a separate login with
+ * the caller's role and claims, so row level security applies; read-only unless the function is
+ * volatile.
  */
 export function openDatabaseFunction(options: DatabaseFunctionOptions): ToolServer {
   return {
@@ -90,7 +91,7 @@ async function callFunction(
     if (signal.aborted || error instanceof SwarmError) throw error;
     return answerOfError(options.config.function, error);
   }
-  const message = `${options.config.function} gave no answer within ${call.timeoutMs} ms`;
+  const message = `${options.config.function} did not respond within ${call.timeoutMs} ms`;
   return { kind: "lost", cause: "timeout", message };
 }
 
@@ -112,7 +113,7 @@ async function statementFor(
   return functionStatementSchema.parse(row);
 }
 
-/** Nothing of the function has run yet, so every failure is a plain error. */
+/** The function has not run yet, so every failure is a plain error. */
 async function catalogue<T>(query: PromiseLike<T>): Promise<T> {
   try {
     return await query;
@@ -122,16 +123,16 @@ async function catalogue<T>(query: PromiseLike<T>): Promise<T> {
 }
 
 /**
- * The statement is built by the database from its catalogue, every name quoted; values are `$1`. It
- * runs inside a function in which Postgres lets nobody change the role.
+ * The database builds the statement from its catalogue with every name quoted; values are `$1`. It
+ * runs inside a function in which PostgreSQL does not permit a role change.
  */
 async function callAsUser(
   transaction: TransactionSql,
   statement: string,
   args: JsonObject,
 ): Promise<string[]> {
-  // As text: what a function returns is measured before it is parsed, and if there is too much of it
-  // it stays in the database.
+  // As text: a result is measured before it is parsed, and a result that is too large stays in the
+  // database.
   const rows = await transaction<{ result: string | null; byte_count: string }[]>`
     select case when byte_count <= ${ANSWER_LIMITS.bytes}::bigint then result end as result, byte_count
     from (
@@ -148,12 +149,12 @@ async function callAsUser(
   });
 }
 
-/** A set is an array however many rows it has, so that a caller can rely on its shape. */
+/** A set is always an array, so that a caller can rely on its shape. */
 function toAnswer(rows: readonly string[], returnsSet: boolean): ServerAnswer {
   const shown = rows.slice(0, MAX_ROWS);
   const json = returnsSet ? `[${shown.join(",")}]` : rows[0] ?? "null";
   const notice = rows.length > MAX_ROWS ? `\n(cut: only the first ${MAX_ROWS} rows are shown)` : "";
-  // What goes beyond the limits can still be read as text.
+  // A result beyond the limits can still be read as text.
   const structured = parseJsonOrUndefined(json, ANSWER_LIMITS);
   return {
     kind: "answered",
@@ -166,22 +167,26 @@ function toAnswer(rows: readonly string[], returnsSet: boolean): ServerAnswer {
 function resultTooLarge(byteCount: number): SwarmError {
   return new SwarmError(
     "OUTPUT_TOO_LARGE",
-    `Cannot return the result of the database function: it has ${byteCount} bytes of JSON, ` +
-      `and ${ANSWER_LIMITS.bytes} are allowed; nothing was changed`,
-    { hint: "Ask for less, or save what is large with Storage." },
+    `Cannot return the result of the database function: it has ${byteCount} bytes of JSON, but ` +
+      `the limit is ${ANSWER_LIMITS.bytes}; nothing was changed`,
+    { hint: "Request less data, or save large data in Storage." },
   );
 }
 
-/** A PostgreSQL error is the function's answer; a connection that broke is none. */
+/** A PostgreSQL error is the function's answer; a broken connection is not. */
 function answerOfError(name: string, error: unknown): ServerAnswer {
   const { code, message, detail, hint } = parsePostgresError(error);
   if (!/^[0-9A-Z]{5}$/.test(code) || code.startsWith("08") || code.startsWith("57P")) {
-    return { kind: "lost", cause: "connection", message: `The database broke off ${name}` };
+    return {
+      kind: "lost",
+      cause: "connection",
+      message: `The database connection broke during ${name}`,
+    };
   }
   if (code === "57014") {
-    // The database stopped it and rolled it back, so it certainly did nothing.
+    // The database stopped it and rolled it back, so it had no effect.
     throw new SwarmError("TOOL_TIMEOUT", `The database function ${name} took too long`, {
-      hint: "Ask it for less, or raise timeout_ms in the tool's config.",
+      hint: "Request less data, or raise timeout_ms in the tool's config.",
     });
   }
   const lines = [`${name} failed: ${message} (SQLSTATE ${code})`, detail, hint];
@@ -210,7 +215,7 @@ function parsePostgresError(error: unknown): z.infer<typeof postgresErrorSchema>
 function callerRequired(name: string): SwarmError {
   return new SwarmError(
     "CALLER_REQUIRED",
-    `Cannot call ${name}: it runs with a user's rights and this call has no user`,
+    `Cannot call ${name}: it runs with a user's rights, and this call has no user`,
     { hint: "Create the task as a signed-in user, or call on behalf of one." },
   );
 }

@@ -9,16 +9,16 @@ import { noConnection } from "../http/no_connection.ts";
 import type { EdgeFunctionConfig } from "../../../tool_contracts/tool_config.ts";
 import type { ServerAnswer, ServerCall, ToolServer } from "../../../tool_contracts/tool_server.ts";
 
-/** What an edge function of the same project is opened with. */
+/** Options of an edge function of the same project. */
 export interface EdgeFunctionOptions {
   readonly description: string | null;
   readonly config: EdgeFunctionConfig;
   readonly supabaseUrl: string;
-  /** The token that the function gets with a call. */
+  /** Creates the token that the function gets with a call. */
   readonly issueToken: (call: ServerCall) => Promise<string>;
 }
 
-/** For a function whose config declares no parameters. */
+/** The schema for a function without declared parameters. */
 const ANY_ARGUMENTS: JsonObject = {
   type: "object",
   properties: {},
@@ -26,9 +26,10 @@ const ANY_ARGUMENTS: JsonObject = {
 };
 
 /**
- * An edge function of the project as a server of one tool: the arguments are its JSON body, headers
- * name the caller (`x-supaswarm-user-id`, `x-supaswarm-task-id`, `x-supaswarm-agent-id`) as far as
- * there is one, and `x-supaswarm-token` proves the call. It gets no key of the project.
+ * An edge function of the project as a server with one tool. The arguments are its JSON body,
+ * headers name the caller if known (`x-supaswarm-user-id`, `x-supaswarm-task-id`,
+ * `x-supaswarm-agent-id`), and `x-supaswarm-token` authenticates the call. It does not get a key of
+ * the project.
  */
 export function openEdgeFunction(options: EdgeFunctionOptions): ToolServer {
   const { config, description } = options;
@@ -73,7 +74,7 @@ async function send(
     if (timed.kind === "done") return timed.value;
   } catch (error) {
     if (signal.aborted || error instanceof SwarmError) throw error;
-    const message = `The edge function '${name}' broke off`;
+    const message = `The connection to the edge function '${name}' broke`;
     if (isAnswered || mayHaveBeenSent(error)) return { kind: "lost", cause: "connection", message };
     throw noConnection(
       `the edge function '${name}'`,
@@ -81,7 +82,7 @@ async function send(
       error,
     );
   }
-  const message = `The edge function '${name}' gave no answer within ${timeoutMs} ms`;
+  const message = `The edge function '${name}' did not respond within ${timeoutMs} ms`;
   return { kind: "lost", cause: "timeout", message };
 }
 

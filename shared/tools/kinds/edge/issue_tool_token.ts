@@ -4,12 +4,12 @@ import type { Sql } from "../../../db/sql_client.ts";
 import { toSwarmError } from "../../../db/to_swarm_error.ts";
 import type { ServerCall } from "../../../tool_contracts/tool_server.ts";
 
-/** How much longer than the call its token is good for, so that the callee can still end its work. */
+/** How much longer than the call its token is valid, so that the callee can finish its work. */
 const GRACE_SECONDS = 30;
 
 /**
- * Makes the token that a callee gets with a call: it stands for this call's user, task and tool,
- * ends soon after the call's time is up, and has the rights of an agent.
+ * Creates the token that a callee gets with a call: it identifies this call's user, task and tool,
+ * expires soon after the call's timeout, and has the rights of an agent.
  *
  * @param tool `tools.slug`.
  * @throws DATABASE_UNAVAILABLE

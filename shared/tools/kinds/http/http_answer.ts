@@ -1,18 +1,24 @@
+import { Buffer } from "node:buffer";
+import type { ContentBlock } from "../../../content_block.ts";
+import { contentText } from "../../../content_text.ts";
 import { SwarmError, type SwarmErrorOptions } from "../../../errors/swarm_error.ts";
 import { parseRetryAfter } from "../../../net/retry_after.ts";
 import type { JsonValue } from "../../../json.ts";
 import { ANSWER_LIMITS } from "../../../json/json_limits.ts";
 import { parseJsonOrUndefined } from "../../../json/parse_json.ts";
+import { readBytes } from "../../../net/read_bytes.ts";
 import { readText } from "../../../net/read_text.ts";
 import { type Credential, refusedCredential } from "../../../tool_contracts/credential.ts";
 import type { ServerAnswer } from "../../../tool_contracts/tool_server.ts";
 
-/** Most of a response that is read; what is beyond is cut and said to be. */
+/** Maximum bytes read of a response; a note reports truncation. */
 const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
+/** Most of a response that is no text: in base64 it becomes as large as any answer may be. */
+const MAX_FILE_BYTES = 3.75 * 1024 * 1024;
 const TEXT_TYPES = /^(text\/|application\/([\w.+-]*\+)?(json|xml|javascript|x-ndjson|yaml))/;
 
 /**
- * Reads an HTTP API's response as a tool's answer.
+ * Converts an HTTP API's response to a tool's answer.
  *
  * @throws SwarmError `TOOL_AUTH_FAILED` (401, 403), `TOOL_RATE_LIMITED` (429) or `TOOL_UNAVAILABLE`
  * (503 with `Retry-After`); the last two with `retryAfterSeconds`.
@@ -37,8 +43,8 @@ export async function readHttpAnswer(
   const body = await readBody(response);
   if (response.ok) return { kind: "answered", isError: false, ...body };
   if (status === 502 || status === 504) {
-    // A proxy gave up on the server: the call may have reached it.
-    const message = `The tool server '${from.server}' gave no answer (HTTP ${status})`;
+    // A proxy's timeout: the call may have reached the server.
+    const message = `The tool server '${from.server}' did not respond (HTTP ${status})`;
     return { kind: "lost", cause: "connection", message };
   }
   const text = `HTTP ${status} from '${from.server}'${body.text === "" ? "" : `: ${body.text}`}`;
@@ -46,15 +52,15 @@ export async function readHttpAnswer(
   return { kind: "answered", ...body, text, isError: true, errorCode };
 }
 
-/** The error for a server that asks to be called less often. */
+/** Creates the error for a server that limits its calls. */
 export function rateLimited(server: string, headers: Headers): SwarmError {
   const problem = `The tool server '${server}' is rate limited`;
   return new SwarmError("TOOL_RATE_LIMITED", problem, askedWait(headers));
 }
 
-/** The error for a server that says when it will be there again. */
+/** Creates the error for a server that reports when it will be available again. */
 export function temporarilyUnavailable(server: string, headers: Headers): SwarmError {
-  const problem = `The tool server '${server}' is down for a while`;
+  const problem = `The tool server '${server}' is temporarily unavailable`;
   return new SwarmError("TOOL_UNAVAILABLE", problem, askedWait(headers));
 }
 
@@ -64,18 +70,43 @@ function askedWait(headers: Headers): SwarmErrorOptions {
   return { hint: `Try again in ${Math.ceil(retryAfterSeconds)} seconds.`, retryAfterSeconds };
 }
 
-async function readBody(response: Response): Promise<{ text: string; structured?: JsonValue }> {
+interface ReadBody {
+  readonly text: string;
+  readonly content?: readonly ContentBlock[];
+  readonly structured?: JsonValue;
+}
+
+async function readBody(response: Response): Promise<ReadBody> {
   const type = response.headers.get("content-type") ?? "text/plain";
-  if (!TEXT_TYPES.test(type)) {
-    const length = response.headers.get("content-length") ?? "an unknown number of";
-    await response.body?.cancel();
-    return { text: `(${length} bytes of ${type}, not shown)` };
-  }
+  if (!TEXT_TYPES.test(type)) return await readFile(response, type);
   const { text, isCut } = await readText(response, MAX_RESPONSE_BYTES);
   if (isCut) {
     return { text: `${text}\n(cut: only the first ${MAX_RESPONSE_BYTES} bytes are shown)` };
   }
-  // A server that mislabels its text, or sends more than is parsed, is still readable as text.
+  // A mislabeled or oversized response can still be read as text.
   const structured = type.includes("json") ? parseJsonOrUndefined(text, ANSWER_LIMITS) : undefined;
   return structured === undefined ? { text } : { text, structured };
+}
+
+/** What is no text becomes a block of the answer: half a file would be of no use, so none is cut. */
+async function readFile(response: Response, type: string): Promise<ReadBody> {
+  if (!response.ok) {
+    await response.body?.cancel();
+    return { text: `(a body of type ${type}, not shown)` };
+  }
+  const bytes = await readBytes(response, MAX_FILE_BYTES);
+  if (bytes === null) {
+    return { text: `(more than ${MAX_FILE_BYTES} bytes of ${type}, not shown)` };
+  }
+  if (bytes.byteLength === 0) return { text: "" };
+  const content = [fileBlock(bytes, type.split(";", 1)[0]?.trim() ?? type)];
+  return { text: contentText(content), content };
+}
+
+function fileBlock(bytes: Uint8Array<ArrayBuffer>, mimeType: string): ContentBlock {
+  const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
+  if (mimeType.startsWith("image/")) return { type: "image", data, mimeType };
+  if (mimeType.startsWith("audio/")) return { type: "audio", data, mimeType };
+  // The address may hold a secret, and says nothing of the file.
+  return { type: "resource", resource: { uri: "response:body", mimeType, blob: data } };
 }

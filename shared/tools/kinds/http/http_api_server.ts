@@ -12,17 +12,17 @@ import type { HttpApiConfig } from "../../../tool_contracts/tool_config.ts";
 import type { ToolDefinition } from "../../../tool_contracts/tool_definition.ts";
 import type { ServerAnswer, ServerCall, ToolServer } from "../../../tool_contracts/tool_server.ts";
 
-/** What an HTTP API tool is opened with. */
+/** Options of an HTTP API tool. */
 export interface HttpApiOptions {
   readonly slug: string;
   readonly description: string | null;
   readonly config: HttpApiConfig;
   readonly credential: Credential | null;
-  /** Guarded against private addresses. */
+  /** A `fetch` that refuses private addresses. */
   readonly fetch: GuardedFetch;
 }
 
-/** An HTTP API as a server of one tool, named by its slug. */
+/** An HTTP API as a server with one tool, named after its slug. */
 export function openHttpApi(options: HttpApiOptions): ToolServer {
   return {
     listTools: () => Promise.resolve({ tools: [describe(options)], dropped: [] }),
@@ -66,14 +66,16 @@ async function send(
     if (timed.kind === "done") return timed.value;
   } catch (error) {
     if (signal.aborted || error instanceof SwarmError) throw error;
-    if (isAnswered || mayHaveBeenSent(error)) return lost("connection", `'${slug}' broke off`);
+    if (isAnswered || mayHaveBeenSent(error)) {
+      return lost("connection", `The connection to '${slug}' broke`);
+    }
     throw noConnection(
       `the tool server '${slug}'`,
       "Try again later, or check the URL in the tool's config.",
       error,
     );
   }
-  return lost("timeout", `'${slug}' gave no answer within ${timeoutMs} ms`);
+  return lost("timeout", `'${slug}' did not respond within ${timeoutMs} ms`);
 }
 
 function lost(cause: "timeout" | "connection", what: string): ServerAnswer {
@@ -102,7 +104,7 @@ function toRequest({ config, credential }: HttpApiOptions, call: ServerCall) {
   return { url, init: body === undefined ? init : { ...init, body: toBodyText(body) } };
 }
 
-/** An argument chooses among the hosts that the operator listed, and no other. */
+/** An argument can only select hosts that the operator listed. */
 function assertHostAllowed({ host }: URL, { allowed_hosts: allowed }: HttpApiConfig): void {
   if (allowed === undefined || allowed.includes(host)) return;
   throw new SwarmError(
@@ -125,7 +127,7 @@ function setHeaders(headers: Headers, templates: Record<string, string>, args: J
     } catch (cause) {
       throw new SwarmError(
         "TOOL_ARGUMENTS_INVALID",
-        `Cannot send the header '${name}': an argument has characters that no header may have`,
+        `Cannot send the header '${name}': an argument has characters that are not allowed in a header`,
         { hint: "Call the tool again without line breaks in that argument.", cause },
       );
     }
@@ -144,7 +146,7 @@ function setQuery(
   }
   if (templates !== undefined) return;
   for (const [name, value] of Object.entries(unnamed)) {
-    // A list is one entry for each item, as OpenAPI has it.
+    // A list becomes one entry per item, as in OpenAPI.
     for (const item of Array.isArray(value) ? value : [value]) {
       const text = argumentText(item);
       if (text !== undefined) url.searchParams.append(name, text);
@@ -152,7 +154,7 @@ function setQuery(
   }
 }
 
-/** The arguments that no template of the config stands for. */
+/** The arguments without a placeholder in the config. */
 function argumentsNotIn(config: HttpApiConfig, args: JsonObject): JsonObject {
   const { url, query, headers, body } = config;
   const named = new Set(

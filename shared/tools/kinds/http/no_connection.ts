@@ -3,7 +3,7 @@ import { isJsonObject } from "../../../json.ts";
 
 const REASON = "no_connection";
 
-/** The error for a server to which no connection came about: nothing was sent. */
+/** Creates the error for a server that could not be connected: nothing was sent. */
 export function noConnection(what: string, hint: string, cause: unknown): SwarmError {
   return new SwarmError("TOOL_UNAVAILABLE", `Cannot reach ${what}`, {
     hint,
@@ -12,7 +12,7 @@ export function noConnection(what: string, hint: string, cause: unknown): SwarmE
   });
 }
 
-/** Whether an error is one of {@linkcode noConnection}, so that trying again repeats nothing. */
+/** Whether an error is from {@linkcode noConnection}, so that a retry repeats nothing. */
 export function isNoConnection({ details }: SwarmError): boolean {
   return isJsonObject(details) && details.reason === REASON;
 }

@@ -12,7 +12,7 @@ import type { ToolCaller } from "../../../tool_contracts/tool_caller.ts";
 import type { ToolModelAnswer, ToolModelCall } from "../../../tool_contracts/tool_model.ts";
 import type { ModelUse } from "../../../tool_contracts/tool_server.ts";
 
-/** Inside which call of which tool a model is called. */
+/** The tool call inside which a model is called. */
 export interface ToolModelScope {
   readonly sql: Sql;
   readonly callModel: CallModel;
@@ -31,7 +31,7 @@ export interface ToolModelScope {
   readonly onModelUse: (use: ModelUse) => void;
 }
 
-/** What a tool keeps of its time to say that the model gave no answer. */
+/** Time that a tool reserves to report that the model did not answer. */
 const ANSWER_MS = 1_000;
 
 const beginningSchema = z.object({
@@ -50,7 +50,7 @@ const beginningSchema = z.object({
 
 type Beginning = z.infer<typeof beginningSchema>;
 
-/** Calls a model inside a tool, as {@linkcode CallToolModel} has it. */
+/** Calls a model inside a tool; see {@linkcode CallToolModel}. */
 export async function callToolModel(
   call: ToolModelCall,
   scope: ToolModelScope,
@@ -63,7 +63,7 @@ export async function callToolModel(
     ?.provider.name ?? first?.provider.name ?? "";
   await book(usage, provider, beginning, scope);
   if (answer.finish_reason === "refused") {
-    throw new SwarmError("MODEL_REFUSED", `The model ${usage.model} refuses to answer`, {
+    throw new SwarmError("MODEL_REFUSED", `The model ${usage.model} refused to answer`, {
       hint: "Change the request.",
     });
   }
@@ -135,7 +135,7 @@ async function askInTime(
   }
 }
 
-/** What may be wrong with one provider and right with the next. */
+/** Failures that may not affect the next provider. */
 const PROVIDERS_OWN: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "MODEL_UNAVAILABLE",
   "MODEL_RATE_LIMITED",
@@ -145,7 +145,9 @@ const PROVIDERS_OWN: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "MODEL_OUTPUT_INVALID",
 ]);
 
-/** Who names a provider is not given another one for want of a key or of permission. */
+/**
+ * A caller that names a provider does not get another one because of a missing key or permission.
+ */
 const NOT_FOR_THIS_CALLER: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "MODEL_KEY_MISSING",
   "MODEL_POLICY_DENIED",
@@ -156,8 +158,8 @@ function isPassable({ code }: SwarmError, isNamed: boolean): boolean {
 }
 
 /**
- * Books at once, so that the next call of the same tool and its siblings see what is spent. Where
- * that fails, the use is booked with the tool's call.
+ * Books immediately, so that the next call of the same tool and its siblings see the spending. If
+ * that fails, the usage is booked with the tool's call.
  */
 async function book(
   { passed_over: _, ...usage }: ModelUsageRecord,

@@ -4,13 +4,13 @@ import { parseToolConfig } from "../../../tool_contracts/tool_config.ts";
 import type { RegisteredTool } from "../../../tool_contracts/tool_records.ts";
 
 /**
- * Gives the code behind a registry row of type `internal`; null for any other type.
+ * Loads the code of a registry row of type `internal`; null for any other type.
  *
- * @throws SwarmError `TOOL_CONFIG_INVALID` when the row names no internal server.
+ * @throws SwarmError `TOOL_CONFIG_INVALID` if the row names an unknown internal server.
  */
 export type LoadInternalServer = (tool: RegisteredTool) => Promise<InternalServer | null>;
 
-/** Makes the {@linkcode LoadInternalServer} that knows these servers. */
+/** Creates the {@linkcode LoadInternalServer} for these servers. */
 export function createInternalServerLoader(servers: InternalServers): LoadInternalServer {
   return async ({ slug, type, config }) => {
     const parsed = parseToolConfig(slug, type, config);
@@ -18,8 +18,12 @@ export function createInternalServerLoader(servers: InternalServers): LoadIntern
     const name = parsed.config.server;
     const load = Object.hasOwn(servers, name) ? servers[name] : undefined;
     if (load !== undefined) return await load();
-    throw new SwarmError("TOOL_CONFIG_INVALID", `There is no internal tool server '${name}'`, {
-      hint: `Set config.server to one of: ${Object.keys(servers).join(", ")}.`,
-    });
+    throw new SwarmError(
+      "TOOL_CONFIG_INVALID",
+      `Cannot load the tool: internal server '${name}' not found`,
+      {
+        hint: `Set config.server to one of: ${Object.keys(servers).join(", ")}.`,
+      },
+    );
   };
 }

@@ -35,7 +35,7 @@ import { isOlderVersion } from "../../../tool_contracts/tool_versions.ts";
 import { callToolModel } from "./call_tool_model.ts";
 import { relayInternal } from "./relay_internal.ts";
 
-/** What an internal server is opened with. */
+/** Options of an internal server. */
 export interface InternalServerOptions {
   readonly server: InternalServer;
   /** `tools.slug` of its registry row. */
@@ -45,17 +45,17 @@ export interface InternalServerOptions {
   readonly supabaseUrl: string;
   readonly publicUrl: string;
   readonly secretKey: string;
-  /** Guarded against private addresses. */
+  /** A `fetch` that refuses private addresses. */
   readonly fetch: typeof fetch;
   readonly log: Logger;
 }
 
-/** How much longer than a statement's own timeout the call waits, since that says what happened. */
+/** How much longer the call waits than a statement's own timeout, whose error is more specific. */
 const STATEMENT_GRACE_MS = 250;
 
 /**
- * An internal server behind the port that all tool servers share: its tools get a context, what
- * they give is checked against their schemas and becomes an answer.
+ * An internal server behind the common tool server port: its tools get a context, and their output
+ * is validated against their schemas and converted to an answer.
  */
 export function openInternalServer(options: InternalServerOptions): ToolServer {
   const { server } = options;
@@ -73,13 +73,13 @@ export function openInternalServer(options: InternalServerOptions): ToolServer {
   };
 }
 
-/** The newest version of each tool, which alone has the plain name. */
+/** The newest version of each tool; only this one has the plain name. */
 export function newestDefinitions({ tools }: InternalServer): ToolDefinition[] {
   const definitions = tools.map(({ definition }) => definition);
   return definitions.filter((definition) => !isOlderVersion(definition, definitions));
 }
 
-/** What an internal server has beside tools. */
+/** An internal server's capabilities besides tools. */
 export function internalFeatures(server: InternalServer): ServerFeatures {
   return {
     hasResources: server.resources !== undefined || server.resourceTemplates !== undefined,
@@ -102,7 +102,7 @@ async function callTool(
     definition.name === name && definition.version === version
   );
   if (tool === undefined) {
-    throw new SwarmError("TOOL_NOT_FOUND", `There is no tool '${name}'`);
+    throw new SwarmError("TOOL_NOT_FOUND", `Tool '${name}' not found`);
   }
   const timed = await withDeadline(call.timeoutMs, signal, async (deadline) => {
     const context = createContext(options, {
@@ -141,8 +141,8 @@ async function runTool(
       error: String(error),
     });
     return errorAnswer(
-      new SwarmError("INTERNAL", `'${tool.definition.name}' failed for a reason of its own`, {
-        hint: "Try again; an operator finds the reason in the log.",
+      new SwarmError("INTERNAL", `'${tool.definition.name}' failed with an internal error`, {
+        hint: "Try again; the cause is in the function's log.",
       }),
     );
   }
@@ -180,10 +180,10 @@ function askInput(asked: InputRequired, { inputCapabilities }: ToolContext): Ser
   };
 }
 
-/** A tool that breaks its own promise is a fault of ours, not the caller's. */
+/** A tool that violates its own output schema is an internal error, not the caller's. */
 function checkedOutput(tool: InternalTool, result: unknown): JsonValue {
   if (tool.output === null) {
-    throw new Error(`${tool.definition.name} gives structured output and declares none`);
+    throw new Error(`${tool.definition.name} returns structured output but declares none`);
   }
   return JSON.parse(JSON.stringify(tool.output.parse(result))) as JsonValue;
 }
@@ -198,7 +198,7 @@ function errorAnswer({ code, message, hint, details }: SwarmError): Answered {
   };
 }
 
-/** What differs between the contexts of one server. */
+/** The parts that differ between the contexts of one server. */
 interface ContextOptions {
   readonly caller: ToolCaller;
   readonly input: CallInput;
@@ -274,13 +274,13 @@ function userTransaction(
   caller: ToolCaller,
   signal: AbortSignal,
   leftMs: number,
-  { isReadOnly = true, statementTimeoutMs = leftMs }: RunAsCallerOptions,
+  { isReadOnly = true, statementTimeoutMs = leftMs, settings = {} }: RunAsCallerOptions,
 ) {
   const { userId } = caller;
   if (userId === null) {
     throw new SwarmError(
       "CALLER_REQUIRED",
-      "Cannot do this without a user: it runs with a user's rights",
+      "Cannot run this: it runs with a user's rights, and the call has no user",
       { hint: "Call as a signed-in user, or with a secret key on_behalf_of one." },
     );
   }
@@ -289,6 +289,7 @@ function userTransaction(
     ...definedOnly({ tokenClaims: caller.tokenClaims }),
     claims: claimsOfCall(caller),
     isReadOnly,
+    settings,
     signal,
     statementTimeoutMs: Math.min(statementTimeoutMs, leftMs),
   };

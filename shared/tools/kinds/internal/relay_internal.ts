@@ -14,10 +14,10 @@ import {
   type ToolContext,
 } from "../../../tool_contracts/internal_server.ts";
 
-/** Makes the context of one request. */
+/** Creates the context of one request. */
 type ContextMaker = (signal: AbortSignal) => ToolContext;
 
-/** A resource or prompt of an internal server, with what its reader needs. */
+/** A resource or prompt of an internal server, with its required scopes. */
 export interface ScopedFeature {
   readonly scopes: readonly string[];
 }
@@ -41,12 +41,12 @@ export async function relayInternal(
   if (timed.kind === "done") return timed.value;
   throw new SwarmError(
     "TOOL_TIMEOUT",
-    `'${server.name}' gave no answer within ${request.timeoutMs} ms`,
+    `'${server.name}' did not respond within ${request.timeoutMs} ms`,
     { hint: "Try again later." },
   );
 }
 
-/** The declaration that a request is for, whose scopes it needs; null for a list. */
+/** The requested declaration, whose scopes are required; null for a list. */
 export function featureOf(
   server: InternalServer,
   { method, params }: Pick<ServerRelay, "method" | "params">,
@@ -135,7 +135,7 @@ function toContents(contents: readonly object[]): JsonObject {
   return { contents: contents as unknown as JsonValue };
 }
 
-/** The variables of an address that has the template's form; null when it has another one. */
+/** The variables of a URI that matches the template; null if it does not match. */
 function matchUri(template: string, uri: string): Record<string, string> | null {
   const parts = template.split(/\{(\w+)\}/);
   const pattern = parts
@@ -189,7 +189,7 @@ async function getPrompt(
   return { description: prompt.description, messages: messages as unknown as JsonValue };
 }
 
-/** The protocol lets an answer hold this many. */
+/** Maximum number of values per answer in the protocol. */
 const MAX_COMPLETIONS = 100;
 
 async function complete(

@@ -2,8 +2,8 @@ import { SwarmError } from "../../../errors/swarm_error.ts";
 import type { ToolServer } from "../../../tool_contracts/tool_server.ts";
 
 /**
- * The server with only the tools of its row's `allowed_tools`: no other is listed, and none that is
- * still cached from before is called. A name that the server does not have is reported as dropped.
+ * Wraps the server so that only the tools in its row's `allowed_tools` are listed and called, even
+ * if others are still cached. A name that the server does not have is reported as dropped.
  */
 export function allowOnly(
   server: ToolServer,
@@ -19,7 +19,7 @@ export function allowOnly(
       const known = new Set([...tools, ...dropped].map(({ name }) => name));
       const missing = [...allowed].filter((name) => !known.has(name)).map((name) => ({
         name,
-        reason: "allowed_tools names it, and the server has no such tool",
+        reason: "allowed_tools names it, but the server has no such tool",
       }));
       return {
         tools: tools.filter(({ name }) => allowed.has(name)),
@@ -31,9 +31,9 @@ export function allowOnly(
       if (allowed.has(name)) return await server.callTool(call, signal);
       throw new SwarmError(
         "TOOL_NOT_FOUND",
-        `'${name}' of '${slug}' is not among its allowed tools`,
+        `Cannot call '${name}' of '${slug}': it is not in allowed_tools`,
         {
-          hint: `Allowed are: ${[...allowed].join(", ")}.`,
+          hint: `Allowed tools: ${[...allowed].join(", ")}.`,
         },
       );
     },

@@ -1,15 +1,15 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../json.ts";
 
 const KEYWORD = "x-mcp-header";
-/** A token as RFC 9110 has it: the only characters that a header's name may hold. */
+/** A token as defined by RFC 9110: the characters allowed in a header's name. */
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const MIRRORED_TYPES: ReadonlySet<unknown> = new Set(["string", "integer", "boolean"]);
-/** Keywords whose value is data, in which nothing is an annotation. */
+/** Keywords whose value is data and therefore contains no annotations. */
 const DATA_KEYWORDS: ReadonlySet<string> = new Set(["const", "default", "enum", "examples"]);
 
 /**
- * What is wrong with the headers that a tool's schema wants arguments mirrored into; null: nothing.
- * The protocol takes a tool with a wrong one for no tool at all.
+ * The problem with the header annotations of a tool's schema; null if there is none. The protocol
+ * requires clients to ignore a tool with an invalid annotation.
  */
 export function headerAnnotationProblem(inputSchema: JsonObject): string | null {
   const names = new Set<string>();
@@ -22,7 +22,7 @@ function visitProperties(schema: JsonObject, names: Set<string>): string | null 
     const problem = keyword === "properties" && isJsonObject(value)
       ? visitEach(value, names)
       : hasAnnotation(value)
-      ? `${KEYWORD} stands in '${keyword}', where an argument cannot be found`
+      ? `${KEYWORD} is inside '${keyword}', where it cannot be resolved to an argument`
       : null;
     if (problem !== null) return problem;
   }
@@ -43,11 +43,13 @@ function visitEach(properties: JsonObject, names: Set<string>): string | null {
 function annotationProblem(property: JsonObject, names: Set<string>): string | null {
   const { [KEYWORD]: header, type } = property;
   if (typeof header !== "string" || !HEADER_NAME.test(header)) {
-    return `${KEYWORD} is no name of a header`;
+    return `${KEYWORD} is not a valid header name`;
   }
-  if (!MIRRORED_TYPES.has(type)) return `${KEYWORD} is for strings, integers and booleans alone`;
+  if (!MIRRORED_TYPES.has(type)) {
+    return `${KEYWORD} is only allowed for strings, integers and booleans`;
+  }
   const key = header.toLowerCase();
-  if (names.has(key)) return `${KEYWORD} '${header}' is there twice`;
+  if (names.has(key)) return `${KEYWORD} '${header}' is used twice`;
   names.add(key);
   return null;
 }

@@ -15,7 +15,7 @@ Deno.test("arguments of simple types may be mirrored into headers, nested ones t
 Deno.test("a header that no client could send condemns the tool", () => {
   for (const header of ["", "My Region", "Region:1", "Région", "Region\t1", 7, null]) {
     const region = { type: "string", "x-mcp-header": header };
-    assert.match(problemOf({ region }) ?? "", /^region: x-mcp-header is no name/);
+    assert.match(problemOf({ region }) ?? "", /^region: x-mcp-header is not a valid header name/);
   }
   for (const type of ["number", "object", "array", "null", ["string", "null"]]) {
     assert.match(problemOf({ a: { type, "x-mcp-header": "A" } }) ?? "", /strings, integers/);

@@ -10,7 +10,7 @@ import type { DroppedTool, ToolListing } from "../../../tool_contracts/tool_serv
 import type { Client } from "../../../vendor/mcp_client.js";
 import { headerAnnotationProblem } from "./header_annotations.ts";
 
-/** A server beyond these is broken or hostile. */
+/** A server that exceeds these limits is broken or hostile. */
 const MAX_PAGES = 50;
 const MAX_TOOLS = 1_000;
 const MAX_LIST_CHARACTERS = 2 * 1024 * 1024;
@@ -19,7 +19,7 @@ const pageSchema = z.looseObject({
   tools: z.array(toolDefinitionSchema),
   nextCursor: z.string().optional(),
 });
-/** The protocol allows objects as arguments and nothing else. */
+/** The protocol allows only objects as arguments. */
 const mcpToolSchema = toolDefinitionSchema.refine(
   ({ inputSchema }) => inputSchema.type === "object",
   { message: 'must have the type "object"', path: ["inputSchema"] },
@@ -27,9 +27,9 @@ const mcpToolSchema = toolDefinitionSchema.refine(
 const pageMessageSchema = z.looseObject({ result: z.looseObject({ tools: z.array(z.unknown()) }) });
 
 /**
- * Reads all pages of a server's tools. A broken definition drops that tool, never the list.
+ * Reads all pages of a server's tools. An invalid definition drops only that tool.
  *
- * @throws SwarmError `TOOL_UNAVAILABLE` when the list is larger than any honest one.
+ * @throws SwarmError `TOOL_UNAVAILABLE` if the list exceeds the limits.
  */
 export async function listMcpTools(
   client: Client,
@@ -49,7 +49,7 @@ export async function listMcpTools(
   throw tooLong();
 }
 
-/** What has arrived so far, broken definitions included. */
+/** The tools received so far, including invalid definitions. */
 interface ReceivedTools {
   count: number;
   characters: number;
@@ -57,8 +57,8 @@ interface ReceivedTools {
 }
 
 /**
- * Takes broken definitions out of what arrives and collects them: the SDK would refuse a whole page
- * for one of them.
+ * Removes and collects invalid definitions, because the SDK would reject a whole page for one of
+ * them.
  */
 function dropBrokenTools({ transport }: Client): ReceivedTools {
   const received: ReceivedTools = { count: 0, characters: 0, dropped: [] };

@@ -15,16 +15,16 @@ import type { ConnectionState } from "../../../tool_contracts/connection_state.t
 import type { McpFetch } from "./mcp_fetch.ts";
 import { NO_SESSION } from "./no_session.ts";
 
-/** Imported when first needed: most endpoints call no server of somebody else's. */
+/** Imported on first use: most endpoints call no external server. */
 const loadSdk = lazily(() => import("../../../vendor/mcp_client.js"));
 
 /** A client that is connected and can call. */
 export interface ConnectedClient {
   readonly client: Client;
   readonly state: ConnectionState;
-  /** It relies on what an earlier connection remembered, which the server may have forgotten. */
+  /** It relies on the state of an earlier connection, which may have expired at the server. */
   readonly isResumed: boolean;
-  /** Aborted when the stream of an answer ended without one. */
+  /** Aborted when a response stream ended without an answer. */
   readonly cut: AbortSignal;
 }
 
@@ -33,16 +33,16 @@ export interface McpClientOptions {
   readonly url: URL;
   readonly fetch: McpFetch;
   readonly timeoutMs: number;
-  /** What the server may ask back; see `input_required`. */
+  /** The input that the server may request; see `input_required`. */
   readonly inputCapabilities: JsonObject;
-  /** Told what the server logs while the client is connected. */
+  /** Receives the server's log messages while the client is connected. */
   readonly logs: ToolLogSink | null;
 }
 
-/** How long an answer's last event may take from the stream to the caller. */
+/** Maximum time for a response's last event to get from the stream to the caller. */
 const STREAM_END_GRACE_MS = 50;
 
-/** A stream that broke is a lost answer; whether to ask again is for the caller to say. */
+/** A broken stream is a lost answer; the caller decides whether to retry. */
 const NO_RECONNECTION = {
   maxRetries: 0,
   initialReconnectionDelay: 0,
@@ -51,8 +51,8 @@ const NO_RECONNECTION = {
 };
 
 /**
- * Connects to a server: without any request where `state` allows it, by asking which protocol it
- * speaks where nothing is known.
+ * Connects to a server: without a request if `state` allows it, otherwise by negotiating the
+ * protocol.
  */
 export async function connectMcpClient(
   options: McpClientOptions,
@@ -101,7 +101,7 @@ function resumedSession({ session, protocol }: ConnectionState) {
 }
 
 function priorOf(state: ConnectionState): PriorDiscovery | null {
-  // The SDK checks what it is given as an earlier discovery.
+  // The SDK validates the earlier discovery.
   const discover = state.discovery as unknown as DiscoverResult | null;
   if (discover !== null) return { kind: "modern", discover };
   return state.session === null ? null : { kind: "legacy" };
@@ -127,16 +127,16 @@ function negotiatedState(
   };
 }
 
-/** Ids are JSON numbers; this leaves room for all the requests that a client will ever send. */
+/** Ids are JSON numbers; this leaves room for all requests of a client. */
 const MAX_FIRST_ID = 2 ** 48;
 
 /**
- * Looks after the requests from now on; what the handshake sent has been answered.
+ * Watches all requests from now on; those of the handshake have been answered.
  *
- * The SDK's ids begin at 0 with each client. A session, and a call that goes on with the answers to
- * `input_required`, last longer than one, and the protocol forbids to use an id twice: on the wire
- * they begin at a random place instead. And the SDK waits for its timeout when a stream ends without
- * an answer, which the signal tells at once.
+ * The SDK's ids start at 0 for each client. A session, or a call that continues after
+ * `input_required`, outlives a client, and the protocol forbids reusing an id, so ids on the wire
+ * start at a random number. If a stream ends without an answer, the SDK would wait for its timeout;
+ * the signal reports this immediately.
  */
 function watchRequests(transport: StreamableHTTPClientTransport): AbortSignal {
   const cut = new AbortController();

@@ -11,7 +11,7 @@ import type { ServerAnswer } from "../../../tool_contracts/tool_server.ts";
 import { asksMore } from "../../../tool_contracts/assert_can_be_asked.ts";
 import type { RequestTrace } from "./mcp_fetch.ts";
 
-/** A failed request to an MCP server, with what is known of it. */
+/** A failed request to an MCP server, with its details. */
 export interface McpFailure {
   readonly server: string;
   readonly credential: Credential | null;
@@ -21,21 +21,21 @@ export interface McpFailure {
   readonly isRetry?: boolean;
 }
 
-/** JSON-RPC's code for parameters the method cannot take; MCP's for an unknown tool too. */
+/** JSON-RPC's code for invalid parameters; MCP also uses it for an unknown tool. */
 const INVALID_PARAMS = -32602;
-/** MCP's for a client that has not declared what the server must ask it. */
+/** MCP's code for a client that lacks a capability that the server requires. */
 const CAPABILITY_MISSING = -32021;
-/** As servers of the earlier protocol say it. */
+/** As reported by servers of the earlier protocol. */
 const RESOURCE_NOT_FOUND = -32002;
-/** Statuses that send a request elsewhere before it has run; 303 is the answer of one that has. */
+/** Redirects of a request that has not run; 303 follows a request that has run. */
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 307, 308]);
-/** Statuses after which a request may have reached the server behind. */
+/** Statuses of a proxy after which the request may have reached the server. */
 const DOUBTFUL_STATUSES: ReadonlySet<number> = new Set([500, 502, 504]);
 
 /**
- * Reads a failure as the answer of a call.
+ * Converts a failure to the answer of a call.
  *
- * @throws SwarmError when the call has certainly not run.
+ * @throws SwarmError if the call has certainly not run.
  */
 export function answerOfFailure(failure: McpFailure): ServerAnswer {
   const { server, error, trace } = failure;
@@ -47,18 +47,21 @@ export function answerOfFailure(failure: McpFailure): ServerAnswer {
   if (rpcError !== null) return answerOfRpcError(rpcError, failure.isRetry === true);
   throwRefusal(failure);
   if (asksForInput(error)) {
-    return answeredError("TOOL_FAILED", `'${server}' asks for input that an agent cannot give`);
+    return answeredError("TOOL_FAILED", `'${server}' requests input that an agent cannot provide`);
   }
   const isDoubtful = trace.status === null
     ? mayHaveBeenSent(trace.failure ?? error)
     : trace.status < 400 || DOUBTFUL_STATUSES.has(trace.status);
   if (!isDoubtful) throw unavailable(failure);
-  const message = `The tool server '${server}' gave no answer that can be read (${how(trace)})`;
+  const message = `The tool server '${server}' returned an unreadable response (${how(trace)})`;
   const originalError = error instanceof Error ? error.message : String(error);
   return { kind: "lost", cause: "connection", message, originalError };
 }
 
-/** Reads a failure to connect or to list tools, when nothing can have run, as the error to report. */
+/**
+ * Converts a failure to connect or to list tools, when nothing can have run, to the error to
+ * report.
+ */
 export function errorOfFailure(failure: McpFailure): SwarmError {
   try {
     throwRefusal(failure);
@@ -68,7 +71,7 @@ export function errorOfFailure(failure: McpFailure): SwarmError {
   return failure.trace.tooLarge ?? unavailable(failure);
 }
 
-/** What a server or the guard said in so many words, as its error. */
+/** Throws the explicit error of a server or the guard. */
 function throwRefusal({ server, credential, trace }: McpFailure): void {
   if (trace.failure instanceof SwarmError) throw trace.failure;
   if (trace.status === 401 && credential === null && offersOAuth(trace.headers)) {
@@ -84,7 +87,7 @@ function throwRefusal({ server, credential, trace }: McpFailure): void {
   }
 }
 
-/** The challenge of a protected resource (RFC 9728): a user can authorise us there. */
+/** The challenge of a protected resource (RFC 9728): a user can authorize this project there. */
 function offersOAuth(headers: Headers): boolean {
   return /^(bearer|dpop)\s.*\bresource_metadata=/i.test(headers.get("www-authenticate") ?? "");
 }
@@ -104,14 +107,14 @@ function unavailable({ server, error, trace }: McpFailure): SwarmError {
   }
   return new SwarmError(
     "TOOL_UNAVAILABLE",
-    `The tool server '${server}' cannot be used now (${how(trace)})`,
+    `The tool server '${server}' is not available now (${how(trace)})`,
     { hint: "Try again later, or check mcp_url in the tool's config.", cause: error },
   );
 }
 
 function how({ status, failure }: RequestTrace): string {
   if (status === null) return failure === undefined ? "no answer" : "no connection";
-  return status < 400 ? "not the Model Context Protocol, or broken off" : `HTTP ${status}`;
+  return status < 400 ? "not the Model Context Protocol, or cut off" : `HTTP ${status}`;
 }
 
 function answerOfRpcError({ code, message, data }: RpcError, isRetry: boolean): ServerAnswer {
@@ -135,23 +138,27 @@ function answeredError(
   return { kind: "answered", text, isError: true, errorCode } as const;
 }
 
-/** Whether the server ran and wants to ask what the caller cannot be asked. */
+/** Whether the server requires input that the caller cannot provide. */
 export function asksMoreOf(error: unknown): boolean {
   return toRpcError(error)?.code === CAPABILITY_MISSING;
 }
 
-/** The error that a server answered a request for something beside tools with. */
+/** Converts a failed resource or prompt request to the error to report. */
 export function errorOfRelay(failure: McpFailure): SwarmError {
   const rpcError = toRpcError(failure.error);
   if (rpcError === null) return errorOfFailure(failure);
   const { code, message, data } = rpcError;
   if (code === CAPABILITY_MISSING) return asksMore(requiredCapabilities(data));
   if (code === RESOURCE_NOT_FOUND || code === INVALID_PARAMS) {
-    return new SwarmError("RESOURCE_NOT_FOUND", `'${failure.server}' refuses: ${message}`, {
-      hint: "List what it has.",
-    });
+    return new SwarmError(
+      "RESOURCE_NOT_FOUND",
+      `'${failure.server}' refused the request: ${message}`,
+      {
+        hint: "List its resources or prompts.",
+      },
+    );
   }
-  return new SwarmError("TOOL_FAILED", `'${failure.server}' reports an error: ${message}`);
+  return new SwarmError("TOOL_FAILED", `'${failure.server}' reported an error: ${message}`);
 }
 
 interface RpcError {
@@ -165,7 +172,7 @@ function requiredCapabilities(data: unknown): JsonObject {
   return parsed.success ? parsed.data.requiredCapabilities : {};
 }
 
-/** The error a server answered by JSON-RPC; the SDK's own errors have codes that are words. */
+/** The JSON-RPC error of a server; the SDK's own errors have string codes. */
 function toRpcError(error: unknown): RpcError | null {
   if (!(error instanceof Error) || !("code" in error)) return null;
   if (typeof error.code !== "number") return null;
@@ -176,7 +183,7 @@ function toRpcError(error: unknown): RpcError | null {
   };
 }
 
-/** The stateless protocol lets a server ask back; nobody is there to answer. */
+/** The stateless protocol lets a server request input, but an agent cannot provide it. */
 function asksForInput(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "UNSUPPORTED_RESULT_TYPE";
 }

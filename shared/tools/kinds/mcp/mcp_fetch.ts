@@ -5,17 +5,17 @@ import { guardJson } from "../../../net/guard_json.ts";
 import { NO_SESSION } from "./no_session.ts";
 import { applyCredential, type Credential } from "../../../tool_contracts/credential.ts";
 
-/** Most bytes of one answer that are read; a stream holds many events beside the result. */
+/** Maximum bytes read of one response; a stream has many events besides the result. */
 const MAX_ANSWER_BYTES = ANSWER_LIMITS.bytes;
 
-/** What happened to the last request; the SDK's own errors do not tell it all. */
+/** The outcome of the last request; the SDK's own errors are incomplete. */
 export interface RequestTrace {
-  /** Of the answer, if there was one. */
+  /** Status of the response, if there was one. */
   status: number | null;
   headers: Headers;
-  /** What `fetch` rejected with. */
+  /** The rejection of `fetch`. */
   failure: unknown;
-  /** Set when the answer was larger, deeper or wider than is read. */
+  /** Set if the response exceeded the limits. */
   tooLarge: SwarmError | null;
 }
 
@@ -24,25 +24,25 @@ export function emptyTrace(): RequestTrace {
   return { status: null, headers: new Headers(), failure: undefined, tooLarge: null };
 }
 
-/** How requests to an MCP server are sent. */
+/** Options of requests to an MCP server. */
 export interface McpFetchOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
-  /** Each goes to its place, a later one over an earlier one. */
+  /** Each is placed in the request; a later one replaces an earlier one. */
   readonly secrets: readonly Credential[];
-  /** Guarded against private addresses. */
+  /** A `fetch` that refuses private addresses. */
   readonly fetch: typeof fetch;
-  /** Of each answer. @default ANSWER_LIMITS */
+  /** Limits of each response. @default ANSWER_LIMITS */
   readonly limits?: JsonLimits;
 }
 
-/** The form of `fetch` that the MCP transport calls. */
+/** The signature of `fetch` that the MCP transport uses. */
 export type McpFetch = (input: string | URL, init?: RequestInit) => Promise<Response>;
 
 /**
  * The `fetch` that the MCP transport uses: it adds the configured headers, query and secrets,
- * measures the answer before the SDK parses it and keeps the trace. The standing stream (GET) that the earlier protocol offers
- * is declined on the spot, since nobody listens to it between calls.
+ * limits the response before the SDK parses it and records the trace. The GET stream of the earlier
+ * protocol is declined, because nothing listens to it between calls.
  */
 export function createMcpFetch(options: McpFetchOptions, trace: RequestTrace): McpFetch {
   return async (input, init = {}) => {
@@ -60,7 +60,7 @@ export function createMcpFetch(options: McpFetchOptions, trace: RequestTrace): M
       trace.headers = response.headers;
       const refuse = (error: SwarmError) => trace.tooLarge = error;
       const capped = capBody(response, MAX_ANSWER_BYTES, refuse);
-      // A page of a proxy that failed is read as text alone.
+      // A proxy's error page is only read as text.
       return holdsJson(response)
         ? guardJson(capped, options.limits ?? ANSWER_LIMITS, refuse)
         : capped;

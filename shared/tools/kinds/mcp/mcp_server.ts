@@ -33,35 +33,35 @@ import { createMcpFetch, emptyTrace, type RequestTrace } from "./mcp_fetch.ts";
 import { META_PREFIX } from "../../../tool_contracts/meta_keys.ts";
 import { answerOfResult, metaOf } from "./tool_result.ts";
 
-/** What a connection to an MCP server is opened with. */
+/** Options of a connection to an MCP server. */
 export interface McpServerOptions {
   readonly slug: string;
   readonly config: McpServerConfig;
   readonly credential: Credential | null;
-  /** What the config's headers and query hold of Vault. */
+  /** The Vault secrets in the config's headers and query. */
   readonly extraSecrets: readonly Credential[];
-  /** For listing the tools. */
+  /** Timeout for listing the tools. */
   readonly timeoutMs: number;
-  /** What the connection row remembers. */
+  /** The stored state of the connection. */
   readonly state: ConnectionState;
-  /** Called when something else has to be remembered. */
+  /** Called when the state must be updated. */
   readonly saveState: (state: ConnectionState) => Promise<void>;
-  /** Guarded against private addresses. */
+  /** A `fetch` that refuses private addresses. */
   readonly fetch: typeof fetch;
 }
 
-/** Where a request of the stateless protocol says what may be logged. */
+/** The `_meta` key that requests log messages in the stateless protocol. */
 const LOG_LEVEL_KEY = "io.modelcontextprotocol/logLevel";
 const SERVER_INFO_KEY = "io.modelcontextprotocol/serverInfo";
-/** Longer ones say nothing that is of use. */
+/** Longer instructions are useless. */
 const MAX_VERSION_CHARACTERS = 100;
 
-/** Statuses with which a server says that it does not know what was remembered of it. */
+/** Statuses with which a server rejects the stored state. */
 const FORGOTTEN_STATUSES: ReadonlySet<number> = new Set([400, 404, 405]);
 
 /**
- * An external MCP server over Streamable HTTP, of either era of the protocol. One request a call
- * for a server that is known; a server that forgot its session is greeted anew, once.
+ * An external MCP server over Streamable HTTP, with either version of the protocol. A known server
+ * needs one request per call; if it lost its session, the client initializes again, once.
  */
 export function openMcpServer(options: McpServerOptions): ToolServer {
   return {
@@ -71,7 +71,7 @@ export function openMcpServer(options: McpServerOptions): ToolServer {
   };
 }
 
-/** What a server said of itself when it was last met. */
+/** A server's self-description from the last connection. */
 export function mcpFeatures({ discovery, session }: ConnectionState): ServerFeatures {
   const capabilities = asJsonObject(discovery?.capabilities ?? session?.capabilities);
   const instructions = discovery?.instructions ?? session?.instructions;
@@ -90,7 +90,7 @@ export function mcpFeatures({ discovery, session }: ConnectionState): ServerFeat
 
 async function listTools(options: McpServerOptions, signal: AbortSignal): Promise<ToolListing> {
   const { timeoutMs, state } = options;
-  // A server of the earlier protocol is asked again what it speaks: it may have been renewed.
+  // A server of the earlier protocol is negotiated again, because it may have been upgraded.
   const known = state.discovery === null ? UNKNOWN_CONNECTION : state;
   const limits = LISTING_LIMITS;
   return await ask(
@@ -101,7 +101,7 @@ async function listTools(options: McpServerOptions, signal: AbortSignal): Promis
   );
 }
 
-/** A list that is too large to be read is the server's fault, as any other that cannot be used. */
+/** A list that is too large is the server's failure, like any other unusable list. */
 function errorOfListing(failure: Parameters<typeof errorOfFailure>[0]): SwarmError {
   const error = errorOfFailure(failure);
   if (error.code !== "OUTPUT_TOO_LARGE") return error;
@@ -129,17 +129,17 @@ async function relay(
     { timeout: `answer ${method}`, errorOf: errorOfRelay },
   );
   if (!isNestedTooDeep(result)) return result;
-  throw new SwarmError("OUTPUT_TOO_LARGE", `The answer of '${options.slug}' is nested too deep`);
+  throw new SwarmError("OUTPUT_TOO_LARGE", `The answer of '${options.slug}' is nested too deeply`);
 }
 
-/** How a client is connected for one piece of work. */
+/** How a client is connected for one operation. */
 interface Connecting {
   readonly options: McpServerOptions;
   readonly timeoutMs: number;
   readonly state: ConnectionState;
   readonly inputCapabilities: JsonObject;
   readonly logs: ToolLogSink | null;
-  /** Of the server's answers, where they are not those of a tool. */
+  /** Limits of the server's responses if they are not tool results. */
   readonly limits?: JsonLimits;
 }
 
@@ -149,12 +149,12 @@ interface RequestSettings {
   readonly timeout: number;
 }
 
-/** Asks something that can be asked again, so that every failure is a plain error. */
+/** Sends a repeatable request, so that every failure is a plain error. */
 async function ask<T>(
   connecting: Connecting,
   signal: AbortSignal,
   use: (connected: ConnectedClient, request: RequestSettings) => Promise<T>,
-  told: { readonly timeout: string; readonly errorOf: typeof errorOfFailure },
+  wording: { readonly timeout: string; readonly errorOf: typeof errorOfFailure },
 ): Promise<T> {
   const { options: { slug, credential }, timeoutMs } = connecting;
   const trace = emptyTrace();
@@ -172,11 +172,11 @@ async function ask<T>(
     if (timed.kind === "done") return timed.value;
   } catch (error) {
     if (signal.aborted || error instanceof SwarmError) throw error;
-    throw told.errorOf({ server: slug, credential, error, trace });
+    throw wording.errorOf({ server: slug, credential, error, trace });
   }
   throw new SwarmError(
     "TOOL_TIMEOUT",
-    `The tool server '${slug}' did not ${told.timeout} within ${timeoutMs} ms`,
+    `The tool server '${slug}' did not ${wording.timeout} within ${timeoutMs} ms`,
     { hint: "Try again later, or raise timeout_ms in the tool's config." },
   );
 }
@@ -219,7 +219,7 @@ async function callTool(
     if (!isSent) throw errorOfFailure(failure);
     return answerOfFailure({ ...failure, isRetry: call.input.state !== null });
   }
-  const message = `The tool server '${slug}' gave no answer within ${timeoutMs} ms`;
+  const message = `The tool server '${slug}' did not respond within ${timeoutMs} ms`;
   if (isSent) return { kind: "lost", cause: "timeout", message };
   throw new SwarmError("TOOL_TIMEOUT", message, { hint: "Try again later." });
 }
@@ -266,7 +266,7 @@ interface ClientWork extends Connecting {
   readonly signal: AbortSignal;
 }
 
-/** Runs `use` with a connected client; anew, once, when the server forgot what was remembered. */
+/** Runs `use` with a connected client; once more if the server rejects the stored state. */
 async function withClient<T>(
   work: ClientWork,
   use: (connected: ConnectedClient) => Promise<T>,
@@ -306,7 +306,7 @@ async function useClient<T>(
   }
 }
 
-/** The protocol's `_meta` is for the server, the header for the proxies before it. */
+/** The protocol's `_meta` is for the server, the header for proxies in between. */
 function withTrace({ config, ...options }: McpServerOptions, call: ServerCall): McpServerOptions {
   const headers = { ...config.headers, ...toTraceHeaders(call) };
   return { ...options, config: { ...config, headers } };
@@ -326,7 +326,7 @@ function toParams(call: ServerCall) {
   };
 }
 
-/** What the caller answered to an earlier `input_required`. */
+/** The caller's answers to an earlier `input_required`. */
 function answersOf({ responses, state }: CallInput) {
   return {
     ...(responses === null
@@ -340,7 +340,9 @@ function askableOptions({ capabilities }: CallInput) {
   return Object.keys(capabilities).length === 0 ? {} : { allowInputRequired: true as const };
 }
 
-/** Lets the SDK mirror arguments into headers where the schema asks for it; output is not checked. */
+/**
+ * Lets the SDK mirror arguments into headers if the schema requires it; output is not validated.
+ */
 function headerDefinition({ name, inputSchema }: ToolDefinition): Tool {
   return { name, inputSchema: inputSchema as Tool["inputSchema"] };
 }

@@ -1,5 +1,5 @@
 /**
- * Stands for the session of a server that keeps none: the SDK greets a server anew unless it knows
- * a session. It is never sent; see `createMcpFetch`.
+ * A placeholder session id for a server without sessions: the SDK initializes again unless it has a
+ * session id. It is never sent; see `createMcpFetch`.
  */
 export const NO_SESSION = "supaswarm-no-session";

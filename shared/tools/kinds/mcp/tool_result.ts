@@ -6,10 +6,10 @@ import { contentText } from "../../../content_text.ts";
 import type { ServerAnswer } from "../../../tool_contracts/tool_server.ts";
 import type { CallToolResult } from "../../../vendor/mcp_client.js";
 
-/** A tool's result as it is, with its text for a model. */
+/** A tool's result, with its text for a model. */
 export function answerOfResult(result: CallToolResult): ServerAnswer {
   const structured = isNestedTooDeep(result.structuredContent)
-    ? "(a result nested too deep to be taken over)"
+    ? "(a result that is nested too deeply)"
     : result.structuredContent as JsonValue | undefined;
   const content = result.content as unknown as readonly ContentBlock[];
   const text = contentText(content);
@@ -24,7 +24,7 @@ export function answerOfResult(result: CallToolResult): ServerAnswer {
   };
 }
 
-/** The server's own `_meta`, without what the protocol says about the connection. */
+/** The server's own `_meta`, without the protocol's connection data. */
 export function metaOf(meta: Record<string, unknown> | undefined): { meta?: JsonObject } {
   const own = Object.entries(meta ?? {})
     .filter(([key]) => !key.startsWith("io.modelcontextprotocol/"));
@@ -32,7 +32,7 @@ export function metaOf(meta: Record<string, unknown> | undefined): { meta?: Json
   return { meta: Object.fromEntries(own) as JsonObject };
 }
 
-/** The arguments fitted the cached schema, so a server that refuses them has another one now. */
+/** The arguments matched the cached schema, so a server that rejects them has changed it. */
 const REFUSED_CALL =
   /unknown tool|tool\b.{0,100}\bnot found|invalid (arguments?|params|parameters|input)|input validation/i;
 

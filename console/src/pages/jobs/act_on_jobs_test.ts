@@ -1,0 +1,42 @@
+import { describe, expect, test } from "vitest";
+import { actOnJobs, type BatchProgress } from "./act_on_jobs.ts";
+
+const IDS = Array.from({ length: 10 }, (_one, index) => `job-${index}`);
+
+describe("actOnJobs()", () => {
+  test("acts once on each job, a few at a time, and says how far it is", async () => {
+    const seen: string[] = [];
+    const steps: BatchProgress[] = [];
+    let running = 0;
+    let most = 0;
+    const end = await actOnJobs(IDS, async (id) => {
+      most = Math.max(most, ++running);
+      await Promise.resolve();
+      seen.push(id);
+      running--;
+    }, { onProgress: (step) => steps.push(step), signal: new AbortController().signal });
+    expect(seen.toSorted()).toEqual(IDS);
+    expect(most).toBe(4);
+    expect(steps.map(({ done }) => done)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    expect(end).toEqual({ total: 10, done: 10, failures: [] });
+  });
+
+  test("goes on after a failure, and names those that failed", async () => {
+    const end = await actOnJobs(
+      IDS,
+      (id) => id === "job-3" ? Promise.reject(new Error("ended")) : Promise.resolve(),
+      { onProgress: () => {}, signal: new AbortController().signal },
+    );
+    expect(end.done).toBe(10);
+    expect(end.failures.map(({ id }) => id)).toEqual(["job-3"]);
+  });
+
+  test("begins no other job after it was stopped", async () => {
+    const abort = new AbortController();
+    const end = await actOnJobs(IDS, () => {
+      abort.abort();
+      return Promise.resolve();
+    }, { onProgress: () => {}, signal: abort.signal });
+    expect(end.done).toBeLessThan(IDS.length);
+  });
+});

@@ -1,0 +1,38 @@
+import { describe, expect, test } from "vitest";
+import { filtersOf, metadataPairs, queryOf } from "./job_filters.ts";
+import { requestOf } from "./jobs.ts";
+
+describe("the filters of a list of jobs", () => {
+  const query = {
+    status: "failed,cancelled",
+    agent: "writer",
+    metadata: "team=docs, tries=5",
+    id: "312F3DE8",
+    from: "2026-11-01",
+    minCost: "$0.05",
+    maxCost: "2",
+  };
+
+  test("live in the address, and come back from it", () => {
+    const filters = filtersOf(query);
+    expect(filtersOf(queryOf(filters) as never)).toEqual(filters);
+  });
+
+  test("reach the database in its own units", () => {
+    expect(requestOf(filtersOf(query))).toMatchObject({
+      status: ["failed", "cancelled"],
+      agent: "writer",
+      metadata: { team: "docs", tries: "5" },
+      id_prefix: "312f3de8",
+      created_from: new Date("2026-11-01T00:00:00").toISOString(),
+      min_cost_micro_usd: 50_000,
+      max_cost_micro_usd: 2_000_000,
+    });
+  });
+
+  test("limit nothing where they are malformed", () => {
+    const wrong = { id: "zz", from: "soon", minCost: "much", maxCost: "-1", metadata: "=x,plain" };
+    expect(requestOf(filtersOf(wrong))).toEqual({});
+    expect(metadataPairs("a=b=c")).toEqual({ a: "b=c" });
+  });
+});

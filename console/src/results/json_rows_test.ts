@@ -1,0 +1,58 @@
+import { describe, expect, test } from "vitest";
+import { jsonRows, pathsOpenAtFirst, previewOf } from "./json_rows.ts";
+
+describe("jsonRows()", () => {
+  const value = { name: "Ada", tags: ["a", "b"], "a/b~c": { deep: null }, empty: {} };
+
+  test("lists what is open, from top to bottom, with JSON pointers", () => {
+    const rows = jsonRows(value, new Set(["", "/tags", "/a~1b~0c"]));
+    expect(rows.map(({ path, level }) => [path, level])).toEqual([
+      ["", 1],
+      ["/name", 2],
+      ["/tags", 2],
+      ["/tags/0", 3],
+      ["/tags/1", 3],
+      ["/a~1b~0c", 2],
+      ["/a~1b~0c/deep", 3],
+      ["/empty", 2],
+    ]);
+  });
+
+  test("leaves out what is inside closed parts", () => {
+    expect(jsonRows(value, new Set([""])).map(({ name }) => name)).toEqual([
+      "",
+      "name",
+      "tags",
+      "a/b~c",
+      "empty",
+    ]);
+    expect(jsonRows(value, new Set())).toHaveLength(1);
+  });
+
+  test("says what each line is, and how much is in it", () => {
+    const rows = jsonRows(value, new Set([""]));
+    expect(rows.map((row) => previewOf(row, 20))).toEqual([
+      "{ 4 members }",
+      '"Ada"',
+      "[ 2 items ]",
+      "{ 1 member }",
+      "{ 0 members }",
+    ]);
+    expect(previewOf(jsonRows("x".repeat(50), new Set())[0]!, 10)).toBe(`"${"x".repeat(9)}…`);
+  });
+
+  test("survives values that are deeper than calls can be, and large ones", () => {
+    let deep: unknown = 1;
+    for (let level = 0; level < 20_000; level++) deep = [deep];
+    expect(jsonRows(deep, new Set([""]))).toHaveLength(2);
+    const large = Array.from({ length: 50_000 }, (_one, index) => index);
+    expect(jsonRows(large, new Set([""]))).toHaveLength(50_001);
+  });
+
+  test("opens small parts at first, and leaves large ones closed", () => {
+    const open = pathsOpenAtFirst({ few: [1, 2], many: Array.from({ length: 100 }, () => ({})) });
+    expect(open.has("")).toBe(true);
+    expect(open.has("/few")).toBe(true);
+    expect(open.has("/many")).toBe(false);
+  });
+});

@@ -1,0 +1,24 @@
+import { ERROR_CODES } from "../../shared/errors/codes.ts";
+
+/** Codes that stand in these files are listed or made up there, and reached by nothing. */
+const NO_PROOF =
+  /^(shared\/errors\/codes_test\.ts|tests\/conformance\/fixture\/|tests\/fixtures\/)/;
+const IS_TEST = /^(tests\/.*\.ts|supabase\/tests\/.*\.sql|.*_test\.ts)$/;
+
+/** Whether a file can show that an error code is reached. */
+export function isCodeProof(path: string): boolean {
+  return IS_TEST.test(path) && !NO_PROOF.test(path);
+}
+
+/** The error codes that none of the tests' texts expects, one problem each. */
+export function untestedCodes(
+  tests: Iterable<string>,
+  codes: readonly string[] = Object.keys(ERROR_CODES),
+): string[] {
+  const found = new Set<string>();
+  for (const text of tests) {
+    for (const [word] of text.matchAll(/\b[A-Z][A-Z_]*[A-Z]\b/g)) found.add(word);
+  }
+  return codes.filter((code) => !found.has(code))
+    .map((code) => `${code}: no test expects this error code; add one that reaches it`);
+}

@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { readHttpAnswer } from "./http_answer.ts";
+
+const FROM = { server: "charts", credential: null };
+
+async function answerOf(response: Response) {
+  const answer = await readHttpAnswer(response, FROM);
+  assert.ok(answer.kind === "answered");
+  return answer;
+}
+
+const typed = (body: BodyInit, type: string, status = 200) =>
+  new Response(body, { status, headers: { "content-type": type } });
+
+Deno.test("readHttpAnswer() gives an image as a block, not as text", async () => {
+  const { text, content } = await answerOf(typed(new Uint8Array([1, 2, 3]), "image/png"));
+
+  assert.deepEqual(content, [{ type: "image", data: "AQID", mimeType: "image/png" }]);
+  assert.match(text, /image of type image\/png/);
+});
+
+Deno.test("readHttpAnswer() gives other bytes as a resource that says nothing of the address", async () => {
+  const pdf = typed("%PDF-", "application/pdf; name=a.pdf");
+
+  const { content } = await answerOf(pdf);
+
+  assert.deepEqual(content, [{
+    type: "resource",
+    resource: { uri: "response:body", mimeType: "application/pdf", blob: btoa("%PDF-") },
+  }]);
+});
+
+Deno.test("readHttpAnswer() reads no file that is too large, and none of an error", async () => {
+  const large = await answerOf(typed(new Uint8Array(4_000_000), "image/png"));
+  const failed = await answerOf(typed(new Uint8Array([1]), "image/png", 500));
+
+  assert.match(large.text, /more than \d+ bytes of image\/png, not shown/);
+  assert.deepEqual([large.content, failed.content], [undefined, undefined]);
+  assert.match(failed.text, /HTTP 500 from 'charts': \(a body of type image\/png, not shown\)/);
+});
+
+Deno.test("readHttpAnswer() takes an empty body of any type for no file", async () => {
+  const { text, content } = await answerOf(typed("", "application/octet-stream"));
+
+  assert.deepEqual([text, content], ["", undefined]);
+});

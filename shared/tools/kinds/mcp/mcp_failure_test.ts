@@ -1,0 +1,24 @@
+import assert from "node:assert/strict";
+import { emptyTrace } from "./mcp_fetch.ts";
+import { answerOfFailure, type McpFailure } from "./mcp_failure.ts";
+
+const INVALID_PARAMS = -32602;
+
+function failure(message: string, isRetry: boolean): McpFailure {
+  const error = Object.assign(new Error(message), { code: INVALID_PARAMS });
+  return { server: "files", credential: null, error, trace: emptyTrace(), isRetry };
+}
+
+function errorCodeOf(given: McpFailure): string | undefined {
+  const answer = answerOfFailure(given);
+  return answer.kind === "answered" ? answer.errorCode : answer.kind;
+}
+
+Deno.test("invalid parameters of a call that carries a state mean that the state is refused", () => {
+  assert.equal(errorCodeOf(failure("Unknown state", true)), "TOOL_STATE_INVALID");
+});
+
+Deno.test("invalid parameters of a first call are the arguments', or an unknown tool's", () => {
+  assert.equal(errorCodeOf(failure("path is missing", false)), "TOOL_ARGUMENTS_INVALID");
+  assert.equal(errorCodeOf(failure("Unknown tool: read", false)), "TOOL_NOT_FOUND");
+});

@@ -1,0 +1,85 @@
+import type { ToolCall } from "../agent/planned_call.ts";
+import { isShownType, type ResultFile } from "../agent/result_files.ts";
+import { byteLength } from "../byte_length.ts";
+import { SwarmError } from "../errors/swarm_error.ts";
+import type { AnsweredCall } from "../tool_contracts/tool_call.ts";
+import { readLinkedResources } from "./read_linked_resources.ts";
+import { resultPiece, type ReturnedFile } from "./result_content.ts";
+import { storeArtifact } from "./store_artifact.ts";
+import { artifactPath, type TaskRun } from "./task_run.ts";
+
+/** Of one file; also the most that providers take of an image. */
+const MAX_FILE_BYTES = 5 * 1024 * 1024;
+/** Of one result. */
+const MAX_FILES = 20;
+
+/** A tool's result as its step stores it: text that names each file, and the files' places. */
+export interface KeptContent {
+  readonly text: string;
+  readonly files: readonly ResultFile[];
+}
+
+/**
+ * Stores the images, sounds and resources of a tool's result among the files of the task, each at a
+ * path made from the call, so that a call that is repeated after a worker's death replaces its own
+ * files. What cannot be stored is only named: the tool has run, and its result must not be lost.
+ */
+export async function keepContent(
+  call: ToolCall,
+  { text: answerText, content, isError }: Pick<AnsweredCall, "text" | "content" | "isError">,
+  run: TaskRun,
+): Promise<KeptContent> {
+  if (content.every(({ type }) => type === "text")) return { text: answerText, files: [] };
+  const blocks = isError ? content : await readLinkedResources(content, call, run);
+  const texts: string[] = [];
+  const files: ResultFile[] = [];
+  // One after the other: together they may be large.
+  for (const block of blocks) {
+    const piece = resultPiece(block);
+    if (piece.kind === "text") {
+      texts.push(piece.text);
+      continue;
+    }
+    const kept = await keepFile(piece.file, files.length + 1, call, run);
+    texts.push([...piece.text === null ? [] : [piece.text], kept.note].join("\n"));
+    if (kept.file !== null) files.push(kept.file);
+  }
+  return { text: texts.join("\n"), files };
+}
+
+interface KeptFile {
+  /** Null when it could not be stored. */
+  readonly file: ResultFile | null;
+  /** What the model reads of its place. */
+  readonly note: string;
+}
+
+async function keepFile(
+  { name, body, mediaType, extension }: ReturnedFile,
+  number: number,
+  { intent }: ToolCall,
+  run: TaskRun,
+): Promise<KeptFile> {
+  const bytes = typeof body === "string" ? byteLength(body) : body.byteLength;
+  const what = [name ?? "file", mediaType, `${bytes} bytes`].join(", ");
+  if (bytes > MAX_FILE_BYTES) return notKept(what, `it is larger than ${MAX_FILE_BYTES} bytes`);
+  if (number > MAX_FILES) return notKept(what, `a result keeps ${MAX_FILES} files`);
+  const path = artifactPath(run.context, `_step-${intent.seq}-${number}.${extension}`);
+  const contentType = typeof body === "string" ? `${mediaType}; charset=utf-8` : mediaType;
+  try {
+    await storeArtifact({ path, body, contentType }, run);
+  } catch (error) {
+    if (!(error instanceof SwarmError)) throw error;
+    return notKept(what, error.code);
+  }
+  const isReadable = typeof body === "string" || isShownType(mediaType);
+  const hidden = isReadable ? "" : "; you cannot read it";
+  return {
+    file: { path, media_type: mediaType, bytes },
+    note: `(${what}: stored at ${path}${hidden})`,
+  };
+}
+
+function notKept(what: string, reason: string): KeptFile {
+  return { file: null, note: `(${what}: not stored: ${reason})` };
+}
