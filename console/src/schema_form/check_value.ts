@@ -22,7 +22,7 @@ export function valueProblems(schema: Schema, value: Json): ValueProblem[] {
     const details = errors.filter(({ keyword }) => !SUMMARIES.has(keyword));
     return (details.length > 0 ? details : errors).slice(0, MAX_PROBLEMS).map(
       ({ instanceLocation, error }) => ({
-        path: instanceLocation.replace(/^#/, ""),
+        path: decodeURI(instanceLocation.replace(/^#/, "")),
         message: error,
       }),
     );

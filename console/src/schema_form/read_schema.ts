@@ -168,3 +168,41 @@ export function defaultOf(schema: Schema, root: Schema): Json | undefined {
   const resolved = resolveSchema(schema, root);
   return isObject(resolved) ? resolved.default as Json | undefined : undefined;
 }
+
+/** True when a field of this kind can show the value; any other value is written as JSON. */
+export function isShownBy({ kind }: FieldKind, value: Json): boolean {
+  switch (kind) {
+    case "text":
+      return typeof value === "string";
+    case "number":
+      return typeof value === "number";
+    case "boolean":
+      return typeof value === "boolean";
+    case "null":
+      return value === null;
+    case "array":
+      return Array.isArray(value);
+    case "object":
+      return isObject(value);
+    case "const":
+    case "enum":
+    case "variants":
+    case "json":
+      return true;
+  }
+}
+
+/** What an alternative is called: its title, its constant, the constant that tells it apart. */
+export function variantName(variant: Schema, index: number, root: Schema): string {
+  const title = textOf(variant, root, "title");
+  if (title !== "") return title;
+  const kind = fieldKind(variant, root);
+  if (kind.kind === "const") return JSON.stringify(kind.value);
+  if (kind.kind === "null") return "Nothing (null)";
+  if (kind.kind === "object") {
+    const tag = Object.values(kind.properties).map((one) => fieldKind(one, root))
+      .find((one) => one.kind === "const");
+    if (tag !== undefined) return String(tag.value);
+  }
+  return `${index + 1}: ${kind.kind}`;
+}

@@ -185,6 +185,19 @@ describe("SchemaForm", () => {
     expect(fieldKind({ $ref: "#" }, { $ref: "#" }).kind).toBe("json");
   });
 
+  test("shows what does not fit beside its field, whatever the field is called", () => {
+    const schema: Schema = {
+      type: "object",
+      properties: { "a/b c": { type: "integer", minimum: 5 } },
+      required: ["a/b c"],
+    };
+    const problems = valueProblems(schema, { "a/b c": 1 });
+    const form = mount(SchemaForm, { props: { schema, problems, modelValue: { "a/b c": 1 } } });
+    const field = form.find('[data-path="/a~1b c"]');
+    expect(field.find("input").attributes("aria-invalid")).toBe("true");
+    expect(field.find(".problem").exists()).toBe(true);
+  });
+
   test("keeps what it cannot say while other fields change", async () => {
     const schema: Schema = { type: "object", properties: { name: { type: "string" } } };
     const { form, value } = openForm(schema, { name: "a", extra: { deep: [1, { x: null }] } });
