@@ -64,7 +64,7 @@ create policy "users read the agents that they may use" on public.agents
     )
   );
 comment on policy "users read the agents that they may use" on public.agents is
-  'Whoever may create tasks chooses an agent. What it is told is not granted.';
+  'Every user who may create tasks can choose an agent. Its prompt is not granted.';
 grant select (
   id, name, slug, description, provider_id, model, temperature, max_tokens, output_schema,
   reasoning_effort, provider_tools, must_complete, is_active, audience,
@@ -79,8 +79,10 @@ stable
 set search_path = ''
 as $$
 begin
-  return p_user_id is null
-    or exists (select from public.agents where id = p_agent_id and audience = 'everyone')
+  if p_user_id is null then
+    return true;
+  end if;
+  return exists (select from public.agents where id = p_agent_id and audience = 'everyone')
     or exists (select from public.agent_audience where agent_id = p_agent_id and user_id = p_user_id);
 end;
 $$;

@@ -237,7 +237,7 @@ begin
 end;
 $$;
 comment on function private.begin_again(uuid, bigint, int, jsonb) is
-  'Notes that started steps [seq] run once more by a person''s leave, which is spent by it: should this worker die too, nobody may take the leave again. Raises LEASE_LOST. Called by workers.';
+  'Notes that started steps [seq] run again with an approval, which is used up by it: should this worker die too, the approval cannot be used again. Raises LEASE_LOST. Called by workers.';
 
 create function private.note_progress(p_task public.tasks, p_goes_on boolean)
 returns void

@@ -1,4 +1,4 @@
--- Terminal states: entered once, told to the parent once.
+-- Terminal states: entered once, reported to the parent once.
 --
 -- Lock order everywhere: the job's lock, then the task, then its parent, then the job's totals.
 -- Tasks are locked "for no key update", never "for update": each new event refers to its task, and

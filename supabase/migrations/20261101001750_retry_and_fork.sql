@@ -98,6 +98,27 @@ $$;
 comment on function private.requeue_ended(uuid, text) is
   'Puts an ended task back into the queue, as if it had not ended. The caller holds the job''s lock and says so in the trace.';
 
+create function private.forget_verdicts(p_task_id uuid)
+returns void
+language sql
+set search_path = ''
+as $$
+  with run as (
+    select coalesce(max(seq) filter (where kind = 'user'), 0) as begun_by,
+      coalesce(max(seq) filter (where kind = 'model' and state = 'done' and not coalesce(input ? 'summarizes_through', false)), 0)
+        as last_answer
+    from public.task_steps where task_id = p_task_id
+  )
+  delete from public.task_steps as step
+  using run
+  where step.task_id = p_task_id and step.kind = 'guardrail'
+    -- Once the model has answered, the verdict on the input has been acted on.
+    and step.seq > greatest(run.begun_by, case when step.input ->> 'stage' = 'input' and run.last_answer > run.begun_by
+      then 2147483647 else run.last_answer end);
+$$;
+comment on function private.forget_verdicts(uuid) is
+  'Lets the guardrails of an ended task judge anew what nothing has been done with: they, or what they look up, may have changed. The trace keeps the old verdicts.';
+
 create function private.reopen_task(p_task_id uuid)
 returns text
 language plpgsql
@@ -126,6 +147,7 @@ begin
     and step.task_id = review.task_id
     and step.seq = review.seq
     and step.state = 'started';
+  perform private.forget_verdicts(p_task_id);
   perform private.requeue_ended(p_task_id, 'retried by request');
   perform private.emit_event(p_task_id, v_task.master_task_id, 'task.retried',
     jsonb_build_object('error', v_task.error, 'retry_at', clock_timestamp(), 'reason', 'requested'));
@@ -375,6 +397,18 @@ begin
   end if;
   if p_changes ? 'input' then
     perform private.assert_task_input('fork the task', p_changes -> 'input');
+    -- Nothing checks an input that the model has answered to.
+    if p_from_seq > 1 and (
+      exists (select from public.task_steps where task_id = p_task_id and kind = 'guardrail' and input ->> 'stage' = 'input')
+      or exists (
+        select from public.tasks as task
+        join public.agent_guardrails as guardrail on guardrail.agent_id = task.agent_id
+        where task.id = p_task_id and guardrail.stage = 'input'
+      )
+    ) then
+      perform private.raise_fork_changes_invalid('the input has to pass the guardrails of the agent',
+        'Fork from step 1 to change the input.');
+    end if;
   end if;
   if not private.is_within_limits(p_changes) then
     perform private.raise_fork_changes_invalid('the changes are larger than 1 MiB, 200 levels or 70,000 values', 'Send less.');

@@ -79,7 +79,7 @@ comment on column public.mcp_tools_cache.tool_name is 'As its server calls it, v
 comment on column public.mcp_tools_cache.tool_schema is 'The definition as the server gave it: description, inputSchema, outputSchema, annotations. Arguments are validated against it.';
 comment on column public.mcp_tools_cache.openai_schema is 'The definition as OpenAI''s models are offered it, ready for chat completions.';
 comment on column public.mcp_tools_cache.schema_losses is
-  'What tool_schema says and a provider cannot be told: {openai, anthropic, gemini}, each a list of {path, keyword, action}.';
+  'The parts of tool_schema that cannot be expressed for a provider: {openai, anthropic, gemini}, each a list of {path, keyword, action}.';
 comment on column public.mcp_tools_cache.definition_hash is 'Fingerprint of tool_schema''s name, title, description, schemas and annotations.';
 comment on column public.mcp_tools_cache.is_own is
   'The server gave tool_schema to this connection. False on the connection without a user while it has that from a user''s.';

@@ -601,7 +601,7 @@ as $$
   from public.tasks as task
   cross join jsonb_to_recordset(p_servers) as absent (server text, code text, message text)
   where task.id = report_absent_tools.p_task_id
-    -- Told once a task, not at each of its claims.
+    -- Reported once per task, not at each of its claims.
     and not exists (
       select from public.task_events as event
       where event.task_id = task.id

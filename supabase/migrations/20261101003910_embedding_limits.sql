@@ -15,7 +15,7 @@ create table private.embedding_buckets (
 comment on table private.embedding_buckets is
   'What has been taken of each embedder''s limits. The row is locked while somebody takes.';
 comment on column private.embedding_buckets.day_document_count is 'Part of day_item_count that were no queries.';
-comment on column private.embedding_buckets.paused_until is 'Until when the provider has told us to wait, its quota is used up, or nothing is asked of it since it refuses all.';
+comment on column private.embedding_buckets.paused_until is 'Until when the provider requested a wait, its quota is used up, or nothing is sent to it since it refuses all.';
 comment on column private.embedding_buckets.pause_message is 'What it refuses all with.';
 
 create table private.embedding_grants (
