@@ -3,6 +3,7 @@ import type { BenchResult } from "./bench/bench_result.ts";
 import { benchCancel } from "./bench/cancel.ts";
 import { benchCatalog } from "./bench/catalog.ts";
 import { benchConsole } from "./bench/console.ts";
+import { benchCost } from "./bench/cost.ts";
 import { benchEdge } from "./bench/edge.ts";
 import { benchEnqueue } from "./bench/enqueue.ts";
 import { benchFairness } from "./bench/fairness.ts";
@@ -21,6 +22,7 @@ import { benchQuoth } from "./bench/quoth.ts";
 import { benchQuothSearch } from "./bench/quoth_search.ts";
 import { benchRealtime } from "./bench/realtime.ts";
 import { benchRecovery } from "./bench/recovery.ts";
+import { benchSql } from "./bench/sql.ts";
 import { benchSqlContext } from "./bench/sql_context.ts";
 import { benchSoak } from "./bench/soak.ts";
 import { benchSplitter } from "./bench/splitter.ts";
@@ -36,6 +38,7 @@ const BENCHES: Readonly<
   cancel: benchCancel,
   catalog: benchCatalog,
   console: benchConsole,
+  cost: benchCost,
   edge: benchEdge,
   enqueue: benchEnqueue,
   fairness: benchFairness,
@@ -53,6 +56,7 @@ const BENCHES: Readonly<
   recovery: benchRecovery,
   soak: benchSoak,
   splitter: benchSplitter,
+  sql: benchSql,
   sql_context: benchSqlContext,
   steps: benchSteps,
   throughput: benchThroughput,

@@ -6,6 +6,7 @@ import { VueQueryPlugin } from "@tanstack/vue-query";
 import App from "./app/App.vue";
 import { createQueries } from "./app/queries.ts";
 import { createConsoleRouter } from "./app/router.ts";
+import { reloadAfterRelease } from "./app/reload_after_release.ts";
 import { applyScheme } from "./app/preferences.ts";
 import StartFailure from "./app/StartFailure.vue";
 import { openProject } from "./project/project_client.ts";
@@ -15,6 +16,7 @@ import { watchConnection } from "./project/connection.ts";
 import { watchSession } from "./project/session.ts";
 
 applyScheme();
+reloadAfterRelease();
 takeReturnedFragment();
 try {
   const config = await readProjectConfig();

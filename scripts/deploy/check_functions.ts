@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { checkDeployedSql } from "./check_deployed_sql.ts";
 import type { Deployment } from "./management_api.ts";
 import { startManagementApi } from "./management_api.ts";
 import { moduleGraph, reachedFrom } from "./module_graph.ts";
@@ -7,7 +8,7 @@ import { runSupabaseCli } from "./supabase_cli.ts";
 /**
  * Deploys all functions with the real CLI to a stand-in API and returns what is wrong: a warning,
  * a function that did not arrive, a file that its code needs and that was not sent, or one that
- * was sent and that its code does not need.
+ * was sent and that its code does not need; SQL that what arrived does not judge.
  */
 export async function checkFunctions(
   projectRoot: string,
@@ -32,6 +33,7 @@ export async function checkFunctions(
     for (const name of functionNames) {
       problems.push(...await checkDeployment(projectRoot, name, api.deployments));
     }
+    problems.push(...await checkDeployedSql(api.deployments));
     return problems;
   } finally {
     await api.stop();

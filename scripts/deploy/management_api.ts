@@ -5,6 +5,8 @@ export interface Deployment {
   readonly slug: string;
   /** Paths relative to the project's root. */
   readonly files: readonly string[];
+  /** What was uploaded, by path. */
+  readonly contents: ReadonlyMap<string, Blob>;
 }
 
 /** A stand-in for Supabase's Management API that takes deployments and keeps what it got. */
@@ -40,7 +42,8 @@ export function startManagementApi(): ManagementApi {
           return Response.json({ functions: [] });
         case "POST /functions/deploy": {
           const slug = url.searchParams.get("slug") ?? "";
-          deployments.push({ slug, files: uploadedFiles(await request.formData()) });
+          const contents = uploadedFiles(await request.formData());
+          deployments.push({ slug, files: [...contents.keys()].sort(), contents });
           return Response.json(deployedFunction(slug), { status: 201 });
         }
         case "POST /secrets":
@@ -74,8 +77,10 @@ const PROJECT = {
   database: { host: "db", version: "17", postgres_engine: "17", release_channel: "ga" },
 };
 
-function uploadedFiles(form: FormData): string[] {
-  return form.getAll("file").flatMap((part) => part instanceof File ? [part.name] : []).sort();
+function uploadedFiles(form: FormData): Map<string, Blob> {
+  return new Map(
+    form.getAll("file").flatMap((part) => part instanceof File ? [[part.name, part]] : []),
+  );
 }
 
 function deployedFunction(slug: string) {

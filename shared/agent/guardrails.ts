@@ -39,19 +39,21 @@ export interface GuardrailQuestion {
 export function judge(question: GuardrailQuestion): GuardrailVerdict {
   const { stage, steps, content, messageSeq, afterSeq, firstSeq } = question;
   const guardrails = question.guardrails.filter((guardrail) => guardrail.stage === stage);
-  const made = guardrails.map((_, index) =>
+  // The agent's guardrails may have changed since: another one's verdict does not count.
+  const made = guardrails.map(({ server, tool_name: toolName }, index) =>
     steps.find((step): step is GuardrailStep =>
       step.kind === "guardrail" && step.seq > afterSeq && step.input.stage === stage &&
-      step.input.index === index
+      step.input.index === index && step.input.server === server && step.name === toolName
     )
   );
   const refusal = made.find((step) => step?.state === "failed");
   if (refusal !== undefined) {
     return { kind: "refused", guardrail: refusal.name, reason: refusal.output?.text ?? "" };
   }
+  const freeSeqs = freeNumbers(steps, firstSeq);
   const checks = guardrails.flatMap(({ server, tool_name: toolName }, index): GuardrailCheck[] => {
     if (made[index]?.state === "done") return [];
-    const seq = made[index]?.seq ?? firstSeq + index;
+    const seq = made[index]?.seq ?? freeSeqs.next().value;
     const args = { stage, content };
     const input = { server, stage, index, message_seq: messageSeq, arguments: args };
     const call_id = `guardrail_${seq}`;
@@ -63,17 +65,28 @@ export function judge(question: GuardrailQuestion): GuardrailVerdict {
   return { kind: "allowed", content: replacements.at(-1) ?? content };
 }
 
-/** The task's input (0) or a later message, as allowed by the guardrails. */
+/** The step numbers from `firstSeq` on that no check has taken. */
+function* freeNumbers(steps: readonly Step[], firstSeq: number): Generator<number, never> {
+  const taken = new Set(steps.flatMap(({ kind, seq }) => kind === "guardrail" ? [seq] : []));
+  for (let seq = firstSeq;; seq++) if (!taken.has(seq)) yield seq;
+}
+
+/** Stands in prompts for a message that was refused, or whose check never ended. */
+const REFUSED_MESSAGE = "[A guardrail did not allow this message, so its content is left out.]";
+
+/**
+ * The task's input (0) or a later message, as allowed by the guardrails. What they refused is never
+ * sent to a model, also not when the user continues the task with another message.
+ */
 export function checkedMessage(
   steps: readonly Step[],
   messageSeq: number,
   input: JsonValue,
 ): JsonValue {
-  const replacements = steps.flatMap((step) =>
+  const checks = steps.filter((step): step is GuardrailStep =>
     step.kind === "guardrail" && step.input.stage === "input" &&
-      step.input.message_seq === messageSeq
-      ? step.output?.replacement ?? []
-      : []
+    step.input.message_seq === messageSeq
   );
-  return replacements.at(-1) ?? input;
+  if (checks.some(({ state }) => state === "failed")) return REFUSED_MESSAGE;
+  return checks.flatMap(({ output }) => output?.replacement ?? []).at(-1) ?? input;
 }

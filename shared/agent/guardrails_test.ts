@@ -8,6 +8,7 @@ import {
   stateOf,
   type StateParts,
 } from "./agent_states.ts";
+import { userFilePaths } from "./build_messages.ts";
 import { decide, type Decision } from "./decide.ts";
 import type { GuardrailStep, Step } from "./task_context.ts";
 
@@ -17,16 +18,22 @@ const OUTPUT = { stage: "output", server: "safety", tool_name: "check_output" } 
 function verdict(
   seq: number,
   stage: "input" | "output",
-  parts: { allowed?: boolean; replacement?: JsonValue; index?: number; message?: number } = {},
+  parts: Partial<{
+    allowed: boolean;
+    replacement: JsonValue;
+    index: number;
+    message: number;
+    name: string;
+  }> = {},
 ): GuardrailStep {
   const { allowed = true, replacement, index = 0, message = 0 } = parts;
   return {
     kind: "guardrail",
     seq,
     state: allowed ? "done" : "failed",
-    name: `check_${stage}`,
+    name: parts.name ?? `check_${stage}`,
     call_id: `guardrail_${seq}`,
-    input: { stage, index, message_seq: message },
+    input: { stage, server: "safety", index, message_seq: message },
     output: {
       text: allowed ? "allowed" : "It names a person",
       allowed,
@@ -56,7 +63,11 @@ Deno.test("the input is checked beside the first call, under the numbers after i
 
 Deno.test("a check that was begun is made again under its number, one that ended is not", () => {
   const guardrails = [INPUT, { ...INPUT, tool_name: "check_length" }];
-  const begun: Step = { ...verdict(3, "input", { index: 1 }), state: "started", output: null };
+  const begun: Step = {
+    ...verdict(3, "input", { index: 1, name: "check_length" }),
+    state: "started",
+    output: null,
+  };
 
   const { checks } = decideKind(
     { guardrails, steps: [modelStarted(1), verdict(2, "input"), begun] },
@@ -143,4 +154,66 @@ Deno.test("a replacement of the result has to fit the output schema", () => {
   const { error } = decideKind({ guardrails: [OUTPUT], outputSchema, steps }, "fail");
 
   assert.equal(error.code, "OUTPUT_SCHEMA_MISMATCH");
+});
+
+Deno.test("a verdict of a guardrail that the agent no longer has counts for no other one", () => {
+  const refused = verdict(2, "input", { name: "check_old", allowed: false });
+  const steps = [modelStarted(1), refused];
+
+  const { checks } = decideKind({ guardrails: [INPUT], steps }, "call_model");
+
+  assert.deepEqual(checks.map(({ intent, toolName }) => [intent.seq, toolName]), [
+    [3, "check_input"],
+  ]);
+  const judged = [modelDone(1, [call("read")]), refused, verdict(3, "input")];
+  const { calls } = decideKind({ guardrails: [INPUT], steps: judged }, "run_calls");
+  assert.deepEqual(calls.map(({ intent }) => intent.seq), [4]);
+});
+
+for (
+  const [what, check] of [
+    ["was refused", verdict(2, "input", { allowed: false })],
+    ["was never judged to the end", { ...verdict(2, "input"), state: "failed", output: null }],
+  ] as const
+) {
+  Deno.test(`a message that ${what} is not shown to the model on a later turn`, () => {
+    const steps: Step[] = [
+      check,
+      { kind: "user", seq: 3, state: "done", input: "Go on" },
+      modelStarted(4),
+      verdict(5, "input", { message: 3 }),
+    ];
+
+    const { prompt } = decideKind(
+      { guardrails: [INPUT], steps, input: "The bad one" },
+      "call_model",
+    );
+
+    assert.ok(!JSON.stringify(prompt).includes("The bad one"));
+    assert.match(prompt.messages[0]?.text ?? "", /guardrail did not allow this message/);
+    assert.equal(prompt.messages.at(-1)?.text, "Go on");
+  });
+}
+
+Deno.test("a replaced message stays replaced on later turns, in summaries, and for what files it names", () => {
+  const input = { text: "The bad one", files: ["u/secret.pdf"] };
+  const steps: Step[] = [
+    modelDone(1, [call("read")]),
+    verdict(2, "input", { replacement: "The good one" }),
+    callStep(3, "read", { output: { text: "x".repeat(4_000), execution_id: "e" } }),
+    modelDone(4, [], "Done"),
+    { kind: "user", seq: 5, state: "done", input: "Go on" },
+    modelStarted(6),
+    verdict(7, "input", { message: 5 }),
+  ];
+
+  const parts = { guardrails: [INPUT], steps, input };
+  const { prompt } = decideKind(parts, "call_model");
+  const { prompt: summary } = decideKind({ ...parts, windowTokens: 2_500 }, "summarize");
+
+  for (const shown of [prompt, summary]) {
+    assert.ok(!JSON.stringify(shown).includes("bad one"));
+    assert.ok(JSON.stringify(shown).includes("The good one"));
+  }
+  assert.deepEqual(userFilePaths(input, steps), []);
 });

@@ -62,6 +62,7 @@ const guardrailStep = z.object({
   call_id: z.string(),
   input: z.object({
     stage: guardrailStage,
+    server: z.string(),
     /** Index of the guardrail in its stage, from 0. */
     index: z.int().nonnegative(),
     /** The message that is checked: 0 for the task's input. */

@@ -17,6 +17,8 @@ export interface UserTransaction {
   readonly claims?: JsonObject;
   readonly isReadOnly: boolean;
   readonly statementTimeoutMs: number;
+  /** Further settings of the transaction, by name; those of the caller's rights stay. */
+  readonly settings?: Readonly<Record<string, string>>;
   /** Aborting it cancels the running statement. */
   readonly signal: AbortSignal;
 }
@@ -30,8 +32,15 @@ export interface UserTransaction {
  */
 export async function runAsUser<T>(
   sql: Sql,
-  { userId, tokenClaims, claims: ownClaims = {}, isReadOnly, statementTimeoutMs, signal }:
-    UserTransaction,
+  {
+    userId,
+    tokenClaims,
+    claims: ownClaims = {},
+    settings: ownSettings = {},
+    isReadOnly,
+    statementTimeoutMs,
+    signal,
+  }: UserTransaction,
   work: (sql: TransactionSql) => Promise<T>,
 ): Promise<T> {
   signal.throwIfAborted();
@@ -39,6 +48,7 @@ export async function runAsUser<T>(
   const claims = { ...verified, ...ownClaims, sub: userId, role: "authenticated" };
   const settings = {
     ...NO_SETTINGS,
+    ...ownSettings,
     statement_timeout: String(Math.ceil(statementTimeoutMs)),
     "request.jwt.claims": JSON.stringify(claims),
     role: "authenticated",

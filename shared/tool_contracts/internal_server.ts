@@ -87,6 +87,8 @@ export interface RunAsCallerOptions {
   readonly isReadOnly?: boolean;
   /** @default the rest of the call's own time */
   readonly statementTimeoutMs?: number;
+  /** Further settings of the transaction, by name; never the role or the claims. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 /** A tool's annotations, as defined by the protocol. */

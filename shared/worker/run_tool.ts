@@ -1,9 +1,11 @@
 import { fenceData } from "../agent/fence_data.ts";
+import { checkedMessage } from "../agent/guardrails.ts";
 import type { ToolCall } from "../agent/planned_call.ts";
 import { errorResult, type StepResult } from "../agent/step_result.ts";
 import { stillUnknownResult } from "../agent/unknown_outcome.ts";
 import { definedOnly } from "../defined_only.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
+import type { JsonValue } from "../json.ts";
 import { hasExceededRetries, toolErrorMessage } from "../tools/learning/retry_message.ts";
 import type {
   AnsweredCall,
@@ -132,10 +134,16 @@ function answeredResult(call: ToolCall, answer: AnsweredCall, run: TaskRun): Ste
     error: fenceData(answer.text, `${call.tool.server}/${call.tool.toolName}`),
     errorCode: answer.errorCode,
     attempt: call.attempt,
-    request: textOf(run.context.task.master_input),
+    request: textOf(masterInput(run)),
   };
   const code = hasExceededRetries(failure) ? "EXCEEDED_RETRIES" : answer.errorCode ?? "TOOL_FAILED";
   return errorResult(code, answer.text, { ...trail, advice: toolErrorMessage(failure) });
+}
+
+/** The input of the master task as its guardrails allowed it. */
+function masterInput({ context: { task }, transcript }: TaskRun): JsonValue {
+  if (task.parent_id !== null) return task.master_input;
+  return checkedMessage(transcript.steps, 0, task.master_input);
 }
 
 /** A large result is stored in Storage; the step contains its head. */

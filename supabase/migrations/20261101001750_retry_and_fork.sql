@@ -98,6 +98,27 @@ $$;
 comment on function private.requeue_ended(uuid, text) is
   'Puts an ended task back into the queue, as if it had not ended. The caller holds the job''s lock and says so in the trace.';
 
+create function private.forget_verdicts(p_task_id uuid)
+returns void
+language sql
+set search_path = ''
+as $$
+  with run as (
+    select coalesce(max(seq) filter (where kind = 'user'), 0) as begun_by,
+      coalesce(max(seq) filter (where kind = 'model' and state = 'done' and not coalesce(input ? 'summarizes_through', false)), 0)
+        as last_answer
+    from public.task_steps where task_id = p_task_id
+  )
+  delete from public.task_steps as step
+  using run
+  where step.task_id = p_task_id and step.kind = 'guardrail'
+    -- Once the model has answered, the verdict on the input has been acted on.
+    and step.seq > greatest(run.begun_by, case when step.input ->> 'stage' = 'input' and run.last_answer > run.begun_by
+      then 2147483647 else run.last_answer end);
+$$;
+comment on function private.forget_verdicts(uuid) is
+  'Lets the guardrails of an ended task check again what has not been used yet: they, or the data they use, may have changed. The trace keeps the old verdicts.';
+
 create function private.reopen_task(p_task_id uuid)
 returns text
 language plpgsql
@@ -126,6 +147,7 @@ begin
     and step.task_id = review.task_id
     and step.seq = review.seq
     and step.state = 'started';
+  perform private.forget_verdicts(p_task_id);
   perform private.requeue_ended(p_task_id, 'retried by request');
   perform private.emit_event(p_task_id, v_task.master_task_id, 'task.retried',
     jsonb_build_object('error', v_task.error, 'retry_at', clock_timestamp(), 'reason', 'requested'));
@@ -133,7 +155,7 @@ begin
 end;
 $$;
 comment on function private.reopen_task(uuid) is
-  'Lets an ended task go on from its checkpoint, with new attempts and its wall time anew; what it spent stays spent. Raises TASK_NOT_RETRYABLE.';
+  'Lets an ended task continue from its checkpoint, with new attempts and a new wall time; its usage is kept. Raises TASK_NOT_RETRYABLE.';
 
 create function private.retry_task(p_task_id uuid)
 returns text
@@ -185,7 +207,7 @@ begin
   perform private.assert_not_agent('redrive the dead letter');
   if v_task_id is null then
     raise sqlstate 'PT404' using
-      message = format('Cannot redrive dead letter %s: there is none', coalesce(p_dead_letter_id::text, 'null')),
+      message = format('Cannot redrive dead letter %s: it does not exist', coalesce(p_dead_letter_id::text, 'null')),
       detail = 'DEAD_LETTER_NOT_FOUND',
       hint = 'Read the ids from the view dead_letters.';
   end if;
@@ -298,7 +320,7 @@ begin
 end;
 $$;
 comment on function private.budget_left(public.tasks) is
-  'What a job and its forks have left of the budget that they share, for one more fork: tokens, cost and tasks less what they have spent; steps, depth and wall time count for each job anew. Raises BUDGET_EXCEEDED when a cap is used up.';
+  'What a job and its forks have left of the budget that they share, for one more fork: tokens, cost and tasks less what they have spent; steps, depth and wall time count separately for each job. Raises BUDGET_EXCEEDED when a cap is used up.';
 
 create function private.assert_task_input(p_attempt text, p_input jsonb)
 returns void
@@ -308,7 +330,7 @@ as $$
 begin
   if p_input is null or jsonb_typeof(p_input) not in ('object', 'string') or p_input = '""' then
     raise sqlstate 'PT400' using
-      message = format('Cannot %s: the input is neither an object nor a text that is not empty', p_attempt),
+      message = format('Cannot %s: the input is neither an object nor a non-empty text', p_attempt),
       detail = 'TASK_INPUT_INVALID',
       hint = 'Send the input as an object or as text.';
   end if;
@@ -375,6 +397,18 @@ begin
   end if;
   if p_changes ? 'input' then
     perform private.assert_task_input('fork the task', p_changes -> 'input');
+    -- Nothing checks an input that the model has answered to.
+    if p_from_seq > 1 and (
+      exists (select from public.task_steps where task_id = p_task_id and kind = 'guardrail' and input ->> 'stage' = 'input')
+      or exists (
+        select from public.tasks as task
+        join public.agent_guardrails as guardrail on guardrail.agent_id = task.agent_id
+        where task.id = p_task_id and guardrail.stage = 'input'
+      )
+    ) then
+      perform private.raise_fork_changes_invalid('the input has to pass the guardrails of the agent',
+        'Fork from step 1 to change the input.');
+    end if;
   end if;
   if not private.is_within_limits(p_changes) then
     perform private.raise_fork_changes_invalid('the changes are larger than 1 MiB, 200 levels or 70,000 values', 'Send less.');

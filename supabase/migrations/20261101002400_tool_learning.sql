@@ -190,13 +190,13 @@ begin
     and service.id = renew_shared_definition.p_service_id
     and shared.connection_id = service.id
     and shared.tool_name = own.tool_name
-    -- The newer one counts: users who are told different ones do not take turns.
+    -- The newer one counts: users who get different ones do not take turns.
     and own.last_updated > greatest(shared.last_updated, service.tools_listed_at);
   return found;
 end;
 $$;
 comment on function private.renew_shared_definition(uuid, uuid) is
-  'Gives the connection without a user the definition of a user''s row of the same tool, if that is newer than its own and than what the service was told; true if it was. What was learned with another schema of arguments is forgotten.';
+  'Gives the connection without a user the definition of a user''s row of the same tool, if that is newer than its own and than what the service got; true if it was. What was learned with another schema of arguments is forgotten.';
 grant execute on function private.renew_shared_definition(uuid, uuid) to service_role;
 
 create function private.learn_parameters(

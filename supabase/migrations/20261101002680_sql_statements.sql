@@ -237,9 +237,9 @@ begin
       and client_id = private.request_claims() ->> 'client_id'
   ) then
     raise sqlstate 'PT403' using
-      message = format('Cannot approve statement %s: the client that asks is the one that asked for it', p_confirmation_id),
+      message = format('Cannot approve statement %s: a client cannot approve a statement that it requested itself', p_confirmation_id),
       detail = 'FORBIDDEN',
-      hint = 'The owner approves it in a session of their own, or through another client.';
+      hint = 'Let the owner approve it in their own session, or through another client.';
   end if;
 end;
 $$;
@@ -273,9 +273,9 @@ begin
     and is_approved is distinct from false;
   if not found then
     raise sqlstate 'PT404' using
-      message = format('Cannot decide about statement %s: none of yours waits under this id', p_confirmation_id),
+      message = format('Cannot decide about statement %s: no statement of yours with this id waits for approval', p_confirmation_id),
       detail = 'CONFIRMATION_NOT_FOUND',
-      hint = 'It may have been used, rejected or have expired: sql_confirmations shows your statements.';
+      hint = 'It may have been used or rejected, or it has expired. sql_confirmations lists your statements.';
   end if;
   return case when p_approved then 'approved' else 'rejected' end;
 end;
@@ -293,47 +293,52 @@ as $$
   select private.approve_statement(p_confirmation_id, p_approved);
 $$;
 comment on function public.approve_statement(uuid, boolean) is
-  'Approves or rejects a write of execute_sql that waits for its owner; whoever holds its token can then run it. Returns approved or rejected. For the owner, the owner''s OAuth clients with the scope sql:write, which approve nothing that they asked for themselves, and the service, never for an agent. Raises CONFIRMATION_NOT_FOUND, FORBIDDEN, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+  'Approves or rejects a write of execute_sql that waits for its owner; the holder of its token can then run it. Returns approved or rejected. For the owner, the owner''s OAuth clients with the scope sql:write, which cannot approve their own requests, and the service, never for an agent. Raises CONFIRMATION_NOT_FOUND, FORBIDDEN, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
 grant execute on function public.approve_statement(uuid, boolean) to authenticated;
 grant execute on function public.approve_statement(uuid, boolean) to service_role;
 
 create function private.stand_ins(p_names jsonb)
 returns setof text
-language sql
+language plpgsql
 stable
 set search_path = ''
 as $$
-  with schemas as (
-    select oid, nspname from pg_catalog.pg_namespace where stand_ins.p_names -> 'schemas' ? nspname
-  ),
-  extension_members as (
-    select classid, objid from pg_catalog.pg_depend where deptype = 'e'
-  )
-  select format('function %s.%s', schemas.nspname, proc.proname)
-  from pg_catalog.pg_proc as proc
-  join schemas on schemas.oid = proc.pronamespace
-  where (
-      stand_ins.p_names -> 'functions' ? proc.proname
-      -- row.name calls name(row) where the row has no such column.
-      or stand_ins.p_names -> 'columns' ? proc.proname and proc.pronargs = 1 and exists (
-        select from pg_catalog.pg_type as type
-        where type.oid = proc.proargtypes[0] and (type.typtype = 'c' or type.typname in ('record', 'anyelement'))
+declare
+  v_functions constant name[] := array(select jsonb_array_elements_text(p_names -> 'functions'));
+  v_columns constant name[] := array(select jsonb_array_elements_text(p_names -> 'columns'));
+  v_operators constant name[] := array(select jsonb_array_elements_text(p_names -> 'operators'));
+begin
+  -- By name first: the catalogs have an index on it, and every statement asks.
+  return query
+    select format('function %s.%s', schema.nspname, proc.proname)
+    from pg_catalog.pg_proc as proc
+    join pg_catalog.pg_namespace as schema on schema.oid = proc.pronamespace
+    where proc.proname = any (v_functions || v_columns)
+      and p_names -> 'schemas' ? schema.nspname::text
+      and (
+        proc.proname = any (v_functions)
+        -- row.name calls name(row) where the row has no such column.
+        or proc.pronargs = 1 and exists (
+          select from pg_catalog.pg_type as type
+          where type.oid = proc.proargtypes[0] and (type.typtype = 'c' or type.typname in ('record', 'anyelement'))
+        )
       )
-    )
-    and not stand_ins.p_names -> 'opted_in' ? (schemas.nspname || '.' || proc.proname)
-    and not exists (
-      select from extension_members as member
-      where member.classid = 'pg_catalog.pg_proc'::regclass and member.objid = proc.oid
-    )
-  union
-  select format('operator %s.%s', schemas.nspname, operator.oprname)
-  from pg_catalog.pg_operator as operator
-  join schemas on schemas.oid = operator.oprnamespace
-  where stand_ins.p_names -> 'operators' ? operator.oprname
-    and not exists (
-      select from extension_members as member
-      where member.classid = 'pg_catalog.pg_operator'::regclass and member.objid = operator.oid
-    );
+      and not p_names -> 'opted_in' ? (schema.nspname || '.' || proc.proname)
+      and not exists (
+        select from pg_catalog.pg_depend as member
+        where member.classid = 'pg_catalog.pg_proc'::regclass and member.objid = proc.oid and member.deptype = 'e'
+      )
+    union
+    select format('operator %s.%s', schema.nspname, operator.oprname)
+    from pg_catalog.pg_operator as operator
+    join pg_catalog.pg_namespace as schema on schema.oid = operator.oprnamespace
+    where operator.oprname = any (v_operators)
+      and p_names -> 'schemas' ? schema.nspname::text
+      and not exists (
+        select from pg_catalog.pg_depend as member
+        where member.classid = 'pg_catalog.pg_operator'::regclass and member.objid = operator.oid and member.deptype = 'e'
+      );
+end;
 $$;
 comment on function private.stand_ins(jsonb) is
   'Functions and operators of the project that PostgreSQL could choose for a name that a statement uses, without being opted in: the search path does not keep a better fitting signature from winning. Takes {schemas, functions, operators, columns, opted_in}. Called by the SQL tools as the functions'' own role.';

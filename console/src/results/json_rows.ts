@@ -1,3 +1,5 @@
+import { pointerTo } from "../format/json_pointer.ts";
+
 /** A line of a tree of JSON. */
 export interface JsonRow {
   /** JSON pointer, empty for the whole value; what is open is remembered by it. */
@@ -29,7 +31,7 @@ export function pathsOpenAtFirst(value: unknown): Set<string> {
     if (level > 1 && children.length > OPEN_AT_FIRST) return;
     open.add(path);
     for (const [name, child] of children.slice(0, OPEN_AT_FIRST)) {
-      visit(child, childPath(path, name), level + 1);
+      visit(child, pointerTo(path, name), level + 1);
     }
   }
   visit(value, "", 1);
@@ -58,7 +60,7 @@ export function jsonRows(value: unknown, open: ReadonlySet<string>): JsonRow[] {
       const child = children[index];
       if (child === undefined) continue;
       pending.push({
-        path: childPath(next.path, child[0]),
+        path: pointerTo(next.path, child[0]),
         name: child[0],
         value: child[1],
         level: next.level + 1,
@@ -81,10 +83,6 @@ export function previewOf({ value, kind, childCount }: JsonRow, maxCharacters: n
 function childrenOf(value: unknown): [string, unknown][] | null {
   if (Array.isArray(value)) return value.map((item, index) => [String(index), item]);
   return typeof value === "object" && value !== null ? Object.entries(value) : null;
-}
-
-function childPath(path: string, name: string): string {
-  return `${path}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }
 
 function kindOf(value: unknown): JsonRow["kind"] {

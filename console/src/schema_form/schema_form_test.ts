@@ -1,28 +1,11 @@
 import { mount, type VueWrapper } from "@vue/test-utils";
 import { describe, expect, test } from "vitest";
-import { shallowRef } from "vue";
 import type { Json } from "../../../shared/db/database.types.ts";
 import type { Schema } from "../queries/servers.ts";
 import { valueProblems } from "./check_value.ts";
-import { initialValue } from "./initial_value.ts";
+import { openForm } from "./form_robot.ts";
 import { fieldKind } from "./read_schema.ts";
 import SchemaForm from "./SchemaForm.vue";
-
-function openForm(schema: Schema, start?: Json): { form: VueWrapper; value: () => Json } {
-  const value = shallowRef<Json>(start ?? initialValue(schema, schema) ?? {});
-  const form = mount(SchemaForm, {
-    props: {
-      schema,
-      problems: [],
-      modelValue: value.value,
-      "onUpdate:modelValue": async (next: Json) => {
-        value.value = next;
-        await form.setProps({ modelValue: next });
-      },
-    },
-  });
-  return { form, value: () => value.value };
-}
 
 function inputAt(form: VueWrapper, path: string, selector = ":is(input, textarea, select)") {
   return form.find(`[data-path="${path}"] ${selector}`);
@@ -183,6 +166,19 @@ describe("SchemaForm", () => {
     await inputAt(form, "/next/name").setValue("b");
     expect(value()).toEqual({ name: "a", next: { name: "b" } });
     expect(fieldKind({ $ref: "#" }, { $ref: "#" }).kind).toBe("json");
+  });
+
+  test("shows what does not fit beside its field, whatever the field is called", () => {
+    const schema: Schema = {
+      type: "object",
+      properties: { "a/b c": { type: "integer", minimum: 5 } },
+      required: ["a/b c"],
+    };
+    const problems = valueProblems(schema, { "a/b c": 1 });
+    const form = mount(SchemaForm, { props: { schema, problems, modelValue: { "a/b c": 1 } } });
+    const field = form.find('[data-path="/a~1b c"]');
+    expect(field.find("input").attributes("aria-invalid")).toBe("true");
+    expect(field.find(".problem").exists()).toBe(true);
   });
 
   test("keeps what it cannot say while other fields change", async () => {

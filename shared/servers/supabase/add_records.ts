@@ -15,7 +15,7 @@ import {
   type ToolReply,
 } from "../../tool_contracts/internal_server.ts";
 import { askToConfirm, isConfirmed } from "./confirmation_form.ts";
-import { setGuards } from "./guarded_transaction.ts";
+import { guardSettings } from "./guarded_transaction.ts";
 import { checkReferences, insertRecords, recordsError, tableSql } from "./insert_records.ts";
 import {
   type RecordsAnswer,
@@ -166,10 +166,10 @@ async function dryRun(call: RecordsCall): Promise<RecordsAnswer> {
 async function check(call: RecordsCall): Promise<readonly string[]> {
   const { context, settings, table, known, prepared: { records, problems } } = call;
   const references = call.request.validate_fields
-    ? await context.runAsCaller(async (sql) => {
-      await setGuards(sql, settings);
-      return await checkReferences(sql, table, known.schema, records);
-    })
+    ? await context.runAsCaller(
+      (sql) => checkReferences(sql, table, known.schema, records),
+      { settings: guardSettings(settings) },
+    )
     : { problems: [], warnings: [] };
   const all = [...problems, ...references.problems];
   if (all.length === 0) return references.warnings;
@@ -234,7 +234,6 @@ async function write(call: RecordsCall, token: string): Promise<RecordsAnswer> {
   if (earlier !== null) return earlier;
   await check(call);
   return await context.runAsCaller(async (sql) => {
-    await setGuards(sql, settings);
     const [row] = await sql`
       select private.spend_sql_confirmation(
         ${hashOf(token)}, ${context.caller.clientId ?? ""}, ${treeHash}, ${paramsHash}, ${key}
@@ -249,7 +248,11 @@ async function write(call: RecordsCall, token: string): Promise<RecordsAnswer> {
     };
     await sql`select private.keep_sql_answer(${id}, ${sql.json(answer as unknown as JsonValue)})`;
     return answer;
-  }, { isReadOnly: false, statementTimeoutMs: settings.statement_timeout_ms });
+  }, {
+    isReadOnly: false,
+    statementTimeoutMs: settings.statement_timeout_ms,
+    settings: guardSettings(settings),
+  });
 }
 
 async function earlierAnswer(call: RecordsCall, key: string): Promise<RecordsAnswer | null> {

@@ -35,21 +35,22 @@ export async function runGuarded<T>(
   const { context, request, settings } = call;
   await assertNoStandIns(call);
   const statementTimeoutMs = Math.min(request.timeout, settings.statement_timeout_ms);
-  return await context.runAsCaller(async (sql) => {
-    await setGuards(sql, settings);
-    return await work(sql);
-  }, { isReadOnly, statementTimeoutMs });
+  return await context.runAsCaller(work, {
+    isReadOnly,
+    statementTimeoutMs,
+    settings: guardSettings(settings),
+  });
 }
 
 /** Settings of a transaction that runs a caller's statement. */
-export async function setGuards(
-  sql: TransactionSql,
+export function guardSettings(
   { exposed_schemas }: Pick<SqlSettings, "exposed_schemas">,
-): Promise<void> {
-  await sql`
-    select set_config('search_path', ${searchPath(exposed_schemas)}, true),
-      set_config('standard_conforming_strings', 'on', true),
-      set_config('lock_timeout', ${`${LOCK_TIMEOUT_MS}ms`}, true)`;
+): Readonly<Record<string, string>> {
+  return {
+    search_path: searchPath(exposed_schemas),
+    standard_conforming_strings: "on",
+    lock_timeout: `${LOCK_TIMEOUT_MS}ms`,
+  };
 }
 
 /** Sends one statement; PostgreSQL rejects a text with several. */

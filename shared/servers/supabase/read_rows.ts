@@ -66,11 +66,29 @@ async function toRows(
   };
 }
 
+/** Objects of PostgreSQL itself have smaller OIDs, the same ones in every database. */
+const FIRST_OID_OF_OTHERS = 10_000;
+
+/** Names of PostgreSQL's own types that a read has met. */
+const builtInTypes = new Map<number, string>();
+
 async function typeNames(
   sql: TransactionSql,
   oids: readonly number[],
 ): Promise<ReadonlyMap<number, string>> {
-  if (oids.length === 0) return new Map();
+  const unknown = oids.filter((oid) => !builtInTypes.has(oid));
+  if (unknown.length === 0) return builtInTypes;
+  const read = await readTypeNames(sql, unknown);
+  for (const [oid, name] of read) {
+    if (oid < FIRST_OID_OF_OTHERS) builtInTypes.set(oid, name);
+  }
+  return new Map([...builtInTypes, ...read]);
+}
+
+async function readTypeNames(
+  sql: TransactionSql,
+  oids: readonly number[],
+): Promise<ReadonlyMap<number, string>> {
   const rows = await sql<{ oid: number; name: string }[]>`
     select wanted::int4 as oid, pg_catalog.format_type(wanted::oid, null) as name
     from pg_catalog.jsonb_array_elements_text(${sql.json([...new Set(oids)])}) as wanted`;

@@ -2,7 +2,7 @@ import type { Json } from "../../../../shared/db/database.types.ts";
 import { readJsonText } from "../../format/json_text.ts";
 import type { NewJob } from "../../queries/job_actions.ts";
 
-/** A pair of the form: a name, and its value as text. */
+/** A label of a job: a name, and its value as text. */
 export interface Pair {
   name: string;
   value: string;
@@ -13,7 +13,8 @@ export interface JobDraft {
   agent: string;
   mode: string;
   text: string;
-  pairs: Pair[];
+  /** The input as an object, which the form fills in. */
+  form: { [name: string]: Json };
   json: string;
   priority: string;
   /** Local date and time, or empty for now. */
@@ -35,7 +36,7 @@ export function emptyDraft(): JobDraft {
     agent: "",
     mode: "text",
     text: "",
-    pairs: [{ name: "", value: "" }],
+    form: {},
     json: "{}",
     priority: "normal",
     runAfter: "",
@@ -54,15 +55,21 @@ export function fillInput(draft: JobDraft, input: Json): void {
     draft.text = input;
     return;
   }
-  const entries = typeof input === "object" && input !== null && !Array.isArray(input)
-    ? Object.entries(input)
-    : null;
-  if (entries === null || entries.some(([, value]) => typeof value !== "string")) {
+  if (!isObject(input)) {
     draft.mode = "json";
     return;
   }
   draft.mode = "form";
-  draft.pairs = entries.map(([name, value]) => ({ name, value: String(value) }));
+  // The form replaces what it changes, so that the earlier job keeps what it had.
+  draft.form = input;
+}
+
+/** Puts the labels that a job had into the draft, as far as they are texts. */
+export function fillMetadata(draft: JobDraft, metadata: Json): void {
+  const entries = isObject(metadata) ? Object.entries(metadata) : [];
+  draft.metadata = entries.flatMap(([name, value]) =>
+    typeof value === "string" ? [{ name, value }] : []
+  );
 }
 
 /** The request that the draft stands for. */
@@ -101,12 +108,9 @@ function readInput(draft: JobDraft): InputReading {
     return text === "" ? problem("Write what the agent is to do") : { kind: "value", value: text };
   }
   if (draft.mode === "form") {
-    const named = draft.pairs.filter(({ name }) => name.trim() !== "");
-    const value = Object.fromEntries(named.map(({ name, value }) => [name.trim(), value]));
-    return named.length === 0 ? problem("Give the input at least one field") : {
-      kind: "value",
-      value,
-    };
+    return Object.keys(draft.form).length === 0
+      ? problem("Give the input at least one field")
+      : { kind: "value", value: draft.form };
   }
   const reading = readJsonText(draft.json);
   if (reading.kind === "problem") return reading;
@@ -137,7 +141,7 @@ function readBudget(draft: JobDraft): BudgetReading {
   return { kind: "caps", caps };
 }
 
-function isObject(value: Json): boolean {
+function isObject(value: Json): value is { [name: string]: Json } {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

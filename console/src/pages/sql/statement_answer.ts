@@ -14,6 +14,12 @@ export interface StatementAnswer {
   readonly max_affected_rows?: number;
   readonly expires_at?: string;
   readonly rows?: readonly (readonly Json[])[];
+  /** For `approve_statement()`. */
+  readonly confirmation_id?: string;
+  /** Where an export stands. */
+  readonly file?: { readonly path: string; readonly format: string; readonly size_bytes: number };
+  readonly row_count?: number;
+  readonly is_truncated?: boolean;
   /** The exact arguments that run a write. */
   readonly next_call?: Readonly<Record<string, Json>>;
 }
@@ -22,6 +28,20 @@ export interface StatementAnswer {
 export function statementAnswer({ structuredContent }: ToolResult): StatementAnswer {
   const isObject = typeof structuredContent === "object" && structuredContent !== null;
   return isObject ? structuredContent as StatementAnswer : {};
+}
+
+/** The tables of a statement, separated by commas. */
+export function tableNames({ tables = [] }: StatementAnswer): string {
+  return tables.map((table) => {
+    const { schema, name } = (table ?? {}) as { schema?: Json; name?: Json };
+    return typeof table === "string" ? table : [schema, name].filter(Boolean).join(".");
+  }).join(", ");
+}
+
+/** The highest number of the parameters `$1`, `$2` … of a statement. */
+export function parameterCount(sql: string): number {
+  const numbers = [...sql.matchAll(/\$(\d{1,3})(?![\w$])/g)].map(([, digits]) => Number(digits));
+  return Math.max(0, ...numbers);
 }
 
 /** Tables and columns out of `generate_schema`, for the editor's completion. */

@@ -274,7 +274,7 @@ function userTransaction(
   caller: ToolCaller,
   signal: AbortSignal,
   leftMs: number,
-  { isReadOnly = true, statementTimeoutMs = leftMs }: RunAsCallerOptions,
+  { isReadOnly = true, statementTimeoutMs = leftMs, settings = {} }: RunAsCallerOptions,
 ) {
   const { userId } = caller;
   if (userId === null) {
@@ -289,6 +289,7 @@ function userTransaction(
     ...definedOnly({ tokenClaims: caller.tokenClaims }),
     claims: claimsOfCall(caller),
     isReadOnly,
+    settings,
     signal,
     statementTimeoutMs: Math.min(statementTimeoutMs, leftMs),
   };

@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import type { Json } from "../../../../shared/db/database.types.ts";
+import {
+  attemptsOf,
+  completionsOf,
+  generatedSql,
+  parameterCount,
+  tableNames,
+} from "./statement_answer.ts";
+
+function resultOf(structuredContent: Json, text = "") {
+  return { content: [{ type: "text", text }], structuredContent };
+}
+
+test("generatedSql() takes the field, else the block of code", () => {
+  expect(generatedSql(resultOf({ sql: "select 1" }))).toBe("select 1");
+  expect(generatedSql(resultOf(null, "Here:\n```sql\nselect 2\n```"))).toBe("select 2");
+  expect(generatedSql(resultOf(null, "no statement"))).toBeNull();
+});
+
+test("attemptsOf() finds what was tried, wherever the refusal says it", () => {
+  const attempts = [{ attempt: 1, sql: "selec", error: "syntax error" }];
+  for (
+    const where of [{ attempts }, { error: { attempts } }, { error: { details: { attempts } } }]
+  ) {
+    expect(attemptsOf(resultOf(where))).toEqual([{ sql: "selec", error: "syntax error" }]);
+  }
+  const refused = { content: [], _meta: { attempts: [{ sql: null, error: { code: "X" } }] } };
+  expect(attemptsOf(refused)).toEqual([{ sql: "", error: '{"code":"X"}' }]);
+  expect(attemptsOf(resultOf(null))).toEqual([]);
+});
+
+test("completionsOf() lists tables with their columns", () => {
+  const schema = { tables: [{ name: "tasks", columns: [{ name: "id" }, { name: "status" }] }] };
+  expect(completionsOf(resultOf(schema))).toEqual({ tasks: ["id", "status"] });
+});
+
+test("tableNames() reads names and objects", () => {
+  expect(tableNames({ tables: ["public.tasks", { schema: "shop", name: "orders" }] })).toBe(
+    "public.tasks, shop.orders",
+  );
+});
+
+test("parameterCount() counts parameters, not amounts of money or quoted bodies", () => {
+  expect(parameterCount("select $1, $3 from t where a = $2")).toBe(3);
+  expect(parameterCount("select '5$' || $$body$$")).toBe(0);
+});
