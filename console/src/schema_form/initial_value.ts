@@ -68,10 +68,14 @@ function initialItems(schema: Schema, items: Schema, place: Place): Json {
   return values;
 }
 
-/** What a member or an item that somebody adds begins as: something that can be changed. */
-export function emptyValue(schema: Schema, root: Schema): Json {
+/** An item or a named member is there at once: it begins as something that can be changed. */
+export function emptyValue(schema: Schema, root: Schema, depth = 0): Json {
   const kind = fieldKind(schema, root);
   if (kind.kind === "number") return 0;
   if (kind.kind === "enum") return kind.values[0] ?? null;
+  // A union begins as its first alternative.
+  if (kind.kind === "variants" && depth < MAX_DEPTH) {
+    return emptyValue(kind.variants[0] ?? true, root, depth + 1);
+  }
   return kind.kind === "text" ? "" : null;
 }

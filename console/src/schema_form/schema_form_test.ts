@@ -6,6 +6,7 @@ import { valueProblems } from "./check_value.ts";
 import { openForm } from "./form_robot.ts";
 import SchemaForm from "./SchemaForm.vue";
 import { fieldKind } from "./read_schema.ts";
+import SchemaForm from "./SchemaForm.vue";
 
 function inputAt(form: VueWrapper, path: string, selector = ":is(input, textarea, select)") {
   return form.find(`[data-path="${path}"] ${selector}`);
