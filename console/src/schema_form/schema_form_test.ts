@@ -4,7 +4,6 @@ import type { Json } from "../../../shared/db/database.types.ts";
 import type { Schema } from "../queries/servers.ts";
 import { valueProblems } from "./check_value.ts";
 import { openForm } from "./form_robot.ts";
-import SchemaForm from "./SchemaForm.vue";
 import { fieldKind } from "./read_schema.ts";
 import SchemaForm from "./SchemaForm.vue";
 
