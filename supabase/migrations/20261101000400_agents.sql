@@ -79,8 +79,10 @@ stable
 set search_path = ''
 as $$
 begin
-  return p_user_id is null
-    or exists (select from public.agents where id = p_agent_id and audience = 'everyone')
+  if p_user_id is null then
+    return true;
+  end if;
+  return exists (select from public.agents where id = p_agent_id and audience = 'everyone')
     or exists (select from public.agent_audience where agent_id = p_agent_id and user_id = p_user_id);
 end;
 $$;

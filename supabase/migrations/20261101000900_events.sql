@@ -12,11 +12,7 @@ begin
   if not jsonb_path_exists(p_payload, '$.* ? (@ == null)') then
     return p_payload;
   end if;
-  return (
-    select coalesce(jsonb_object_agg(field.key, field.value), '{}')
-    from jsonb_each(p_payload) as field
-    where field.value <> 'null'
-  );
+  return p_payload - array(select field.key from jsonb_each(p_payload) as field where field.value = 'null');
 end;
 $$;
 comment on function private.without_nulls(jsonb) is
@@ -88,11 +84,17 @@ language plpgsql
 set search_path = ''
 as $$
 declare
-  v_has_task_channels constant boolean := private.are_served('private.task_channels_until');
   v_topics text[];
   v_events text[];
   v_payloads jsonb[];
 begin
+  if not private.are_served('private.task_channels_until') then
+    v_topics := array(
+      select 'supaswarm:master:' || job.id from unnest(p_master_task_ids) with ordinality as job (id, place) order by job.place
+    );
+    perform private.send_messages(v_topics, p_events, p_payloads);
+    return;
+  end if;
   select array_agg(channel.topic order by sent.place, channel.place),
     array_agg(sent.event order by sent.place, channel.place),
     array_agg(sent.payload order by sent.place, channel.place)
@@ -102,7 +104,7 @@ begin
   cross join lateral (
     values (1, 'supaswarm:task:' || sent.task_id), (2, 'supaswarm:master:' || sent.master_task_id)
   ) as channel (place, topic)
-  where channel.place = 2 or (v_has_task_channels and sent.task_id is not null);
+  where channel.place = 2 or sent.task_id is not null;
   perform private.send_messages(v_topics, v_events, v_payloads);
 end;
 $$;

@@ -15,6 +15,10 @@ stable
 set search_path = ''
 as $$
 begin
+  -- Most of the time nobody watches anything.
+  if not exists (select from private.watched_jobs) then
+    return 0;
+  end if;
   return coalesce((
     select greatest(0, extract(epoch from job.watched_until - clock_timestamp()))
     from public.tasks as task

@@ -42,6 +42,7 @@ set jit = off
 set plan_cache_mode = force_generic_plan
 as $$
 declare
+  v_log_line constant text := private.log_line('completed');
   v_ids constant uuid[] := array(
     select task.id
     from public.tasks as task
@@ -58,26 +59,32 @@ declare
     order by task.master_task_id
     for no key update of task
   );
+  v_finished jsonb;
 begin
   if cardinality(v_ids) = 0 then
     return '{}'::jsonb;
   end if;
-  update public.tasks as task
-  set status = 'completed',
-      output = coalesce(finish.output, 'null'),
-      finished_at = clock_timestamp(),
-      lease_expires_at = null,
-      worker_id = null,
-      logs = task.logs || private.log_line('completed')
-  from jsonb_to_recordset(p_finishes) as finish (id uuid, held_epoch bigint, output jsonb)
-  where task.id = any (v_ids) and finish.id = task.id and finish.held_epoch = task.epoch;
-  insert into public.task_events (task_id, master_task_id, type, payload)
-  select task.id, task.master_task_id, 'task.completed',
-    case when task.output = 'null' then '{}' else jsonb_build_object('output', task.output) end
-  from public.tasks as task
-  where task.id = any (v_ids)
-  order by array_position(v_ids, task.id);
-  return (select jsonb_object_agg(task.id, task.epoch) from public.tasks as task where task.id = any (v_ids));
+  with ended as (
+    update public.tasks as task
+    set status = 'completed',
+        output = coalesce(finish.output, 'null'),
+        finished_at = clock_timestamp(),
+        lease_expires_at = null,
+        worker_id = null,
+        logs = task.logs || v_log_line
+    from jsonb_to_recordset(p_finishes) as finish (id uuid, held_epoch bigint, output jsonb)
+    where task.id = any (v_ids) and finish.id = task.id and finish.held_epoch = task.epoch
+    returning task.id, task.master_task_id, task.epoch, task.output
+  ),
+  emitted as (
+    insert into public.task_events (task_id, master_task_id, type, payload)
+    select ended.id, ended.master_task_id, 'task.completed',
+      case when ended.output = 'null' then '{}' else jsonb_build_object('output', ended.output) end
+    from ended
+    order by array_position(v_ids, ended.id)
+  )
+  select jsonb_object_agg(ended.id, ended.epoch) into v_finished from ended;
+  return v_finished;
 end;
 $$;
 comment on function private.finish_undisturbed(jsonb) is
