@@ -3,6 +3,7 @@ import type { BenchResult } from "./bench/bench_result.ts";
 import { benchCancel } from "./bench/cancel.ts";
 import { benchCatalog } from "./bench/catalog.ts";
 import { benchConsole } from "./bench/console.ts";
+import { benchCost } from "./bench/cost.ts";
 import { benchEdge } from "./bench/edge.ts";
 import { benchEnqueue } from "./bench/enqueue.ts";
 import { benchFairness } from "./bench/fairness.ts";
@@ -37,6 +38,7 @@ const BENCHES: Readonly<
   cancel: benchCancel,
   catalog: benchCatalog,
   console: benchConsole,
+  cost: benchCost,
   edge: benchEdge,
   enqueue: benchEnqueue,
   fairness: benchFairness,

@@ -1,4 +1,4 @@
-/** `deno task check`: everything that reading the code can tell. */
+/** `deno task check`: all static checks. */
 import { join } from "node:path";
 import { createTaskRequest } from "../shared/tasks/create_task_request.ts";
 import { executeRequest } from "../shared/execute/execute_request.ts";
@@ -136,7 +136,9 @@ async function textFiles(folders: readonly string[]): Promise<string[]> {
     for await (const { name, isDirectory } of Deno.readDir(join(PROJECT_ROOT, folder))) {
       const path = `${folder}/${name}`;
       if (isDirectory) paths.push(...await textFiles([path]));
-      else if (/\.(md|sql|tsx?|css)$/.test(name) && !WRITTEN_BY_OTHERS.test(path)) paths.push(path);
+      else if (/\.(md|sql|tsx?|vue|html|css)$/.test(name) && !WRITTEN_BY_OTHERS.test(path)) {
+        paths.push(path);
+      }
     }
   }
   return paths;

@@ -8,6 +8,8 @@ export const loadAimock = () => import("npm:@copilotkit/aimock@1.43.0");
 export const loadEsbuild = () => import("npm:esbuild@0.28.2");
 export const loadFastXmlParser = () => import("npm:fast-xml-parser@5.12.1");
 export const loadFflate = () => import("npm:fflate@0.8.2");
+/** A browser's remote control; the browser itself is the machine's own. */
+export const loadPlaywright = () => import("npm:playwright-core@1.65.1");
 export const loadSupabaseJs = () => import("npm:@supabase/supabase-js@2.119.1");
 export const loadYaml = () => import("npm:yaml@2.9.1");
 
@@ -16,6 +18,7 @@ export type {
   Fixture as AimockFixture,
 } from "npm:@copilotkit/aimock@1.43.0";
 
+export type { Browser, Page } from "npm:playwright-core@1.65.1";
 export type { Plugin as EsbuildPlugin } from "npm:esbuild@0.28.2";
 export type { Document as YamlDocument } from "npm:yaml@2.9.1";
 /** What {@linkcode loadYaml} gives. */

@@ -1,4 +1,4 @@
-/** A kind of file that can be told from its first bytes. */
+/** A kind of file that can be identified by its first bytes. */
 export interface FileSignature {
   readonly mediaType: string;
   /** Without a dot. */

@@ -37,7 +37,7 @@ export interface Endpoints {
 
 /**
  * Starts what clients talk to: the gateway, and behind it Realtime and the edge functions. The
- * gateway comes first, since functions are told its address; requests wait for what they need.
+ * gateway comes first, because functions get its address; requests wait for what they need.
  */
 export async function startEndpoints(options: EndpointsOptions): Promise<Endpoints> {
   const { database, keys, stops, onLog, functionSettings: settings } = options;

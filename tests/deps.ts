@@ -16,6 +16,7 @@ export type {
   OAuthTokens,
 } from "npm:@modelcontextprotocol/client@2.4.0";
 export type { Arbitrary } from "npm:fast-check@4.10.2";
+export type { Browser, Page } from "../scripts/deps.ts";
 export { loadSupabaseJs, type RealtimeChannel, type SupabaseClient } from "../scripts/deps.ts";
 
 /** The Model Context Protocol's own conformance suite, a program that Deno runs. */
@@ -52,10 +53,6 @@ export async function resolvePackagesWithSkills(): Promise<readonly string[]> {
   ]
     .map((entry) => fileURLToPath(new URL("skills", entry.replace(/(\/\d[^/]*\/).*$/, "$1"))));
 }
-
-/** A browser's remote control; the browser itself is the machine's own. */
-export const loadPlaywright = () => import("npm:playwright-core@1.65.1");
-export type { Browser, Page } from "npm:playwright-core@1.65.1";
 
 /** The source of axe, which finds breaches of WCAG in a page. */
 export async function loadAxeSource(): Promise<string> {

@@ -92,7 +92,7 @@ export async function benchConsole(db: string): Promise<BenchResult> {
 
 /** Jobs that ended, one in fifty failed, and one job with many steps, whose id is returned. */
 async function fillDatabase(sql: Sql, ownerId: string): Promise<string> {
-  // The embedded Realtime is told of each row by a trigger that no hosted project has.
+  // A trigger notifies the embedded Realtime of each row; hosted projects do not have it.
   await sql`alter table public.tasks disable trigger supaswarm_change_feed`;
   await sql`
     insert into auth.users (id, email, aud, role)

@@ -10,6 +10,8 @@ export interface QueueDatabase extends AsyncDisposable {
   readonly sql: Sql;
   /** Empties what the last measurement left, and lets the planner see it. */
   reset(): Promise<void>;
+  /** After it the server writes each page that changes to the WAL as a whole, once. */
+  checkpoint(): Promise<void>;
 }
 
 /** The agent of every task here. */
@@ -18,9 +20,9 @@ export const AGENT = "bench";
 /**
  * Opens one for benchmarks of the queue itself.
  *
- * The embedded Realtime server is told of each message by NOTIFY, and of each change of a published
- * table by a trigger; a hosted one reads the WAL. Those triggers are off here, since no hosted
- * project has them.
+ * The embedded Realtime server is notified of each message by NOTIFY, and of each change of a
+ * published table by a trigger; a hosted one reads the WAL. Those triggers are disabled here,
+ * because hosted projects do not have them.
  *
  * @param db `native` or a URL of an empty server.
  */
@@ -40,7 +42,7 @@ export async function openQueueDatabase(db: string): Promise<QueueDatabase> {
   };
   try {
     await applyMigrations(database, PROJECT_ROOT);
-    await admin`alter table realtime.messages_default disable trigger user`;
+    await addRealtimePartitions(admin);
     await admin`alter table public.tasks disable trigger supaswarm_change_feed`;
     // Wakes are sent as in production; nobody reads the requests.
     await sql`select private.configure_project_url('http://127.0.0.1:9')`;
@@ -65,6 +67,32 @@ export async function openQueueDatabase(db: string): Promise<QueueDatabase> {
       await admin`truncate realtime.messages, net.http_request_queue`;
       await admin`vacuum analyze`;
     },
+    async checkpoint() {
+      await admin`checkpoint`;
+    },
     [Symbol.asyncDispose]: stop,
   };
+}
+
+/**
+ * The partitions of today and tomorrow, which Realtime makes on a hosted project while clients connect;
+ * the embedded stack has one for all days. Without the trigger that tells its Realtime server.
+ */
+async function addRealtimePartitions(admin: Sql): Promise<void> {
+  await admin.unsafe(`
+    do $$
+    declare
+      v_day date;
+      v_name text;
+    begin
+      foreach v_day in array array[current_date, current_date + 1] loop
+        v_name := 'messages_' || to_char(v_day, 'YYYY_MM_DD');
+        execute format(
+          'create table realtime.%I partition of realtime.messages for values from (%L) to (%L)', v_name, v_day, v_day + 1
+        );
+        execute format('alter table realtime.%I disable trigger user', v_name);
+      end loop;
+      alter table realtime.messages_default disable trigger user;
+    end;
+    $$`);
 }

@@ -32,8 +32,8 @@ ${
 }`;
 
 /**
- * What the SQL context saves a model that believes wrong names until an error or the context tells
- * it the right one: attempts of `generate_sql` without and with what was learned.
+ * What the SQL context saves a model that uses wrong names until an error or the context shows the
+ * right one: attempts of `generate_sql` without and with learned context.
  *
  * @param db `native` or a URL.
  */
@@ -63,7 +63,7 @@ export async function benchSqlContext(db: string): Promise<BenchResult> {
   }
 }
 
-/** The right name once a fix or an error has told it; else the wrong one. */
+/** The right name once a fix or an error contains it; otherwise the wrong one. */
 function answerByBelief({ messages }: ScriptedRequest) {
   const texts = messages.map(({ text }) => text);
   const question = texts[0]?.split("# User Request").at(-1) ?? "";

@@ -1,18 +1,17 @@
-import type { StepIntent } from "../../shared/agent/planned_call.ts";
 import { taskContext } from "../../shared/agent/task_context.ts";
 import type { Sql } from "../../shared/db/sql_client.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { isolateClock } from "../../shared/isolate/clock.ts";
 import { createSqlTaskStore } from "../../shared/worker/sql_task_store.ts";
-import type { ClaimedTask, StepRecord, TaskStore } from "../../shared/worker/task_store.ts";
+import type { ClaimedTask, TaskStore } from "../../shared/worker/task_store.ts";
 import { type BenchResult, judge, median } from "./bench_result.ts";
 import { AGENT, openQueueDatabase } from "./queue_database.ts";
+import { intentOf, RESULT_BYTES, resultOf, usageOfACall } from "./recorded_turns.ts";
 import { mediansOf, runRounds, spreadIn } from "./rounds.ts";
 import { serverVersion } from "./server_version.ts";
 
 const ROUNDS = 5;
 const STEPS = 500;
-const RESULT_BYTES = 4_096;
 /** Numbers of the first and the last checkpoint of each part that is compared. */
 const EARLY = [11, 60] as const;
 const LATE = [451, 500] as const;
@@ -54,20 +53,6 @@ export async function benchSteps(db: string): Promise<BenchResult> {
   });
 }
 
-/** What each model call reports. */
-async function usageOfACall(sql: Sql): Promise<JsonObject> {
-  const [agent] = await sql<{ provider_id: string }[]>`
-    select provider_id from public.agents where slug = ${AGENT}`;
-  return {
-    provider_id: agent?.provider_id ?? null,
-    model: "bench",
-    input_tokens: 1_000,
-    cached_input_tokens: 0,
-    output_tokens: 100,
-    key_source: "none",
-  };
-}
-
 async function takeSteps(sql: Sql, store: TaskStore, usage: JsonObject) {
   await sql`select private.create_task(${AGENT}, '"now"')`;
   const lease = await claimOne(store);
@@ -99,22 +84,4 @@ async function claimOne(store: TaskStore): Promise<ClaimedTask> {
   const [task] = await store.claim("bench", 1);
   if (task === undefined) throw new Error("There is no task to claim");
   return task;
-}
-
-/** Turns of a model call and the one tool call that it asks for. */
-function intentOf(seq: number): StepIntent {
-  return seq % 2 === 1
-    ? { seq, kind: "model", name: "bench", call_id: null, input: null }
-    : { seq, kind: "tool", name: "look", call_id: `call_${seq}`, input: { server: "desk" } };
-}
-
-function resultOf(seq: number, usage: JsonObject): StepRecord {
-  const intent = intentOf(seq);
-  if (intent.kind !== "model") {
-    const output = { text: "x".repeat(RESULT_BYTES), is_error: false };
-    return { ...intent, state: "done", output };
-  }
-  const call = { call_id: `call_${seq + 1}`, name: "look", arguments: {} };
-  const output = { text: "", tool_calls: [call], finish_reason: "tool_calls" };
-  return { ...intent, state: "done", output, usage };
 }

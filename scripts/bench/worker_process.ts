@@ -8,7 +8,7 @@ export const PEER_SYSTEMS = ["graphile", "pgboss", "openworkflow", "dbos"] as co
 
 export type PeerSystem = (typeof PEER_SYSTEMS)[number];
 
-/** What a worker of a benchmark is told. */
+/** The order for a worker of a benchmark. */
 export interface WorkerOrder {
   readonly system: PeerSystem | "supaswarm" | "supaswarm_agent" | "pgmq_poll";
   readonly url: string;
@@ -26,7 +26,7 @@ export interface TaskMoment {
   readonly count: number;
   /** Milliseconds since 1970. */
   readonly at_ms: number;
-  /** Of the newest task that the worker was asked to create. */
+  /** For the newest task that the worker was asked to create. */
   readonly created_at_ms?: number;
 }
 

@@ -1,7 +1,7 @@
 import { writeLine } from "../terminal.ts";
 import type { WorkerOrder } from "./worker_process.ts";
 
-/** What a worker process was told, by its one argument. */
+/** Reads the worker process's order from its only argument. */
 export function readOrder(): WorkerOrder {
   // Written by worker_process.ts alone.
   return JSON.parse(Deno.args[0] ?? "") as WorkerOrder;

@@ -1,27 +1,32 @@
-/**
- * Words that stand for a plainer one. Each was used in this project as a metaphor of its own, which
- * a reader who searches for the standard term does not find.
- */
-const RETIRED_WORDS: Readonly<Record<string, string>> = {
-  bell: "wake-up or notification",
-  door: "endpoint",
-  heed: "respect",
-  patiently: "(leave it out)",
-  shall: "must or should",
-};
-/** Retired in pages; code comments still use it. */
-const RETIRED_IN_PAGES: Readonly<Record<string, string>> = {
-  ...RETIRED_WORDS,
-  told: "say who gets or learns what",
-};
+/** A word that readers do not find when they search for the standard term, and that term. */
+interface RetiredWord {
+  /** Source of a regular expression; a plural `s` also matches. */
+  readonly pattern: string;
+  readonly instead: string;
+}
+
+const RETIRED_WORDS: readonly RetiredWord[] = [
+  { pattern: "bell", instead: "wake-up or notification" },
+  { pattern: "door", instead: "endpoint" },
+  { pattern: "heed", instead: "respect" },
+  { pattern: "patiently", instead: "(omit it)" },
+  { pattern: "(?:a|the) person'+s leave", instead: "an approval" },
+  { pattern: "shall", instead: "must or should" },
+  { pattern: "told", instead: "gets, sees, is notified of, is reported" },
+];
+
+const MATCHERS = RETIRED_WORDS.map(({ pattern, instead }) => ({
+  matcher: new RegExp(`\\b${pattern}s?\\b`, "gi"),
+  instead,
+}));
 
 /** The retired words in a text file, each with its line and what to write instead. */
 export function retiredWords(path: string, text: string): string[] {
-  const words = path.endsWith(".md") ? RETIRED_IN_PAGES : RETIRED_WORDS;
-  const pattern = new RegExp(`\\b(${Object.keys(words).join("|")})s?\\b`, "gi");
   return text.split("\n").flatMap((line, index) =>
-    [...line.matchAll(pattern)].map(([, word = ""]) =>
-      `${path}:${index + 1}: instead of "${word}" write: ${words[word.toLowerCase()]}`
+    MATCHERS.flatMap(({ matcher, instead }) =>
+      [...line.matchAll(matcher)].map(([word]) =>
+        `${path}:${index + 1}: instead of "${word}" write: ${instead}`
+      )
     )
   );
 }

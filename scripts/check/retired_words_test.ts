@@ -7,7 +7,18 @@ Deno.test("retiredWords() names the line and the word to write instead", () => {
 
   assert.deepEqual(retiredWords("a.ts", `one\n// This ${word} and that ${word}s`), [
     `a.ts:2: instead of "${word}" write: endpoint`,
-    `a.ts:2: instead of "${word}" write: endpoint`,
+    `a.ts:2: instead of "${word}s" write: endpoint`,
+  ]);
+});
+
+Deno.test("retiredWords() checks code, SQL and pages alike, and phrases with SQL's quotes", () => {
+  const word = ["to", "ld"].join("");
+  const phrase = ["a person''s", "leave"].join(" ");
+
+  assert.equal(retiredWords("a.ts", `// The worker is ${word} of it.`).length, 1);
+  assert.equal(retiredWords("a.md", `The worker is ${word} of it.`).length, 1);
+  assert.deepEqual(retiredWords("a.sql", `-- by ${phrase}`), [
+    `a.sql:1: instead of "${phrase}" write: an approval`,
   ]);
 });
 

@@ -5,6 +5,8 @@ const CONSOLE_FOLDER = join(PROJECT_ROOT, "console");
 /** Where the built files lie. */
 export const CONSOLE_DIST = join(CONSOLE_FOLDER, "dist");
 
+/** Held while somebody builds: two builds at a time would take each other's files away. */
+const BUILD_LOCK = join(CONSOLE_FOLDER, ".build.lock");
 const SOURCES = ["src", "public", "index.html", "vite.config.ts", "deno.json", "deno.lock"];
 const SHARED_SOURCES = ["shared/db/database.types.ts"];
 
@@ -18,6 +20,13 @@ export async function buildConsole(): Promise<void> {
   if (success) return;
   const output = new TextDecoder().decode(stderr) + new TextDecoder().decode(stdout);
   throw new Error(`Cannot build the console:\n${output.trim()}`);
+}
+
+/** Builds the console unless what is built is up to date, one process at a time. */
+export async function buildStaleConsole(): Promise<void> {
+  using lock = await Deno.open(BUILD_LOCK, { create: true, write: true });
+  await lock.lock(true);
+  if (await isConsoleStale()) await buildConsole();
 }
 
 /** True when nothing is built, or when a source is newer than what is. */

@@ -1,5 +1,5 @@
 import { extname, join, normalize } from "node:path";
-import { buildConsole, CONSOLE_DIST, isConsoleStale } from "./build_console.ts";
+import { buildStaleConsole, CONSOLE_DIST, isConsoleStale } from "./build_console.ts";
 import { CONSOLE_HEADERS, contentSecurityPolicy } from "./content_security_policy.ts";
 
 /** Where the console connects to, and how it is served. */
@@ -91,7 +91,7 @@ function buildOnce(onFailure: (error: Error) => void) {
   async function build(): Promise<void> {
     state = { kind: "building" };
     try {
-      await buildConsole();
+      await buildStaleConsole();
       state = { kind: "built" };
     } catch (error) {
       const failure = error instanceof Error ? error : new Error(String(error));

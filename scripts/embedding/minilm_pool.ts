@@ -77,7 +77,7 @@ export class MinilmPool {
     return [...this.#lanes].filter(({ isBusy }) => isBusy).length;
   }
 
-  /** Ends the processes; whoever waits is told so. */
+  /** Ends the processes; pending requests are rejected. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     const waiting = this.#waiting;

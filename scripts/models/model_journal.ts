@@ -9,7 +9,7 @@ export interface JournalEntry {
   readonly body: string;
 }
 
-/** How many requests are kept unless told otherwise. */
+/** Default number of kept requests. */
 const DEFAULT_CAPACITY = 500;
 
 /** The newest requests of a model server, and how many each agent ever got. */

@@ -27,7 +27,7 @@ interface ChatRequest {
   readonly messages: readonly { readonly role: string; readonly content?: unknown }[];
 }
 
-/** Serves one on 127.0.0.1. Tasks are told apart by a word such as `task-7` in their input. */
+/** Serves one on 127.0.0.1. Tasks are identified by a word such as `task-7` in their input. */
 export function startPacedModel(first: PacedAnswer): PacedModel {
   const calls = new Map<string, number>();
   let playing = first;

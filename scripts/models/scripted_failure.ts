@@ -11,7 +11,7 @@ export type ScriptedFailure =
 /**
  * The fixture that plays a failure for the first request that `isFor` accepts.
  *
- * @param onPlayed Told of that request.
+ * @param onPlayed Called with that request.
  */
 export function createFailureFixture(
   failure: ScriptedFailure,

@@ -9,7 +9,7 @@ const SCRIPTED_PROVIDER = "demo";
 /** The embedder that this machine serves by itself, as its migration names it. */
 const LOCAL_EMBEDDER = "minilm-l6-v2+hash384@1";
 
-/** What the database is told at each start. */
+/** The settings written to the database at each start. */
 export interface ProjectConfiguration {
   readonly dbUrl: string;
   /** Where the project can be reached from outside. */

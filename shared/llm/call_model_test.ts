@@ -312,7 +312,7 @@ Deno.test("a provider's own data goes back to it alone", async () => {
   assert.ok(!sent[1]?.includes("signature"));
 });
 
-Deno.test("an agent without an active provider is told so", async () => {
+Deno.test("an agent without an active provider gets an error that says so", async () => {
   const { ports, queries } = fakePorts(response());
 
   const error = await createModelCaller(ports)(call({ provider: null })).catch((thrown) => thrown);

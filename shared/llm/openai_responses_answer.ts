@@ -170,8 +170,8 @@ export class ResponsesAnswerReader {
     const reasoning = reasoningSchema.safeParse(item);
     if (!reasoning.success) return;
     const { summary, content } = reasoning.data;
-    const told = summary?.length ? summary : content ?? [];
-    this.#answer.addReasoning(told.map(({ text }) => text ?? "").join("\n\n"));
+    const parts = summary?.length ? summary : content ?? [];
+    this.#answer.addReasoning(parts.map(({ text }) => text ?? "").join("\n\n"));
   }
 
   #readOwnTool(item: JsonObject): void {

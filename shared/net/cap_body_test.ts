@@ -16,9 +16,9 @@ for (const header of ["transfer-encoding", "content-encoding"]) {
 }
 
 Deno.test("capBody() stops where nothing is declared, and tells it", async () => {
-  const told: string[] = [];
-  const capped = capBody(new Response("123456"), 5, ({ code }) => told.push(code));
+  const reported: string[] = [];
+  const capped = capBody(new Response("123456"), 5, ({ code }) => reported.push(code));
 
   await assert.rejects(capped.text(), { code: "OUTPUT_TOO_LARGE" });
-  assert.deepEqual(told, ["OUTPUT_TOO_LARGE"]);
+  assert.deepEqual(reported, ["OUTPUT_TOO_LARGE"]);
 });

@@ -22,7 +22,7 @@ export interface UrlPolicy {
  *
  * The connection resolves the name again. If the name points to a private address by then, the
  * connection fails: public names require https, and a private server does not have the certificate.
- * That a connection was tried can still be told by its time; an egress proxy is the remedy where
+ * Its duration can still reveal that a connection was tried; an egress proxy is the remedy where
  * that matters.
  *
  * @throws SwarmError `TOOL_ADDRESS_FORBIDDEN` for a scheme, form or address that is not allowed,

@@ -101,7 +101,7 @@ Deno.test("a null in place of a required argument stays for validation to refuse
   assert.deepEqual(toOriginal({ title: null }), { title: null });
 });
 
-Deno.test("nulls are told apart by the option of a union that the value fits", () => {
+Deno.test("nulls are distinguished by the option of a union that the value matches", () => {
   const definition = convert({
     type: "object",
     properties: {

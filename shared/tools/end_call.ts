@@ -157,10 +157,10 @@ function exceeded(call: EndedCall, failed: AnsweredCall, failures: number): Answ
   const { errorCode, details, text } = failed;
   if (errorCode === "EXCEEDED_RETRIES") return failed;
   const hint = exceededHint(call, failures);
-  const told = `${text}\n\nEXCEEDED_RETRIES: ${hint}`;
+  const textWithHint = `${text}\n\nEXCEEDED_RETRIES: ${hint}`;
   return {
     ...failed,
-    text: told,
+    text: textWithHint,
     content: [...failed.content, textBlock(`EXCEEDED_RETRIES: ${hint}`)],
     errorCode: "EXCEEDED_RETRIES",
     hint,

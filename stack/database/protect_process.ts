@@ -6,7 +6,7 @@
  *
  * Works in the main process and in workers; installing it twice is harmless.
  *
- * @param onSwallowed Told of each swallowed error, for the log.
+ * @param onSwallowed Called with each swallowed error, for the log.
  * @returns A function that takes the protection away.
  */
 export function protectProcess(onSwallowed: (error: Error) => void): () => void {

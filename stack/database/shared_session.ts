@@ -11,7 +11,7 @@ interface RawStreamOptions {
   readonly onRawData: (data: Uint8Array) => void;
 }
 
-/** Who is told what the session does. */
+/** Listeners to the session's activity. */
 export interface SessionHandlers {
   onNotification(notification: Notification): void;
   /** A message has been answered; the session is not stuck. */

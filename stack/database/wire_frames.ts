@@ -11,7 +11,7 @@ export interface Notification {
 /** What a session may do next: nothing open, inside a transaction, inside a failed one. */
 export type TransactionStatus = "idle" | "transaction" | "failed";
 
-/** Who is told about the frames that the splitter recognises. */
+/** Listeners to the frames that the splitter recognizes. */
 export interface FrameHandlers {
   onNotification(notification: Notification): void;
   /** The server has answered everything up to here and waits for the next message. */

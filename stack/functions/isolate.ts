@@ -79,7 +79,7 @@ export class Isolate {
   #missedCode: FunctionFailureCode = "FUNCTION_CRASHED";
   /** Requests sent to the isolate that have no head of an answer yet. */
   #unanswered = 0;
-  /** What the isolate told last of its requests and background tasks; null before its warning. */
+  /** The isolate's last report of its requests and background tasks; null before its warning. */
   #pending: number | null = null;
 
   constructor(options: IsolateOptions) {
@@ -257,7 +257,7 @@ export class Isolate {
     });
   }
 
-  /** Requests and background tasks that end with the isolate; those that it never told count not. */
+  /** Requests and background tasks that end with the isolate; unreported ones are not counted. */
   #lost(): number {
     return Math.max(this.#unanswered, this.#pending ?? 0);
   }

@@ -33,7 +33,7 @@ export type IsolateEvent =
   | { readonly type: "failed"; readonly isolate: number; readonly message: string }
   /** An uncaught error or unhandled rejection has ended it. */
   | { readonly type: "crashed"; readonly isolate: number; readonly message: string }
-  /** So many requests and background tasks are going on, told from the announced unload on. */
+  /** The number of running requests and background tasks, reported after the announced unload. */
   | { readonly type: "pending"; readonly isolate: number; readonly count: number }
   /** Ended as asked, with nothing left to do. */
   | { readonly type: "ended"; readonly isolate: number }

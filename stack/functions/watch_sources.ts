@@ -1,6 +1,9 @@
 import { join } from "node:path";
 
-/** How long the folders must be quiet before a change is told: an editor writes in several steps. */
+/**
+ * How long the folders must be quiet before a change is reported: an editor writes in several
+ * steps.
+ */
 const QUIET_MS = 150;
 
 /** What edge functions are made from, relative to the project. */

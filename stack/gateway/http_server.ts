@@ -21,14 +21,29 @@ export interface GatewayHttpServer {
 export function openHttpServer(port: number): GatewayHttpServer {
   const handler = Promise.withResolvers<(request: Request) => Promise<Response>>();
   const cutOff = new AbortController();
-  const server = serve(port, cutOff.signal, async (request) => (await handler.promise)(request));
+  const active = new Set<Promise<void>>();
+  let isStopping = false;
+
+  async function answer(request: Request, { completed }: Deno.ServeHandlerInfo): Promise<Response> {
+    if (isStopping) return new Response("The server is stopping", { status: 503 });
+    const ended = completed.catch(() => {}).finally(() => active.delete(ended));
+    active.add(ended);
+    return (await handler.promise)(request);
+  }
+
+  const server = serve(port, cutOff.signal, answer);
   return {
     url: `http://${HOST}:${server.addr.port}`,
     handle: handler.resolve,
     stop: async () => {
-      const timer = setTimeout(() => cutOff.abort(), STOP_GRACE_MS);
-      await server.shutdown();
+      isStopping = true;
+      const grace = Promise.withResolvers<void>();
+      const timer = setTimeout(grace.resolve, STOP_GRACE_MS);
+      await Promise.race([Promise.all(active), grace.promise]);
       clearTimeout(timer);
+      // Not `shutdown()`, which waits for open connections and cannot be aborted any more.
+      cutOff.abort();
+      await server.finished;
     },
   };
 }
@@ -36,7 +51,7 @@ export function openHttpServer(port: number): GatewayHttpServer {
 function serve(
   port: number,
   signal: AbortSignal,
-  handler: (request: Request) => Promise<Response>,
+  handler: (request: Request, info: Deno.ServeHandlerInfo) => Promise<Response>,
 ): Deno.HttpServer<Deno.NetAddr> {
   try {
     return Deno.serve({ hostname: HOST, port, signal, onListen: () => {} }, handler);

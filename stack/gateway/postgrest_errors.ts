@@ -39,7 +39,7 @@ const STATUS_BY_CODE: readonly (readonly [prefix: string, status: number])[] = [
  * Gives a database error the HTTP status that PostgREST gives it.
  *
  * The REST service answers 500 and loses code, detail and hint for whole classes of errors (a
- * failed check, a plain `raise`). It does answer as told when a function raises `PGRST` with
+ * failed check, a plain `raise`). It responds as requested when a function raises `PGRST` with
  * status and body as JSON, so such an error is put into that form. Others pass unchanged.
  */
 export function withPostgrestStatus(error: unknown): unknown {

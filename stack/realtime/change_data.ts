@@ -59,7 +59,7 @@ export function changeError(change: TableChange, error: string): JsonObject {
   return { ...outline(change), errors: [error] };
 }
 
-/** Policies cannot be asked about a row that is gone, so under them only its key may be told. */
+/** Policies cannot be evaluated for a deleted row, so with policies only its key may be sent. */
 function tellableOldRecord(table: TableShape, change: TableChange): JsonObject {
   const old = change.oldRecord ?? {};
   if (change.type !== "DELETE" || !table.hasRowSecurity) return old;

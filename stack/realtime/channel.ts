@@ -92,7 +92,7 @@ export class Channel implements Subscriber {
     this.#link.send(data);
   }
 
-  /** Ends the channel; with an event the client is told. */
+  /** Ends the channel; with an event the client is notified. */
   close(event?: "phx_close" | "phx_error"): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -174,7 +174,7 @@ export class Channel implements Subscriber {
 
   async #broadcast(frame: ReceivedFrame): Promise<void> {
     const message = parseBroadcastPush(frame.payload);
-    // Whoever may not send is not told, not even with `ack`: so does the real server.
+    // Unauthorized senders get no reply, not even with `ack`, as on the real server.
     if (message === null || !await this.#access.mayWrite("broadcast")) return;
     const { isAcknowledged, isSelfReceiver } = this.#request;
     if (frame.bytes > MAX_BROADCAST_BYTES) {

@@ -14,7 +14,7 @@ export type PresenceDiff = {
   readonly leaves: PresenceList;
 };
 
-/** Who is present on one topic. Members are told apart by identity, keys may be shared. */
+/** The members present on one topic. Members are distinguished by identity; keys may be shared. */
 export class PresenceState<Member extends object> {
   readonly #entries = new Map<Member, { readonly key: string; readonly meta: PresenceMeta }>();
   readonly #newRef: () => string;

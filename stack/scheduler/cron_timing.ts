@@ -27,7 +27,7 @@ export class CronTimings {
     this.#lateLimitMs = lateLimitMs;
   }
 
-  /** The jobs that are due at `now`, each told once. Jobs that are not given are forgotten. */
+  /** The jobs that are due at `now`, each returned once. Jobs that are not passed are forgotten. */
   takeDue<J extends TimedJob>(jobs: readonly J[], now: number): J[] {
     const before = this.#timings;
     this.#timings = new Map();

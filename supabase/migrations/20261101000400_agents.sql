@@ -1,4 +1,4 @@
--- The registry of agents and who may hand off to whom.
+-- The registry of agents and their allowed handoffs.
 
 create table public.agents (
   id uuid primary key default gen_random_uuid(),
@@ -44,13 +44,13 @@ create table public.agent_audience (
 );
 create index agent_audience_user_id_idx on public.agent_audience (user_id);
 comment on table public.agent_audience is
-  'Who may use the agents whose audience is named. Written by the service role.';
+  'Users who may use the agents whose audience is ''named''. Written by the service role.';
 
 alter table public.agent_audience enable row level security;
 create policy "users see which agents name them" on public.agent_audience
   for select to authenticated using (user_id = (select auth.uid()));
 comment on policy "users see which agents name them" on public.agent_audience is
-  'Their own rows, which the policy of agents reads as them.';
+  'Their own rows; the policy of agents reads them with the user''s rights.';
 grant select on public.agent_audience to authenticated;
 grant select, insert, update, delete on public.agent_audience to service_role;
 
@@ -64,7 +64,7 @@ create policy "users read the agents that they may use" on public.agents
     )
   );
 comment on policy "users read the agents that they may use" on public.agents is
-  'Whoever may create tasks chooses an agent. What it is told is not granted.';
+  'Every user who may create tasks can choose an agent. Its prompt is not granted.';
 grant select (
   id, name, slug, description, provider_id, model, temperature, max_tokens, output_schema,
   reasoning_effort, provider_tools, must_complete, is_active, audience,
@@ -79,8 +79,10 @@ stable
 set search_path = ''
 as $$
 begin
-  return p_user_id is null
-    or exists (select from public.agents where id = p_agent_id and audience = 'everyone')
+  if p_user_id is null then
+    return true;
+  end if;
+  return exists (select from public.agents where id = p_agent_id and audience = 'everyone')
     or exists (select from public.agent_audience where agent_id = p_agent_id and user_id = p_user_id);
 end;
 $$;
@@ -126,6 +128,6 @@ create policy "users read handoffs between agents that they may use" on public.a
     and exists (select from public.agents as taking where taking.id = target_agent_id)
   );
 comment on policy "users read handoffs between agents that they may use" on public.agent_handoffs is
-  'Which agents a job may reach; the policy of agents says who may use them.';
+  'The agents that a job may reach; the policy of agents decides who may use them.';
 grant select on public.agent_handoffs to authenticated;
 grant select, insert, update, delete on public.agent_handoffs to service_role;

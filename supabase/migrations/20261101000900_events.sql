@@ -12,11 +12,7 @@ begin
   if not jsonb_path_exists(p_payload, '$.* ? (@ == null)') then
     return p_payload;
   end if;
-  return (
-    select coalesce(jsonb_object_agg(field.key, field.value), '{}')
-    from jsonb_each(p_payload) as field
-    where field.value <> 'null'
-  );
+  return p_payload - array(select field.key from jsonb_each(p_payload) as field where field.value = 'null');
 end;
 $$;
 comment on function private.without_nulls(jsonb) is
@@ -88,11 +84,17 @@ language plpgsql
 set search_path = ''
 as $$
 declare
-  v_has_task_channels constant boolean := private.are_served('private.task_channels_until');
   v_topics text[];
   v_events text[];
   v_payloads jsonb[];
 begin
+  if not private.are_served('private.task_channels_until') then
+    v_topics := array(
+      select 'supaswarm:master:' || job.id from unnest(p_master_task_ids) with ordinality as job (id, place) order by job.place
+    );
+    perform private.send_messages(v_topics, p_events, p_payloads);
+    return;
+  end if;
   select array_agg(channel.topic order by sent.place, channel.place),
     array_agg(sent.event order by sent.place, channel.place),
     array_agg(sent.payload order by sent.place, channel.place)
@@ -102,7 +104,7 @@ begin
   cross join lateral (
     values (1, 'supaswarm:task:' || sent.task_id), (2, 'supaswarm:master:' || sent.master_task_id)
   ) as channel (place, topic)
-  where channel.place = 2 or (v_has_task_channels and sent.task_id is not null);
+  where channel.place = 2 or sent.task_id is not null;
   perform private.send_messages(v_topics, v_events, v_payloads);
 end;
 $$;
@@ -274,7 +276,7 @@ begin
 end;
 $$;
 comment on function private.expect_channel(text) is
-  'Notes that a client joins the channel, where it is of a kind that is only sent to while somebody is on one.';
+  'Notes that a client joins the channel, if it is of a kind that is only sent to while clients are on one.';
 
 create function private.join_channel(p_topic text)
 returns boolean
@@ -291,7 +293,7 @@ begin
 end;
 $$;
 comment on function private.join_channel(text) is
-  'True when the caller may join the channel. Of a task''s or a user''s own channel it notes that somebody is on one, so that they are sent to. Realtime asks when a client joins, and again with each new token. Definer, since clients have no right to the note.';
+  'True when the caller may join the channel. For the channel of a task or user it records that a client has joined, so that messages are sent to it. Realtime asks when a client joins, and again with each new token. Definer, since clients have no right to the note.';
 grant execute on function private.join_channel(text) to authenticated;
 
 create policy "owners receive the broadcasts of their tasks" on realtime.messages

@@ -18,7 +18,7 @@ alter table private.work_kinds enable row level security;
 
 create function private.create_work_kind(
   p_noun text, p_table regclass, p_function_name text, p_channel text default null, p_also_at_start text default null,
-  p_delivery text default '1'
+  p_delivery text default '1', p_parameter text default null
 )
 returns void
 language plpgsql
@@ -31,9 +31,7 @@ begin
   select name from unnest(array[p_function_name, p_channel]) as name where name is not null;
 
   execute format($template$
-    create function private.start_%1$ss(
-      p_ids uuid[], p_worker_id text, p_lease_seconds int, p_is_ahead boolean default false
-    )
+    create function private.start_%1$ss(p_ids uuid[], p_worker_id text, p_lease_seconds int%5$s)
     returns setof %2$s
     language plpgsql
     set search_path = ''
@@ -52,8 +50,8 @@ begin
         returning work.*;
     end;
     $$;
-    comment on function private.start_%1$ss(uuid[], text, int, boolean) is
-      'Gives a worker the lease of rows, each with a new epoch, and returns them. p_is_ahead: they may wait in the worker for a free slot. The caller has locked them and knows that they may run.';
+    comment on function private.start_%1$ss is
+      'Gives a worker the lease of rows, each with a new epoch, and returns them. The caller has locked them and knows that they may run.';
 
     create function private.hold_%1$s(p_%1$s_id uuid, p_epoch bigint, p_lease_seconds int)
     returns %2$s
@@ -69,7 +67,7 @@ begin
         raise sqlstate 'PT409' using
           message = format('Cannot write to %1$s %%s: epoch %%s does not hold its lease', p_%1$s_id, p_epoch),
           detail = 'LEASE_LOST',
-          hint = 'Drop the %1$s; another worker has it, or it has ended.';
+          hint = 'Stop working on the %1$s: another worker has it, or it has ended.';
       end if;
       -- A renewal rewrites the row and its index entries, so a young lease is left as it is.
       if v_work.lease_expires_at < v_now + make_interval(secs => p_lease_seconds * 5 / 6.0) then
@@ -131,11 +129,11 @@ begin
     $$;
     comment on function private.release_%1$s(uuid, timestamptz) is
       'Ends a lease and lets the row wait, not to be claimed before p_run_after (null: now). The caller holds it.';
-  $template$, p_noun, p_table, coalesce(', ' || p_also_at_start, ''), p_delivery);
+  $template$, p_noun, p_table, coalesce(', ' || p_also_at_start, ''), p_delivery, coalesce(', ' || p_parameter, ''));
 end;
 $create$;
-comment on function private.create_work_kind(text, regclass, text, text, text, text) is
-  'Declares a kind of work and makes its fence: start_<noun>s(), hold_<noun>(), renew_<noun>s() and release_<noun>(). p_channel: where workers of the kind listen. p_also_at_start: assignments that a claim makes in the same statement, in which "work" is the row. p_delivery: by how much a claim raises the row''s deliveries. Called by migrations.';
+comment on function private.create_work_kind(text, regclass, text, text, text, text, text) is
+  'Declares a kind of work and makes its fence: start_<noun>s(), hold_<noun>(), renew_<noun>s() and release_<noun>(). p_channel: where workers of the kind listen. p_also_at_start: assignments that a claim makes in the same statement, in which "work" is the row. p_delivery: by how much a claim raises the row''s deliveries. p_parameter: one more parameter of start_<noun>s(), for these two. Called by migrations.';
 
 create function private.wake_for_due_work()
 returns void

@@ -1,4 +1,34 @@
--- What a worker is told of a task that it has claimed.
+-- The data that a worker gets about a claimed task.
+
+create function private.handoff_targets(p_agent_id uuid, p_user_id uuid)
+returns table (id uuid, slug text, description text)
+language plpgsql
+stable
+set search_path = ''
+set enable_seqscan = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+  v_is_restricted constant boolean := exists (select from public.agent_handoffs where agent_id = p_agent_id);
+begin
+  return query
+    select target.id, target.slug, target.description
+    from public.agents as target
+    where target.is_active
+      and (
+        not v_is_restricted
+        or exists (
+          select from public.agent_handoffs as handoff
+          where handoff.agent_id = p_agent_id and handoff.target_agent_id = target.id
+        )
+      )
+      and private.may_use_agent(target.id, p_user_id);
+end;
+$$;
+comment on function private.handoff_targets(uuid, uuid) is
+  'The agents that an agent may hand off to: active, with the job''s owner in their audience (null: the service), and in its handoff rows where it has any.';
 
 create function private.can_hand_off(p_agent_id uuid, p_target_agent_id uuid, p_user_id uuid)
 returns boolean
@@ -8,22 +38,12 @@ set search_path = ''
 as $$
 begin
   return exists (
-    select from public.agents
-    where id = p_target_agent_id and is_active
-  )
-  and private.may_use_agent(p_target_agent_id, p_user_id)
-  and (
-    not exists (select from public.agent_handoffs where agent_id = p_agent_id)
-    or exists (
-      select from public.agent_handoffs
-      where agent_id = p_agent_id
-        and target_agent_id = p_target_agent_id
-    )
+    select from private.handoff_targets(p_agent_id, p_user_id) as target where target.id = p_target_agent_id
   );
 end;
 $$;
 comment on function private.can_hand_off(uuid, uuid, uuid) is
-  'True when the target is active, its audience has the job''s owner in it (null: the service), and the agent has no handoff rows or one for the target.';
+  'True when an agent may hand off to the target for that owner of the job.';
 
 create function private.checked_input(p_master public.tasks)
 returns jsonb
@@ -105,8 +125,7 @@ begin
           select json_agg(
             json_build_object('slug', target.slug, 'description', target.description) order by target.slug
           )
-          from public.agents as target
-          where private.can_hand_off(agent.id, target.id, working.created_by)
+          from private.handoff_targets(agent.id, working.created_by) as target
         ), '[]') as handoffs
       from (select distinct task.agent_id, task.created_by from unnest(p_tasks) as task) as working
       join public.agents as agent on agent.id = working.agent_id

@@ -9,7 +9,8 @@ select private.create_work_kind(
             logs = work.logs || private.log_line(
               case when work.epoch = 0 then 'started' else 'resumed' end || ' by worker ' || p_worker_id
             )$$,
-  $$case when p_is_ahead and work.ahead_epoch is null then 0 else 1 end$$
+  $$case when p_is_ahead and work.ahead_epoch is null then 0 else 1 end$$,
+  'p_is_ahead boolean'
 );
 
 create function private.heartbeat(p_worker_id text, p_leases jsonb, p_lease_seconds int)

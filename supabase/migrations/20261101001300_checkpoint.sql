@@ -41,7 +41,7 @@ begin
   loop
     if v_step.seq > v_max_steps then
       raise sqlstate 'PT422' using
-        message = format('Cannot go on with task %s: it has taken its %s steps', p_task.id, v_max_steps),
+        message = format('Cannot continue task %s: it has used all of its %s steps', p_task.id, v_max_steps),
         detail = 'STEPS_EXCEEDED',
         hint = 'Create the task with a larger max_steps in its budget, or split the work into subtasks.';
     end if;
@@ -237,7 +237,7 @@ begin
 end;
 $$;
 comment on function private.begin_again(uuid, bigint, int, jsonb) is
-  'Notes that started steps [seq] run once more by a person''s leave, which is spent by it: should this worker die too, nobody may take the leave again. Raises LEASE_LOST. Called by workers.';
+  'Notes that started steps [seq] run again with an approval, which is used up by it: should this worker die too, the approval cannot be used again. Raises LEASE_LOST. Called by workers.';
 
 create function private.note_progress(p_task public.tasks, p_goes_on boolean)
 returns void

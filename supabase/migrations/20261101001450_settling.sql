@@ -42,6 +42,7 @@ set jit = off
 set plan_cache_mode = force_generic_plan
 as $$
 declare
+  v_log_line constant text := private.log_line('completed');
   v_ids constant uuid[] := array(
     select task.id
     from public.tasks as task
@@ -58,30 +59,36 @@ declare
     order by task.master_task_id
     for no key update of task
   );
+  v_finished jsonb;
 begin
   if cardinality(v_ids) = 0 then
     return '{}'::jsonb;
   end if;
-  update public.tasks as task
-  set status = 'completed',
-      output = coalesce(finish.output, 'null'),
-      finished_at = clock_timestamp(),
-      lease_expires_at = null,
-      worker_id = null,
-      logs = task.logs || private.log_line('completed')
-  from jsonb_to_recordset(p_finishes) as finish (id uuid, held_epoch bigint, output jsonb)
-  where task.id = any (v_ids) and finish.id = task.id and finish.held_epoch = task.epoch;
-  insert into public.task_events (task_id, master_task_id, type, payload)
-  select task.id, task.master_task_id, 'task.completed',
-    case when task.output = 'null' then '{}' else jsonb_build_object('output', task.output) end
-  from public.tasks as task
-  where task.id = any (v_ids)
-  order by array_position(v_ids, task.id);
-  return (select jsonb_object_agg(task.id, task.epoch) from public.tasks as task where task.id = any (v_ids));
+  with ended as (
+    update public.tasks as task
+    set status = 'completed',
+        output = coalesce(finish.output, 'null'),
+        finished_at = clock_timestamp(),
+        lease_expires_at = null,
+        worker_id = null,
+        logs = task.logs || v_log_line
+    from jsonb_to_recordset(p_finishes) as finish (id uuid, held_epoch bigint, output jsonb)
+    where task.id = any (v_ids) and finish.id = task.id and finish.held_epoch = task.epoch
+    returning task.id, task.master_task_id, task.epoch, task.output
+  ),
+  emitted as (
+    insert into public.task_events (task_id, master_task_id, type, payload)
+    select ended.id, ended.master_task_id, 'task.completed',
+      case when ended.output = 'null' then '{}' else jsonb_build_object('output', ended.output) end
+    from ended
+    order by array_position(v_ids, ended.id)
+  )
+  select jsonb_object_agg(ended.id, ended.epoch) into v_finished from ended;
+  return v_finished;
 end;
 $$;
 comment on function private.finish_undisturbed(jsonb) is
-  'finish_task() for many at once, with one statement for each part of it: those whose lease holds and with whose end nothing else has to end, be told or be stored. A running task has no open review. Returns the epoch of each that it ended, by id; the others are as they were.';
+  'finish_task() for many at once, with one statement for each part of it: those whose lease holds and with whose end nothing else has to end, be notified or be stored. A running task has no open review. Returns the epoch of each that it ended, by id; the others are as they were.';
 
 create function private.finish_tasks(p_finishes jsonb)
 returns table (task_id uuid, epoch bigint, status text)
@@ -192,7 +199,7 @@ begin
   if p_task.attempts + 1 < coalesce(p_task.max_attempts, 5) then
     return false;
   end if;
-  -- Nobody said how often: a provider that is down gets time to come back.
+  -- Without max_attempts, a provider that is down gets time to recover.
   return p_retry <> 'outage'
     or p_task.max_attempts is not null
     or p_task.failing_since < clock_timestamp() - interval '10 minutes';
@@ -328,4 +335,4 @@ begin
 end;
 $$;
 comment on function private.yield_task(uuid, bigint, jsonb, jsonb, boolean) is
-  'Hands a task back with its checkpoint; false when it was to be cancelled and now is. It is no attempt, and no delivery when a step has ended since the claim; a task that comes back too often without one is buried. The tool steps p_untried [seq] were written and certainly never sent: they are as if they had not begun, so that nobody is asked about them. p_cut_call {seq, input_tokens, output_tokens, is_final} is the model call that was under way, is_final when it had a worker for itself. Without p_has_begun the task waited for a slot of its worker until now, and is as it was before the claim. Raises LEASE_LOST. Called by workers.';
+  'Hands a task back with its checkpoint; false when it was to be cancelled and now is. It is no attempt, and no delivery when a step has ended since the claim; a task that comes back too often without one is buried. The tool steps p_untried [seq] were written and certainly never sent: they count as not started, so that no review is requested for them. p_cut_call {seq, input_tokens, output_tokens, is_final} is the model call that was under way, is_final when it had a worker for itself. Without p_has_begun the task waited for a slot of its worker until now, and is as it was before the claim. Raises LEASE_LOST. Called by workers.';

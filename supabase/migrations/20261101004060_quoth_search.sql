@@ -209,17 +209,17 @@ begin
       from fused
     ),
     -- A document that answers in several places is the likelier one, with each place less so.
-    told as (
+    document_weights as (
       select placed.document_id, ln(1 + sum(placed.own_score)) as weight
       from placed
       where placed.place <= v_telling_chunks
       group by placed.document_id
     )
     select placed.id, placed.document_id, placed.chunk_index,
-      (placed.own_score + p_document_share * coalesce(told.weight, 0)) / (1 + p_document_share * ln(1 + v_telling_chunks)),
+      (placed.own_score + p_document_share * coalesce(document_weights.weight, 0)) / (1 + p_document_share * ln(1 + v_telling_chunks)),
       placed.vector_rank, placed.text_part, placed.text_rank
     from placed
-    left join told on told.document_id = placed.document_id;
+    left join document_weights on document_weights.document_id = placed.document_id;
 end;
 $$;
 comment on function private.scored_chunks(uuid, text, extensions.vector, tsquery[], uuid[], double precision, double precision) is

@@ -142,10 +142,15 @@ as $$
 declare
   v_policy public.model_policies;
 begin
-  update private.model_reservations
-  set amount_micro_usd = coalesce(p_used.cost_micro_usd, amount_micro_usd), is_settled = true
-  where id = p_reservation_id and not is_settled;
-  if found or p_used.key_source <> 'organisation' or not exists (
+  if p_reservation_id is not null then
+    update private.model_reservations
+    set amount_micro_usd = coalesce(p_used.cost_micro_usd, amount_micro_usd), is_settled = true
+    where id = p_reservation_id and not is_settled;
+    if found then
+      return;
+    end if;
+  end if;
+  if p_used.key_source <> 'organisation' or not exists (
     select from public.model_policies
     where provider_id = p_used.provider_id and spending_cap_micro_usd is not null
   ) then

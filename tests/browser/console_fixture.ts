@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { type Browser, loadAxeSource, loadPlaywright, type Page } from "../deps.ts";
-import { buildConsole, isConsoleStale } from "../../scripts/console/build_console.ts";
+import { type Browser, loadAxeSource, loadSupabaseJs, type Page } from "../deps.ts";
+import { buildStaleConsole } from "../../scripts/console/build_console.ts";
+import { launchChromium } from "../../scripts/console/launch_chromium.ts";
 import { serveConsole, type ServedConsole } from "../../scripts/console/serve_console.ts";
+import type { Project } from "../../scripts/demo/user_client.ts";
 import { bootPlatform, type Platform } from "../e2e/platform.ts";
 
-const CHROMIUM = Deno.env.get("CHROMIUM_PATH") ?? "/usr/bin/chromium";
 /** A folder for pictures of the pages; without one none are taken. */
 const SCREENSHOTS = Deno.env.get("CONSOLE_SCREENSHOTS");
 const STEP_LIMIT_MS = 30_000;
@@ -28,6 +29,15 @@ export interface ReaderOptions {
   /** @default 1280 */
   readonly width?: number;
   readonly scheme?: "light" | "dark";
+  readonly reducedMotion?: "reduce" | "no-preference";
+  /** Origins that the page may also ask, and lead to. @default none */
+  readonly origins?: readonly string[];
+}
+
+/** A console that is served, and the project that it shows. */
+export interface ConsoleAddress {
+  readonly consoleUrl: string;
+  readonly project: Project;
 }
 
 /** Somebody with a browser window. */
@@ -35,29 +45,24 @@ export interface Reader extends AsyncDisposable {
   readonly page: Page;
   /** What the page must not do: violations of the policy, dialogs, errors, foreign requests. */
   readonly offences: readonly string[];
-  signUp(name: string): Promise<void>;
+  /** Signs up over the API, and returns the user's id. */
+  signUp(name: string): Promise<string>;
+  signUpByForm(name: string): Promise<void>;
   /** Goes to a path of the console, such as `/jobs`. */
   go(path: string): Promise<void>;
 }
 
 /** Boots all of it. @throws Error that names what to install when there is no Chromium. */
 export async function openConsoleFixture(): Promise<ConsoleFixture> {
-  await assertChromium();
-  if (await isConsoleStale()) await buildConsole();
+  const browser = await launchChromium();
+  await buildStaleConsole();
   const platform = await bootPlatform();
-  const served = serveConsole({
-    port: 0,
-    apiUrl: platform.stack.apiUrl,
-    publishableKey: platform.stack.publishableKey,
-    buildsAtOnce: false,
-    onBuildFailure: (error) => assert.fail(error),
-  });
-  const { chromium } = await loadPlaywright();
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+  const served = serveTestConsole(platform.project);
   return {
     platform,
     console: served,
-    open: (options) => openReader(browser, { platform, served, ...options }),
+    open: (options) =>
+      openReader(browser, { consoleUrl: served.url, project: platform.project, ...options }),
     async [Symbol.asyncDispose]() {
       await browser.close();
       await served.stop();
@@ -66,54 +71,53 @@ export async function openConsoleFixture(): Promise<ConsoleFixture> {
   };
 }
 
-async function assertChromium(): Promise<void> {
-  const isThere = await Deno.stat(CHROMIUM).then(() => true, () => false);
-  assert.ok(
-    isThere,
-    `Cannot run the browser tests: there is no ${CHROMIUM}. Install it with ` +
-      "apt-get install -y --no-install-recommends chromium, or name another one in CHROMIUM_PATH.",
-  );
+/** Serves the console of a project on any free port. */
+export function serveTestConsole(project: Project): ServedConsole {
+  return serveConsole({
+    ...project,
+    port: 0,
+    buildsAtOnce: false,
+    onBuildFailure: (error) => assert.fail(error),
+  });
 }
 
-async function openReader(
+/** Opens a window on a console. */
+export async function openReader(
   browser: Browser,
-  { platform, served, width = 1280, scheme = "light" }: ReaderOptions & {
-    readonly platform: Platform;
-    readonly served: ServedConsole;
-  },
+  { consoleUrl, project, ...options }: ConsoleAddress & ReaderOptions,
 ): Promise<Reader> {
+  const { width = 1280, scheme = "light", reducedMotion = "no-preference", origins = [] } = options;
   const context = await browser.newContext({
     viewport: { width, height: 800 },
     colorScheme: scheme,
+    reducedMotion,
     acceptDownloads: true,
   });
   const offences: string[] = [];
   await context.addInitScript({ content: REPORT_VIOLATIONS });
   const page = await context.newPage();
   page.setDefaultTimeout(STEP_LIMIT_MS);
-  const own = [new URL(served.url).origin, new URL(platform.stack.apiUrl).origin];
-  page.on("console", (message) => {
-    // The network's own words about 4xx answers are what some tests ask for.
-    const isOffence = message.type() === "error" && !message.text().startsWith("Failed to load");
-    if (isOffence) offences.push(message.text());
-  });
-  page.on("pageerror", (error) => offences.push(`error: ${error.message}`));
-  page.on("dialog", (dialog) => {
-    offences.push(`dialog: ${dialog.message()}`);
-    void dialog.dismiss();
-  });
-  page.on("request", (request) => {
-    const { origin, protocol } = new URL(request.url());
-    if (protocol.startsWith("http") && !own.includes(origin)) {
-      offences.push(`foreign request: ${request.url()}`);
-    }
-  });
-  const go = async (path: string) => void await page.goto(`${served.url}/#${path}`);
+  watchPage(page, offences, [
+    new URL(consoleUrl).origin,
+    new URL(project.apiUrl).origin,
+    ...origins,
+  ]);
+  context.on("page", (opened) => offences.push(`window: ${opened.url()}`));
+  const go = async (path: string) => void await page.goto(`${consoleUrl}/#${path}`);
   return {
     page,
     offences,
     go,
     async signUp(name) {
+      const session = await createSession(project, name);
+      await page.goto(`${consoleUrl}/config.json`);
+      await page.evaluate(
+        ([key, value]) => localStorage.setItem(key, value),
+        [sessionKey(project), JSON.stringify(session)] as const,
+      );
+      return session.user.id;
+    },
+    async signUpByForm(name) {
       await go("/jobs");
       await page.getByRole("button", { name: "Create an account" }).click();
       await page.getByLabel("Email").fill(`${name}@example.test`);
@@ -127,12 +131,57 @@ async function openReader(
   };
 }
 
+/** Notes whatever a page must not do, whoever wrote what it shows. */
+function watchPage(page: Page, offences: string[], allowed: readonly string[]): void {
+  const isForeign = (url: string) => {
+    const { origin, protocol } = new URL(url);
+    return protocol.startsWith("http") && !allowed.includes(origin);
+  };
+  page.on("console", (message) => {
+    // The network's own words about 4xx answers are what some tests ask for.
+    const isOffence = message.type() === "error" && !message.text().startsWith("Failed to load");
+    if (isOffence) offences.push(message.text());
+  });
+  page.on("pageerror", (error) => offences.push(`error: ${error.message}`));
+  page.on("dialog", (dialog) => {
+    offences.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on("request", (request) => {
+    if (isForeign(request.url())) offences.push(`foreign request: ${request.url()}`);
+  });
+  page.on("framenavigated", (frame) => {
+    const isOther = frame !== page.mainFrame() || isForeign(frame.url());
+    if (isOther) offences.push(`navigation: ${frame.url()}`);
+  });
+}
+
+async function createSession(project: Project, name: string) {
+  const { createClient } = await loadSupabaseJs();
+  const { auth } = createClient(project.apiUrl, project.publishableKey, {
+    auth: { persistSession: false, autoRefreshToken: false },
+  });
+  const { data, error } = await auth.signUp({
+    email: `${name}@example.test`,
+    password: crypto.randomUUID(),
+  });
+  if (error !== null) throw error;
+  assert.ok(data.session, "signing up gives a session");
+  return data.session;
+}
+
+/** Where supabase-js keeps a project's session in `localStorage`. */
+export function sessionKey({ apiUrl }: Project): string {
+  return `sb-${new URL(apiUrl).hostname.split(".")[0]}-auth-token`;
+}
+
 /** Asserts that the page as it stands breaks no rule of WCAG 2.2 AA that axe can see. */
 export async function assertAccessible(page: Page, what: string): Promise<void> {
   const source = await loadAxeSource();
   // Run through the debugger, which the page's policy does not bind.
   const violations = await page.evaluate(
-    `(async () => { ${source}; const { violations } = await axe.run(document, ` +
+    `(async () => { if (!window.axe) { ${source}; window.axe = axe; } ` +
+      `const { violations } = await window.axe.run(document, ` +
       `{ runOnly: { type: "tag", values: ${JSON.stringify(WCAG)} } }); ` +
       "return violations.map(({ id, nodes }) => id + ': ' + nodes.map((n) => n.html).join(' ')); })()",
   );

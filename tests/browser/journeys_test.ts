@@ -28,7 +28,7 @@ async function untilChip({ page }: Reader, text: string): Promise<void> {
 consoleTest("a new user runs a first job and reads what it thought", async (fixture) => {
   await using reader = await fixture.open();
   const { page } = reader;
-  await reader.signUp("first");
+  await reader.signUpByForm("first");
   await page.getByRole("heading", { name: "No jobs yet" }).waitFor();
   await picture(page, "jobs_empty");
 
@@ -122,68 +122,6 @@ consoleTest(
     assert.deepEqual(stranger.offences, []);
   },
 );
-
-consoleTest(
-  "a tool runs by form and by JSON, is graded, and its call is found again",
-  async (fixture) => {
-    await using reader = await fixture.open();
-    const { page } = reader;
-    await reader.signUp("tooler");
-    await reader.go("/tools?server=swarm&tool=list_tasks");
-    const run = page.getByRole("button", { name: "Run", exact: true });
-    await run.click();
-    await page.locator("[data-result]").getByText("Succeeded").waitFor();
-    await page.getByRole("tab", { name: "JSON" }).first().click();
-    await page.getByLabel("Arguments as JSON").fill('{"limit": "many"}');
-    await run.click();
-    await page.getByRole("alert").getByText("do not match").waitFor();
-    await page.getByLabel("Arguments as JSON").fill('{"limit": 5}');
-    await run.click();
-    await page.getByRole("button", { name: "Good", exact: true }).click();
-    await page.getByText("Thank you").waitFor();
-    await picture(page, "tools");
-    await reader.go("/calls");
-    await page.getByRole("link", { name: "swarm · list_tasks" }).first().click();
-    await page.getByRole("button", { name: "Run again" }).waitFor();
-    assert.deepEqual(reader.offences, []);
-  },
-);
-
-const PAGES = [
-  "/jobs",
-  "/jobs/new",
-  "/reviews",
-  "/tools",
-  "/sql",
-  "/calls",
-  "/usage",
-  "/documents",
-  "/settings",
-];
-
-for (const scheme of ["light", "dark"] as const) {
-  consoleTest(
-    `every page can be read by everybody, ${scheme}, wide and at 360 px`,
-    async (fixture) => {
-      await using reader = await fixture.open({ scheme });
-      const { page } = reader;
-      await reader.signUp(`reader-${scheme}`);
-      for (const width of [1280, 360]) {
-        await page.setViewportSize({ width, height: 780 });
-        for (const path of PAGES) {
-          await reader.go(path);
-          await page.getByRole("heading", { level: 1 }).waitFor();
-          await page.waitForLoadState("networkidle");
-          const what = `${path} at ${width} px, ${scheme}`;
-          await assertFits(page, what);
-          await assertAccessible(page, what);
-          await picture(page, `${path.slice(1).replace("/", "_")}_${width}_${scheme}`);
-        }
-      }
-      assert.deepEqual(reader.offences, []);
-    },
-  );
-}
 
 consoleTest("what models and users write stays text", async (fixture) => {
   const hostile = '<img src="https://evil.example/a.png" onerror="alert(1)">' +

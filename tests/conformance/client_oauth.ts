@@ -6,7 +6,7 @@ import {
   type OAuthTokens,
 } from "../deps.ts";
 
-/** Whom the suite's authorization server is told that we are. */
+/** The client metadata that the suite's authorization server gets. */
 export interface OAuthIdentity {
   readonly serverUrl: string;
   /** Only where the suite registered us beforehand. */

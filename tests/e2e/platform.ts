@@ -8,7 +8,7 @@ export interface Platform extends AsyncDisposable {
   readonly stack: LocalPlatform;
   /** As role `postgres`. */
   readonly sql: Sql;
-  /** What clients are told. */
+  /** The values for clients. */
   readonly project: Project;
   /** Everything that was logged, as JSON. */
   readonly logLines: readonly string[];

@@ -73,7 +73,7 @@ Deno.test("an MCP server may go away and come back", async (t) => {
       assert.match(JSON.stringify(end.task.output), /found/);
     });
 
-    await t.step("before it was ever listed: the agent and the trace are told", async () => {
+    await t.step("before it was ever listed: the agent and the trace see it", async () => {
       const fresh = await register(platform, "fresh", server.url);
       await goAway();
       const systems: string[] = [];

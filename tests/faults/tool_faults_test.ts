@@ -48,36 +48,39 @@ Deno.test("a job survives whatever its tools do, and no write is repeated blindl
     assert.equal(silent.seen.length, 1);
   });
 
-  await t.step("a write whose answer is lost runs once more only by a person's leave", async () => {
-    let callCount = 0;
-    const desk = await startMcpServer({
-      intercept: ({ method }, answerCall) => {
-        if (method !== "tools/call" || callCount++ > 0) return undefined;
-        return answerCall().then(brokenAnswer);
-      },
-    });
-    try {
-      const toolId = await addTool(platform.sql, {
-        slug: "desk",
-        type: "mcp_server",
-        config: { mcp_url: desk.url },
+  await t.step(
+    "a write whose answer is lost runs again only with a person's approval",
+    async () => {
+      let callCount = 0;
+      const desk = await startMcpServer({
+        intercept: ({ method }, answerCall) => {
+          if (method !== "tools/call" || callCount++ > 0) return undefined;
+          return answerCall().then(brokenAnswer);
+        },
       });
-      const turns = [call("desk__write_note", { text: "paid" }), completeWithResults] as const;
+      try {
+        const toolId = await addTool(platform.sql, {
+          slug: "desk",
+          type: "mcp_server",
+          config: { mcp_url: desk.url },
+        });
+        const turns = [call("desk__write_note", { text: "paid" }), completeWithResults] as const;
 
-      const taskId = await startJob(platform, { slug: "clerk", toolId, turns });
-      await untilTask(platform.sql, taskId, "needs_human_review");
-      assert.deepEqual(desk.notes, ["paid"]);
-      await answer(platform, taskId, true);
-      const { output } = await untilTask(platform.sql, taskId, "completed");
+        const taskId = await startJob(platform, { slug: "clerk", toolId, turns });
+        await untilTask(platform.sql, taskId, "needs_human_review");
+        assert.deepEqual(desk.notes, ["paid"]);
+        await answer(platform, taskId, true);
+        const { output } = await untilTask(platform.sql, taskId, "completed");
 
-      assert.match(JSON.stringify(output), /written: paid/);
-      assert.deepEqual(desk.notes, ["paid", "paid"]);
-      const pay = (await readSteps(platform.sql, taskId)).filter(({ kind }) => kind === "tool");
-      assert.deepEqual(pay.map(({ state }) => state), ["done"]);
-    } finally {
-      await desk.stop();
-    }
-  });
+        assert.match(JSON.stringify(output), /written: paid/);
+        assert.deepEqual(desk.notes, ["paid", "paid"]);
+        const pay = (await readSteps(platform.sql, taskId)).filter(({ kind }) => kind === "tool");
+        assert.deepEqual(pay.map(({ state }) => state), ["done"]);
+      } finally {
+        await desk.stop();
+      }
+    },
+  );
 
   await t.step(
     "garbage is asked for again, 5 MB and a flood are results, and the next call is made",

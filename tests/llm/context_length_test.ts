@@ -36,7 +36,7 @@ const REFUSALS: readonly (readonly [ModelApi, unknown])[] = [
 ];
 
 for (const [api, body] of REFUSALS) {
-  Deno.test(`${api}: a prompt longer than the window is told from other refusals: ${JSON.stringify(body).slice(0, 90)}`, async () => {
+  Deno.test(`${api}: a prompt longer than the window is distinguished from other refusals: ${JSON.stringify(body).slice(0, 90)}`, async () => {
     const format = WIRE_FORMATS.find((candidate) => candidate.api === api);
     assert.ok(format);
     const server = startRawServer((connection) =>

@@ -104,7 +104,7 @@ const ANTHROPIC_ANSWERS = {
 };
 
 for (const isStreamed of [false, true]) {
-  Deno.test(`anthropic (${isStreamed ? "streamed" : "whole"}): a paused turn goes on, and its tools are told and replayed`, async () => {
+  Deno.test(`anthropic (${isStreamed ? "streamed" : "whole"}): a paused turn continues, and its tools are reported and replayed`, async () => {
     const answers = isStreamed ? ANTHROPIC_ANSWERS.streamed : ANTHROPIC_ANSWERS.whole;
     const server = play([...answers, anthropicMessage([{ type: "text", text: "ok" }], "end_turn")]);
     const deltas: string[] = [];
@@ -264,7 +264,7 @@ Deno.test("openai: the Responses API says what is cut off, refused or failed", a
   assert.equal(error.code, "MODEL_RATE_LIMITED");
 });
 
-Deno.test("google: searches and programs are told, counted and replayed", async () => {
+Deno.test("google: searches and programs are reported, counted and replayed", async () => {
   const parts = [
     { executableCode: { language: "PYTHON", code: "print(42)" } },
     { codeExecutionResult: { outcome: "OUTCOME_OK", output: "42" } },

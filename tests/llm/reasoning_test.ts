@@ -226,7 +226,7 @@ for (const recorded of RECORDED) {
   for (const isStreamed of [false, true]) {
     const mode = `${recorded.name} (${isStreamed ? "streamed" : "whole"})`;
 
-    Deno.test(`${mode}: reasoning is told apart from the answer and goes back unchanged`, async () => {
+    Deno.test(`${mode}: reasoning is separated from the answer and is sent back unchanged`, async () => {
       const format = formatOf(recorded.api);
       const server = play(recorded, isStreamed);
       const deltas: string[] = [];

@@ -134,11 +134,14 @@ Deno.test("mcp-execute keeps to its contract", async (t) => {
       const reported = answerSchema.parse((await post(failing)).body);
       const unreachable = await post(dead);
 
-      const told = asJsonObject(reported.structuredContent?.error);
-      assert.deepEqual([reported.error_code, told.code], ["EXCEEDED_RETRIES", "EXCEEDED_RETRIES"]);
+      const reportedError = asJsonObject(reported.structuredContent?.error);
+      assert.deepEqual([reported.error_code, reportedError.code], [
+        "EXCEEDED_RETRIES",
+        "EXCEEDED_RETRIES",
+      ]);
       assert.ok((reported.consecutive_failures ?? 0) > 3);
-      assert.equal(told.message, "No ink left");
-      assert.match(String(told.hint), /do not call it again in the same way/);
+      assert.equal(reportedError.message, "No ink left");
+      assert.match(String(reportedError.hint), /do not call it again in the same way/);
       const { code, message, details } = refused(unreachable);
       assert.deepEqual([unreachable.status, code], [422, "EXCEEDED_RETRIES"]);
       assert.match(message, /'dead' is not available now.*mcp_url/);

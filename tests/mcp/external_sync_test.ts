@@ -144,10 +144,10 @@ Deno.test("mcps:sync", async (t) => {
     assert.equal(seen?.headers.get("x-org"), `org ${ORG}`);
     assert.equal(seen?.headers.get("x-region"), "eu");
     assert.deepEqual([...seen?.url.searchParams ?? []], [["version", "2"], ["org", ORG]]);
-    const told = JSON.stringify(outcome) + fixture.logged.join("\n") +
+    const output = JSON.stringify(outcome) + fixture.logged.join("\n") +
       await everythingStored(fixture);
-    assert.match(told, /\[redacted\]/);
-    assert.ok(!told.includes(TOKEN) && !told.includes(ORG));
+    assert.match(output, /\[redacted\]/);
+    assert.ok(!output.includes(TOKEN) && !output.includes(ORG));
   });
 
   await t.step(

@@ -12,7 +12,7 @@ import { connectSdkClient } from "./sdk_client.ts";
 const TOKEN = "tok_c4n4ry_wrapped_0123456789";
 const ENDPOINT = "/functions/v1/mcp-execute";
 
-/** A way to misbehave: what `tools/call` answers, and what callers are then told. */
+/** A misbehavior: the answer of `tools/call`, and what callers then see. */
 interface Misbehaviour {
   readonly slug: string;
   readonly answer: () => Response | Promise<Response>;
@@ -192,7 +192,7 @@ Deno.test("a server of external-mcps.yaml, wrapped", async (t) => {
     }
   });
 
-  await t.step("an error of the tool's own is told in its words, without secrets", async () => {
+  await t.step("the tool's own error is reported in its words, without secrets", async () => {
     const { http, mcp } = await call("notes", "fail", { with: TOKEN });
 
     for (const meta of [asJsonObject(http._meta), asJsonObject(mcp._meta)]) {
@@ -225,10 +225,10 @@ Deno.test("a server of external-mcps.yaml, wrapped", async (t) => {
       }
       const toldOverHttp = status === 200 ? answer.http._meta : overHttp.details;
       const toldOverMcp = code === "TOOL_RATE_LIMITED" ? overMcp.details : answer.mcp._meta;
-      for (const told of [asJsonObject(toldOverHttp), asJsonObject(toldOverMcp)]) {
-        assert.equal(told.external_error, true);
-        assert.match(String(told.original_error), original);
-        assert.ok(String(told.original_error).length <= 1_000);
+      for (const reported of [asJsonObject(toldOverHttp), asJsonObject(toldOverMcp)]) {
+        assert.equal(reported.external_error, true);
+        assert.match(String(reported.original_error), original);
+        assert.ok(String(reported.original_error).length <= 1_000);
       }
       assert.ok(!JSON.stringify(answer).includes(TOKEN));
     });

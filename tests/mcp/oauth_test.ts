@@ -33,7 +33,7 @@ Deno.test("users connect their own accounts by OAuth", async (t) => {
     assert.equal(status, 200, JSON.stringify(body));
     return begunSchema.parse(body).authorization_url;
   };
-  /** Goes through it all in the browser, up to what the app is told. */
+  /** Runs the whole flow in the browser, up to the app's response. */
   const authorize = async (who: McpUser, account: string) => {
     const address = await begin(who, { return_to: APP });
     const back = await new ScriptedBrowser().authorize(address, account, stack.apiUrl);
@@ -71,7 +71,7 @@ Deno.test("users connect their own accounts by OAuth", async (t) => {
     return [...rows];
   };
 
-  await t.step("who has not connected is told how", async () => {
+  await t.step("a user without a connection gets instructions", async () => {
     const answer = await sendRequest(project, {
       endpoint: "/functions/v1/mcp-execute",
       body: { server: "diary", tool_name: "whoami", parameters: {} },

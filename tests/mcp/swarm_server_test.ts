@@ -290,7 +290,7 @@ Deno.test("the swarm is driven from an MCP client", async (t) => {
     assert.match(JSON.stringify(await attempt(eve, "create_task", request)), /AGENT_NOT_FOUND/);
   });
 
-  await t.step("a secret key sees all, an unknown agent is told with its code", async () => {
+  await t.step("a secret key sees all, an unknown agent is reported with its code", async () => {
     const { last } = await platform.service({
       path: "/swarm",
       method: "tools/call",

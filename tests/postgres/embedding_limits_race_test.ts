@@ -70,7 +70,7 @@ Deno.test("an embedder's limit holds for all instances together", async (t) => {
     assert.equal(queries.reduce((a, b) => a + b, 0), RESERVED);
   });
 
-  await t.step("who waits as long as told is served", async () => {
+  await t.step("a caller that waits as long as requested is served", async () => {
     const embedder = await addEmbedder(sql, "patient");
     let nowMs = 0;
     let embedded = 0;

@@ -19,7 +19,7 @@ Deno.test("a review has one answer, and the task hears it once", async (t) => {
   const answer = (taskId: string, words: string) =>
     sql`select public.respond_to_review(${taskId}::uuid, true, '{}', ${words})`;
 
-  await t.step("of two answers one wins, the other is told so: 100 rounds", async () => {
+  await t.step("of two answers one wins, the other gets an error: 100 rounds", async () => {
     const rounds = 100;
     const leases = await createRunning(track, rounds);
     await inLanes(8, leases, (lease) => store.requestReview(lease, { seq: 1, ...QUESTION }));

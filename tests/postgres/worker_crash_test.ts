@@ -114,7 +114,7 @@ Deno.test("a job survives the death of its worker at any moment, and answers in 
     }, { intervalMs: 50, what: "the job to end" });
   }
 
-  /** Each step has one result, told once; the journal agrees with what the steps say ran. */
+  /** Each step has one result, reported once; the journal matches the steps. */
   async function assertSteps(taskId: string, { payAgain }: Crash): Promise<void> {
     const steps = await swarm.steps(taskId);
     assert.deepEqual(

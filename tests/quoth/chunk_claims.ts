@@ -4,7 +4,7 @@ import type { Chunk, SplitDocument } from "../../shared/quoth/markdown/split_mar
 
 /**
  * Walks through the source and takes from it what each chunk holds, in order: nothing may be left
- * out, told twice or changed, and each chunk must name the lines that it was taken from. Only a
+ * out, repeated or changed, and each chunk must name the lines that it was taken from. Only a
  * fence's opening and a table's head may stand in a chunk once more, and a fence's end after it.
  *
  * @param bodyStart Where the text after the front matter begins.

@@ -193,7 +193,7 @@ Deno.test("an embedder never reaches an inner address that is not allowed", asyn
   await assert.rejects(embedder.embedQuery("how?", NEVER), { code: "TOOL_ADDRESS_FORBIDDEN" });
 });
 
-Deno.test("Gemini is told the task, the title and the length", async () => {
+Deno.test("Gemini gets the task, the title and the length", async () => {
   const server = startRawServer((connection) =>
     respond(connection, { body: WIRES[0]?.vectors([axis(1), axis(2)]) ?? "" })
   );
@@ -227,7 +227,7 @@ Deno.test("Gemini is told the task, the title and the length", async () => {
   }
 });
 
-Deno.test("Gemini's second generation is told the task in the text", async () => {
+Deno.test("Gemini's second generation gets the task in the text", async () => {
   const server = startRawServer((connection, number) =>
     respond(connection, {
       body: WIRES[0]?.vectors(number === 1 ? [axis(1), axis(2)] : [axis(1)]) ?? "",
@@ -254,7 +254,7 @@ Deno.test("Gemini's second generation is told the task in the text", async () =>
   }
 });
 
-Deno.test("Gemini's two limits are told apart", async () => {
+Deno.test("Gemini's two limits are distinguished", async () => {
   const violation = (quotaId: string) => ({
     error: {
       code: 429,
@@ -302,7 +302,7 @@ Deno.test("an account without credit is no limit that passes", async () => {
   }
 });
 
-Deno.test("what a request used is told as counted, else estimated, where somebody is paid", async () => {
+Deno.test("the usage of a paid request is reported as counted, otherwise as estimated", async () => {
   for (const wire of WIRES) {
     const body = JSON.parse(wire.vectors([axis(1)]));
     const answers = [{ ...body, ...wire.usage(9) }, { ...body, ...wire.usage(-1) }, body, body];

@@ -44,7 +44,7 @@ Deno.test("an embedder of the database keeps to its limits", async (t) => {
     });
 
     await t.step("lets every instance wait when the provider says so", async () => {
-      await using world = await addEmbedder(sql, { name: "told" }, tooEarly);
+      await using world = await addEmbedder(sql, { name: "rate-limited" }, tooEarly);
 
       const part = await world.metered.embedPart(documents(2), NEVER);
       const again = await world.metered.embedPart(documents(2), NEVER);

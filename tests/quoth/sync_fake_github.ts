@@ -23,7 +23,7 @@ export class FakeGitHub implements AsyncDisposable {
   readonly requests = { ref: 0, trees: 0, blobs: 0 };
   /** Trees with more entries than this are cut short, as GitHub does at 100,000. */
   maxTreeEntries = Infinity;
-  /** Whoever comes without it is told that there is nothing, as for a private repository. */
+  /** Requests without it get 404, as for a private repository. */
   token: string | null = null;
   interfere: Interference = () => null;
   readonly #repo: string;

@@ -93,7 +93,7 @@ Deno.test("a repository is followed, found and linked through the endpoints of t
     assert.equal(refused?.code, "FILE_UNREADABLE");
   });
 
-  await t.step("a file that is no document is told from one that is not there", async () => {
+  await t.step("a file that is not a document is distinguished from a missing one", async () => {
     const { notices } = await search("moths");
     const { code, text } = await attempt(ada.send, "quoth_read_doc", {
       filePath: "photo.md",
@@ -102,7 +102,7 @@ Deno.test("a repository is followed, found and linked through the endpoints of t
 
     assert.match(notices.join(" "), /2 files could not be indexed/);
     assert.equal(code, "DOCUMENT_NOT_FOUND");
-    assert.match(text, /the repository has it\. Cannot index the file/);
+    assert.match(text, /in the repository but not indexed\. Cannot index the file/);
   });
 
   await t.step("a push that was never heard of is found by the next search", async () => {
@@ -188,7 +188,7 @@ Deno.test("a repository is followed, found and linked through the endpoints of t
     });
 
     assert.equal(code, "DOCUMENT_NOT_FOUND");
-    assert.match(text, /the repository has it\. Cannot index the file/);
+    assert.match(text, /in the repository but not indexed\. Cannot index the file/);
     assert.doesNotMatch(text, /deleted/);
   });
 
@@ -237,7 +237,7 @@ Deno.test("a repository is followed, found and linked through the endpoints of t
     for (const [mode, notice] of kinds) {
       model.mode = mode;
       const first = await search("owls hoot");
-      // Of what lasts, the second is told without asking the embedder.
+      // A lasting failure is reported the second time without asking the embedder.
       const requests = model.requestCount;
       const second = mode === "quota" || mode === "refused" ? await search("owls hoot") : first;
       assert.equal(model.requestCount, requests);

@@ -158,7 +158,7 @@ Deno.test("documents are searched and read through the endpoints of tools", asyn
     assert.deepEqual(hers.results.map(({ file }) => file), ["plan.md"]);
   });
 
-  await t.step("everybody is told what they may search, and nothing else", async () => {
+  await t.step("a user sees what they may search, and nothing else", async () => {
     const listed = async (send: McpUser["send"]) => {
       const { projects } = await use(send, "quoth_list_projects", {});
       return z.array(z.object({ slug: z.string(), document_count: z.number() })).parse(projects);
@@ -193,7 +193,7 @@ Deno.test("documents are searched and read through the endpoints of tools", asyn
     assert.match(text, /guides\/deploy\.md/);
   });
 
-  await t.step("a section is read by its heading, anchor or path, which is told", async () => {
+  await t.step("a section is read by its heading, anchor or path, which is returned", async () => {
     const canary = ["Deploying", "Canary"];
     const wanted: readonly (readonly [string, string, readonly string[], RegExp])[] = [
       ["guides/deploy.md", "Canary", canary, /^## Canary\n[^#]*few servers[^#]*$/],
@@ -240,32 +240,35 @@ Deno.test("documents are searched and read through the endpoints of tools", asyn
     }
   });
 
-  await t.step("a moved document is read under its old path, a deleted one is told", async () => {
-    await send(platform, "handbook", [
-      { path: "old/name.md", deleted: true },
-      { path: "new/place.md", content: DOCUMENTS["old/name.md"] ?? "" },
-      { path: "gone.md", deleted: true },
-    ]);
-    await waitFor(async () => {
-      const rows = await platform.sql`
+  await t.step(
+    "a moved document is read under its old path, a deleted one is reported",
+    async () => {
+      await send(platform, "handbook", [
+        { path: "old/name.md", deleted: true },
+        { path: "new/place.md", content: DOCUMENTS["old/name.md"] ?? "" },
+        { path: "gone.md", deleted: true },
+      ]);
+      await waitFor(async () => {
+        const rows = await platform.sql`
         select from public.documents
         where project_id = ${project.project_id}::uuid and file_path in ('gone.md', 'old/name.md')`;
-      return rows.length === 0;
-    }, { what: "the deletion", intervalMs: 100 });
+        return rows.length === 0;
+      }, { what: "the deletion", intervalMs: 100 });
 
-    const moved = await read(ada, { filePath: "old/name.md", projectId: "handbook" });
-    const gone = await attempt(ada.send, "quoth_read_doc", {
-      filePath: "gone.md",
-      projectId: "handbook",
-    });
-    const { results } = await search(ada, { query: "submarine surfaces", projectId: "handbook" });
+      const moved = await read(ada, { filePath: "old/name.md", projectId: "handbook" });
+      const gone = await attempt(ada.send, "quoth_read_doc", {
+        filePath: "gone.md",
+        projectId: "handbook",
+      });
+      const { results } = await search(ada, { query: "submarine surfaces", projectId: "handbook" });
 
-    assert.deepEqual([moved.file, moved.moved_from], ["new/place.md", "old/name.md"]);
-    assert.match(String(moved.content), /keeper counts ships/);
-    assert.equal(gone.code, "DOCUMENT_NOT_FOUND");
-    assert.match(gone.text, /was deleted/);
-    assert.ok(results.every(({ file }) => file !== "gone.md"));
-  });
+      assert.deepEqual([moved.file, moved.moved_from], ["new/place.md", "old/name.md"]);
+      assert.match(String(moved.content), /keeper counts ships/);
+      assert.equal(gone.code, "DOCUMENT_NOT_FOUND");
+      assert.match(gone.text, /was deleted/);
+      assert.ok(results.every(({ file }) => file !== "gone.md"));
+    },
+  );
 
   await t.step("an unknown path names the nearest ones", async () => {
     for (const filePath of ["docs/deploy.md", "guides/deploi.md"]) {
@@ -322,7 +325,7 @@ Deno.test("documents are searched and read through the endpoints of tools", asyn
     assert.match(await outputOf(ada), /Rotate `QUOTH_API_TOKEN` each month/);
     const refused = await outputOf(eve);
     assert.doesNotMatch(refused, /QUOTH_API_TOKEN/);
-    assert.match(refused, /you are no member of it/);
+    assert.match(refused, /you are not a member/);
   });
 
   await t.step("a few long pages take no places from the files behind them", async () => {

@@ -48,7 +48,7 @@ Deno.test("everyone reaches what is theirs and nothing else", async (t) => {
 
   for (const relation of relations) {
     const rule = TABLE_RULES[relation.name];
-    if (rule === undefined) continue; // Told above.
+    if (rule === undefined) continue; // Reported above.
     await t.step(`${relation.kind} ${relation.name}`, async () => {
       await assertRowsAreSound(sql, { relation, rule, cast });
       cells += await checkReads({ relation, rule, cast, sql });

@@ -78,7 +78,7 @@ Deno.test("no secret is stored, logged, broadcast, answered or shown to a model"
     const [graded] = await sql<{ token: string }[]>`
       select feedback_token::text as token from public.mcp_executions
       where user_id = ${cast.owner.id}::uuid and status <> 'success' limit 1`;
-    const grade = { feedback_token: graded?.token, rating: "down", comment: "It told me a key" };
+    const grade = { feedback_token: graded?.token, rating: "down", comment: "It showed me a key" };
     const headers = userHeaders(platform.project, cast.owner);
     const endpoints = [
       { endpoint: "/functions/v1/mcp-feedback", body: grade, headers },

@@ -141,7 +141,7 @@ async function broadcastOverHttp(
   return response.status;
 }
 
-/** The ids of inserted tasks that a client is told of. */
+/** The ids of inserted tasks that a client is notified of. */
 async function followTasks(client: SupabaseClient): Promise<readonly string[]> {
   const ids: string[] = [];
   await new Promise<void>((resolve, reject) => {

@@ -14,7 +14,7 @@ export function hatch(name: string): Canary {
   return { name, core, value: `${core}/+"&=%<\\>${crypto.randomUUID()}` };
 }
 
-/** The servers that repeat whatever they are told, each at a path of one address. */
+/** The servers that repeat whatever they receive, each at a path of one address. */
 export interface EchoServers extends AsyncDisposable {
   readonly url: string;
   /** Every request's address and headers, as text. */
@@ -31,19 +31,19 @@ export interface EchoServers extends AsyncDisposable {
  */
 export function startEchoServers(gate: Promise<void>): EchoServers {
   const server: HttpFixture = startHttpServer(async (request) => {
-    const told = `${request.url.href} ${JSON.stringify([...request.headers])}`;
+    const echo = `${request.url.href} ${JSON.stringify([...request.headers])}`;
     const [, endpoint = ""] = request.url.pathname.split("/");
     switch (endpoint) {
       case "echo":
-        return new Response(`${told}\n${"long ".repeat(20_000)}${told}`);
+        return new Response(`${echo}\n${"long ".repeat(20_000)}${echo}`);
       case "php":
-        return answerJson(JSON.stringify({ error: told }).replaceAll("/", "\\/"));
+        return answerJson(JSON.stringify({ error: echo }).replaceAll("/", "\\/"));
       case "dotnet":
-        return answerJson(JSON.stringify({ error: told }).replace(/\\"|[+'<>&]/g, toUnicodeEscape));
+        return answerJson(JSON.stringify({ error: echo }).replace(/\\"|[+'<>&]/g, toUnicodeEscape));
       case "html":
-        return answerHtml(`<p>${told.replace(/["'&<>/+=]/g, toEntity)}</p>`);
+        return answerHtml(`<p>${echo.replace(/["'&<>/+=]/g, toEntity)}</p>`);
       case "fail":
-        return Response.json({ told }, { status: 500 });
+        return Response.json({ echo }, { status: 500 });
       case "break":
         return brokenAnswer();
       case "mcp":
@@ -53,9 +53,9 @@ export function startEchoServers(gate: Promise<void>): EchoServers {
         return streamWords(["My key is ", ...halves(keyOf(request.headers)), ". Keep it."]);
       case "refuses":
         await gate;
-        return refuse(keyOf(request.headers), told);
+        return refuse(keyOf(request.headers), echo);
       default:
-        return new Response(told, { status: 404 });
+        return new Response(echo, { status: 404 });
     }
   });
   return {
@@ -110,8 +110,8 @@ function streamWords(words: readonly string[]): Response {
 }
 
 /** The key stands across the place where quoted errors are cut, and again further on. */
-function refuse(key: string, told: string): Response {
-  const message = `${"x".repeat(460)}${key} ${told}`;
+function refuse(key: string, echo: string): Response {
+  const message = `${"x".repeat(460)}${key} ${echo}`;
   return Response.json({ error: { message, type: "authentication_error" } }, { status: 401 });
 }
 
@@ -122,28 +122,28 @@ interface RpcRequest {
 
 /** An MCP server of the earlier protocol that puts its caller's credential everywhere. */
 function answerMcp({ id, method }: RpcRequest, headers: Headers): Response {
-  const told = headers.get("authorization") ?? "nobody";
-  const key = told.replace("Bearer ", "");
+  const echo = headers.get("authorization") ?? "nobody";
+  const key = echo.replace("Bearer ", "");
   const results: Readonly<Record<string, unknown>> = {
     initialize: {
       protocolVersion: "2025-06-18",
       capabilities: { tools: {} },
-      serverInfo: { name: told, version: "1" },
-      instructions: told,
+      serverInfo: { name: echo, version: "1" },
+      instructions: echo,
     },
     "tools/list": {
       tools: [{
         name: "peek",
-        description: `Peeks as ${told}`,
-        inputSchema: { type: "object", properties: {}, description: told },
-      }, { name: told, inputSchema: { type: key } }],
+        description: `Peeks as ${echo}`,
+        inputSchema: { type: "object", properties: {}, description: echo },
+      }, { name: echo, inputSchema: { type: key } }],
     },
-    "tools/call": { isError: true, content: [{ type: "text", text: `No: ${told}` }] },
+    "tools/call": { isError: true, content: [{ type: "text", text: `No: ${echo}` }] },
   };
   if (id === undefined) return new Response(null, { status: 202 });
   const result = results[method ?? ""];
   const answer = result === undefined
-    ? { error: { code: -32601, message: `No ${method} for ${told}` } }
+    ? { error: { code: -32601, message: `No ${method} for ${echo}` } }
     : { result };
   // A session's name is visible ASCII.
   const session = encodeURIComponent(key);

@@ -13,7 +13,7 @@ import { startHttpServer } from "../tools/http_fixture.ts";
 import { castOf } from "./cast.ts";
 
 const FOREIGN_PROMPT = "The foreign agent's own instructions";
-const STRANGERS_WORDS = "What the stranger told their agent";
+const STRANGERS_WORDS = "What the stranger wrote to their agent";
 
 /** Of a tool that the agent has. */
 const KEY = { name: "ECHO_KEY", value: crypto.randomUUID() };

@@ -58,7 +58,7 @@ async function openSocket(stack: RealtimeFixture) {
   };
 }
 
-/** Follows a private topic; the list grows with what the client is told and receives. */
+/** Follows a private topic; the list collects what the client receives. */
 function follow(client: SupabaseClient, topic: string): string[] {
   const seen: string[] = [];
   client.channel(topic, { config: { private: true } })
@@ -86,7 +86,7 @@ Deno.test("realtime connections", async (t) => {
   });
 
   await t.step(
-    "a request that is no websocket is told so, an unknown path is not found",
+    "a request that is not a websocket gets an error, an unknown path is not found",
     async () => {
       const plain = await fetch(
         `${stack.url}/realtime/v1/websocket?apikey=${stack.publishableKey}`,

@@ -30,7 +30,7 @@ async function learning(t: Deno.TestContext, fixture: ToolFixture, url: string):
     };
   }
 
-  await t.step("the next agent of the same user is told what worked", async () => {
+  await t.step("the next agent of the same user sees known-good arguments", async () => {
     const { owner } = await setUp();
     const args = { searchValue: "ann@private.example", unit: "people" };
     const before = await fixture.findTool(owner, "search");
@@ -199,11 +199,14 @@ async function cache(t: Deno.TestContext, fixture: ToolFixture): Promise<void> {
       await record(id, { n: 1 });
 
       await store(id, ["a"], { description: "said in another way" });
-      const told = await learned(id);
+      const parameters = await learned(id);
       await store(id, ["a"], { inputSchema: { required: ["m"] } });
       const changed = await learned(id);
 
-      assert.deepEqual([told.successful_parameters, told.success_count], [[{ n: 1 }], 1]);
+      assert.deepEqual([parameters.successful_parameters, parameters.success_count], [
+        [{ n: 1 }],
+        1,
+      ]);
       assert.deepEqual([changed.successful_parameters, changed.success_count], [[], 0]);
     },
   );
@@ -254,7 +257,7 @@ async function cache(t: Deno.TestContext, fixture: ToolFixture): Promise<void> {
     });
   });
 
-  await t.step("what the service was told after a user stays", async () => {
+  await t.step("what the service got after a user stays", async () => {
     const id = await connect();
     const { serviceId } = await besides(id);
     await store(id, ["a"], taking("m"));

@@ -248,7 +248,7 @@ async function scenarios(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
       assert.equal(keys.length, 3);
       assert.ok(
         typeof keys[0] === "string" && new Set(keys).size === 1,
-        "told apart from new calls",
+        "distinguished from new calls",
       );
     } finally {
       await server.stop();

@@ -158,7 +158,7 @@ Deno.test("a server that misbehaves gets an answer of its own class", async (t) 
   await t.step("progress, logs and broken definitions come without the credential", async () => {
     const secret = "AKIA/abc+defgh==";
     const escaped = secret.replaceAll("/", "\\\\/");
-    const told = `${secret} or ${escaped} ${"long ".repeat(10_000)}`;
+    const leak = `${secret} or ${escaped} ${"long ".repeat(10_000)}`;
     const { server, slug } = await register({
       intercept: async ({ method, meta }, answer) => {
         if (method === "tools/list") {
@@ -171,10 +171,10 @@ Deno.test("a server that misbehaves gets an answer of its own class", async (t) 
         return streamMessages([
           {
             method: "notifications/progress",
-            params: { progressToken, progress: 1, message: told },
+            params: { progressToken, progress: 1, message: leak },
           },
-          { method: "notifications/message", params: { level: "info", logger: told, data: told } },
-          { method: "notifications/message", params: { level: "info", data: { [told]: [told] } } },
+          { method: "notifications/message", params: { level: "info", logger: leak, data: leak } },
+          { method: "notifications/message", params: { level: "info", data: { [leak]: [leak] } } },
         ], await answer());
       },
     }, { credential: secret });

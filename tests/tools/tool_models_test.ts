@@ -13,7 +13,7 @@ import { noAbort, nobody, openToolFixture, type ToolFixture, userCaller } from "
 const ask = defineTool({
   name: "ask",
   title: "Ask",
-  description: "Asks a model as often as it is told",
+  description: "Calls a model as often as requested",
   version: "1",
   scopes: [],
   annotations: { readOnlyHint: true },

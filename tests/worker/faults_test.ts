@@ -103,7 +103,7 @@ Deno.test("no fault loses a task or runs a finished step again", async (t) => {
       },
     );
 
-    await t.step("a person's leave to call again is not taken twice", async () => {
+    await t.step("an approval of another call is not used twice", async () => {
       let callCount = 0;
       const parts = {
         tools: [toolNamed("pay")],
@@ -158,24 +158,27 @@ Deno.test("no fault loses a task or runs a finished step again", async (t) => {
       },
     );
 
-    await t.step("an outcome that stays unknown after a yes is told to the model", async () => {
-      const worker = swarm.startWorker({
-        tools: [toolNamed("pay")],
-        model: (call) => turnNumber(call) === 0 ? { calls: [ask("pay")] } : complete,
-        callTool: () => {
-          return lostAnswer();
-        },
-      });
-      const taskId = await swarm.createTask();
-      await swarm.until(taskId, "needs_human_review");
+    await t.step(
+      "an outcome that stays unknown after an approval is reported to the model",
+      async () => {
+        const worker = swarm.startWorker({
+          tools: [toolNamed("pay")],
+          model: (call) => turnNumber(call) === 0 ? { calls: [ask("pay")] } : complete,
+          callTool: () => {
+            return lostAnswer();
+          },
+        });
+        const taskId = await swarm.createTask();
+        await swarm.until(taskId, "needs_human_review");
 
-      await swarm.sql`select public.respond_to_review(${taskId}::uuid, true, '{}', null)`;
-      await swarm.until(taskId, "completed");
+        await swarm.sql`select public.respond_to_review(${taskId}::uuid, true, '{}', null)`;
+        await swarm.until(taskId, "completed");
 
-      const [, pay] = await swarm.steps(taskId);
-      assert.match(String(pay?.output.text), /its outcome is still unknown/);
-      await worker.stop();
-    });
+        const [, pay] = await swarm.steps(taskId);
+        assert.match(String(pay?.output.text), /its outcome is still unknown/);
+        await worker.stop();
+      },
+    );
 
     await t.step("a worker that lost its lease stops and can write nothing", async () => {
       let refusals = 0;

@@ -199,20 +199,24 @@ Deno.test("a job's spans are one tree from the request to what tools and subtask
         ({ name, attributes }) =>
           name === `execute_tool ${tool}` && ofTask(attributes["supaswarm.task_id"]),
       );
-    const told = (headers: Headers) => [headers.get("traceparent"), headers.get("tracestate")];
+    const traceHeaders = (
+      headers: Headers,
+    ) => [headers.get("traceparent"), headers.get("tracestate")];
     const named = ({ spanId }: CollectedSpan) => [`00-${TRACE_ID}-${spanId}-01`, TRACESTATE];
     assert.deepEqual(
-      web.seen.filter(({ url }) => url.pathname === "/web").map(({ headers }) => told(headers))
+      web.seen.filter(({ url }) => url.pathname === "/web").map(({ headers }) =>
+        traceHeaders(headers)
+      )
         .sort(),
       [toolSpan("web", (id) => id === taskId), toolSpan("web", (id) => id !== taskId)]
         .map(named).sort(),
     );
     const edge = web.seen.filter(({ url }) => url.pathname === "/functions/v1/summarise");
     const edgeSpan = toolSpan("summarise", (id) => id === taskId);
-    assert.deepEqual(edge.map(({ headers }) => told(headers)), [named(edgeSpan)]);
+    assert.deepEqual(edge.map(({ headers }) => traceHeaders(headers)), [named(edgeSpan)]);
     const mcpCalls = mcp.seen.filter(({ method }) => method === "tools/call");
     const mcpSpan = toolSpan("search", (id) => id === taskId);
-    assert.deepEqual(mcpCalls.map(({ headers }) => told(headers)), [named(mcpSpan)]);
+    assert.deepEqual(mcpCalls.map(({ headers }) => traceHeaders(headers)), [named(mcpSpan)]);
     assert.deepEqual(
       mcpCalls.map(({ meta }) => [meta?.traceparent, meta?.tracestate]),
       [named(mcpSpan)],
@@ -236,9 +240,9 @@ Deno.test("traces of jobs that go wrong, or that nobody samples", async (t) => {
   const tools = [toolNamed("read", { isReadOnly: true })];
   const readOnce: ModelScript = (call) =>
     turnNumber(call) === 0 ? { calls: [ask("read")] } : complete;
-  const told: ToolCallRequest[] = [];
+  const requests: ToolCallRequest[] = [];
   const callTool = (request: ToolCallRequest) => {
-    told.push(request);
+    requests.push(request);
     return answered("fine");
   };
   const base = { model: readOnce, tools, callTool, leaseSeconds: 1, heartbeatSeconds: 0.3 };
@@ -260,7 +264,7 @@ Deno.test("traces of jobs that go wrong, or that nobody samples", async (t) => {
       const traceId = "1".repeat(32);
       const taskId = await endpoint.create({ traceparent: TRACEPARENT.replace(TRACE_ID, traceId) });
       const victim = workerTelemetry(collector.server.url);
-      told.length = 0;
+      requests.length = 0;
       const { worker: dead } = swarm.startWorker({
         ...base,
         telemetry: victim,
@@ -283,7 +287,7 @@ Deno.test("traces of jobs that go wrong, or that nobody samples", async (t) => {
       assert.equal(new Set(spans.map(({ spanId }) => spanId)).size, spans.length);
       const calls = spans.filter(({ name }) => name === "execute_tool read");
       assert.deepEqual(
-        told.map(({ traceparent }) => traceparent).sort(),
+        requests.map(({ traceparent }) => traceparent).sort(),
         calls.map(({ spanId }) => `00-${traceId}-${spanId}-01`).sort(),
       );
     });
@@ -370,24 +374,24 @@ Deno.test("traces of jobs that go wrong, or that nobody samples", async (t) => {
 
     await t.step("a trace that is not sampled is carried on and not exported", async () => {
       const traceId = "3".repeat(32);
-      told.length = 0;
+      requests.length = 0;
       const taskId = await endpoint.create({ traceparent: `00-${traceId}-${CALLER_SPAN}-00` });
 
       const spans = await trace(taskId, traceId, base);
 
       assert.deepEqual(spans, []);
-      assert.match(told[0]?.traceparent ?? "", new RegExp(`^00-${traceId}-[0-9a-f]{16}-00$`));
+      assert.match(requests[0]?.traceparent ?? "", new RegExp(`^00-${traceId}-[0-9a-f]{16}-00$`));
     });
 
     await t.step("without an endpoint a tool gets the request's context unchanged", async () => {
       const plain = await openEndpoint(swarm, null);
-      told.length = 0;
+      requests.length = 0;
       const taskId = await plain.create({ traceparent: TRACEPARENT, tracestate: TRACESTATE });
       const worker = swarm.startWorker(base);
 
       await swarm.until(taskId, "completed");
 
-      assert.deepEqual(told.map(({ traceparent, tracestate }) => [traceparent, tracestate]), [
+      assert.deepEqual(requests.map(({ traceparent, tracestate }) => [traceparent, tracestate]), [
         [TRACEPARENT, TRACESTATE],
       ]);
       await worker.stop();

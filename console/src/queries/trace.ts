@@ -9,6 +9,7 @@ import {
   triggerRef,
   watch,
 } from "vue";
+import { followChannel } from "../project/follow_channel.ts";
 import { projectClient } from "../project/project_client.ts";
 import { isOnline } from "../project/connection.ts";
 import { dataOf } from "../project/request_error.ts";
@@ -20,6 +21,8 @@ const PAGE_SIZE = 1_000;
 /** After events the rows that changed are read again, at most this often. */
 const RECONCILE_MS = 500;
 const WATCH_RENEWAL_MS = 30_000;
+/** Stands for the steps after those that are known. */
+const NEW_STEPS = Infinity;
 /** Beyond this many changed tasks everything is read at once. */
 const MAX_SINGLE_TASKS = 6;
 const POLL_MS = 3_000;
@@ -106,8 +109,8 @@ export function useTrace(jobId: Ref<string>) {
   }
 
   function noteChange({ task_id: taskId, data }: JobEvent): void {
-    const seq = typeof data.step_seq === "number" ? data.step_seq : Infinity;
-    changed.set(taskId, Math.min(changed.get(taskId) ?? Infinity, seq));
+    const seq = typeof data.step_seq === "number" ? data.step_seq : NEW_STEPS;
+    changed.set(taskId, Math.min(changed.get(taskId) ?? NEW_STEPS, seq));
     reconciling ??= setTimeout(() => void reconcile(), RECONCILE_MS);
   }
 
@@ -118,9 +121,10 @@ export function useTrace(jobId: Ref<string>) {
     if (tasks.size > MAX_SINGLE_TASKS) return await readAll();
     try {
       show(await readTasksById([...tasks.keys()]), []);
+      // Some steps have no event of their own, such as the one that completes the task.
       const pages = await Promise.all(
-        [...tasks].filter(([, from]) => Number.isFinite(from)).map(([id, from]) =>
-          readStepsFrom(id, from)
+        [...tasks].map(([id, from]) =>
+          readStepsFrom(id, from === NEW_STEPS ? lastStepOf(trace.value, id) : from)
         ),
       );
       show([], pages.flat());
@@ -135,18 +139,14 @@ export function useTrace(jobId: Ref<string>) {
     isPending.value = true;
     error.value = null;
     void readAll();
-    const client = projectClient();
-    const channel = client
-      .channel(`supaswarm:master:${id}`, { config: { private: true } })
-      .on("broadcast", { event: "*" }, ({ event, payload }) => {
-        receive({ type: event, ...payload } as JobEvent);
-      })
-      .subscribe((status) => {
-        const joins = status === "SUBSCRIBED";
+    const unfollow = followChannel(`supaswarm:master:${id}`, {
+      onMessage: ({ event, payload }) => receive({ type: event, ...payload as object } as JobEvent),
+      onJoined: (joins) => {
         // Whatever happened before the channel was joined, or while it was away, is read.
         if (joins && !isJoined.value) void readAll();
         isJoined.value = joins;
-      });
+      },
+    });
     onCleanup(() => {
       isJoined.value = false;
       cancelAnimationFrame(frame);
@@ -156,7 +156,7 @@ export function useTrace(jobId: Ref<string>) {
       clearTimeout(reconciling);
       reconciling = undefined;
       reading?.abort();
-      void client.removeChannel(channel);
+      unfollow();
     });
   }, { immediate: true });
 
@@ -192,6 +192,14 @@ export function useTrace(jobId: Ref<string>) {
 
 function emptyTrace(): LiveTrace {
   return { tasks: new Map(), steps: new Map(), texts: new Map() };
+}
+
+function lastStepOf({ steps }: LiveTrace, taskId: string): number {
+  let last = 0;
+  for (const step of steps.values()) {
+    if (step.task_id === taskId) last = Math.max(last, step.seq);
+  }
+  return last;
 }
 
 async function readTasks(

@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/vue-query";
 import { computed, onScopeDispose, readonly, ref, watch } from "vue";
-import { projectClient } from "../project/project_client.ts";
+import { followChannel } from "../project/follow_channel.ts";
 import { userId } from "../project/session.ts";
 
 /** Changes within this time cause one request. */
@@ -47,21 +47,19 @@ export function useUserEvents(): void {
 
   watch(userId, (id, _before, onCleanup) => {
     if (id === "") return;
-    const client = projectClient();
-    const channel = client
-      .channel(`supaswarm:user:${id}`, { config: { private: true } })
-      .on("broadcast", { event: "*" }, noteChange)
-      .subscribe((status) => {
-        const isJoined = status === "SUBSCRIBED";
+    const unfollow = followChannel(`supaswarm:user:${id}`, {
+      onMessage: noteChange,
+      onJoined: (isJoined) => {
         // What happened while nobody listened is read once.
         if (isJoined && !joined.value) noteChange();
         joined.value = isJoined;
-      });
+      },
+    });
     onCleanup(() => {
       joined.value = false;
       clearTimeout(gathering);
       gathering = undefined;
-      void client.removeChannel(channel);
+      unfollow();
     });
   }, { immediate: true });
 }

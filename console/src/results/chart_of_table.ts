@@ -7,7 +7,7 @@ export interface TableChart {
   readonly amounts: readonly (number | null)[];
 }
 
-/** More bars than this cannot be told apart. */
+/** More bars than this cannot be distinguished. */
 const MOST_BARS = 200;
 
 /** Places of the columns of a table that can be drawn; none where there is nothing to compare. */

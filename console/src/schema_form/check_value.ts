@@ -1,5 +1,6 @@
-import { Validator } from "@cfworker/json-schema";
 import type { Json } from "../../../shared/db/database.types.ts";
+import type { JsonObject, JsonValue } from "../../../shared/json.ts";
+import { validateValue } from "../../../shared/tool_schemas/validate_value.ts";
 import type { Schema } from "../queries/servers.ts";
 
 /** A part of a value that does not fit its schema. */
@@ -13,22 +14,23 @@ export interface ValueProblem {
 const SUMMARIES = new Set(["properties", "items", "allOf", "$ref", "additionalProperties"]);
 const MAX_PROBLEMS = 20;
 
-/** What of a value does not fit. A schema that cannot be read refuses nothing: the tool will. */
+/**
+ * What of a value does not fit, as the gateway will say: in a bounded number of steps, whatever the
+ * patterns of a foreign schema are. What cannot be decided is left to the tool.
+ */
 export function valueProblems(schema: Schema, value: Json): ValueProblem[] {
-  try {
-    const validator = new Validator(schema as never, "2020-12", false);
-    const { valid, errors } = validator.validate(value);
-    if (valid) return [];
-    const details = errors.filter(({ keyword }) => !SUMMARIES.has(keyword));
-    return (details.length > 0 ? details : errors).slice(0, MAX_PROBLEMS).map(
-      ({ instanceLocation, error }) => ({
-        path: decodeURI(instanceLocation.replace(/^#/, "")),
-        message: error,
-      }),
-    );
-  } catch {
-    return [];
-  }
+  if (schema === true) return [];
+  const rules = schema === false ? { not: {} } : schema;
+  const validation = validateValue(value as JsonValue, rules as JsonObject);
+  if (validation.kind !== "invalid") return [];
+  const { errors } = validation;
+  const details = errors.filter(({ keyword }) => !SUMMARIES.has(keyword));
+  return (details.length > 0 ? details : errors).slice(0, MAX_PROBLEMS).map(
+    ({ instanceLocation, error }) => ({
+      path: decodeURI(instanceLocation.replace(/^#/, "")),
+      message: error,
+    }),
+  );
 }
 
 /** The first variant that a value fits; null where none does. */

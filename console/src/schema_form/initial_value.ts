@@ -3,14 +3,29 @@ import type { Schema } from "../queries/servers.ts";
 import { defaultOf, fieldKind, resolveSchema } from "./read_schema.ts";
 
 /** Required parts of required parts; a schema that requires itself has no value at all. */
-const MAX_DEPTH = 24;
+const MAX_DEPTH = 8;
+/** Parts that are looked at: two that require themselves would be millions. */
+const MAX_PARTS = 200;
+const MAX_ITEMS = 20;
 
 /**
  * What a form begins with: whatever the schema leaves no choice about. Texts and numbers stay
  * absent until somebody writes them, because an invented value would be sent unseen.
  */
-export function initialValue(schema: Schema, root: Schema, depth = 0): Json | undefined {
-  if (depth > MAX_DEPTH) return undefined;
+export function initialValue(schema: Schema, root: Schema): Json | undefined {
+  return initialPart(schema, { root, depth: 0, budget: { parts: MAX_PARTS } });
+}
+
+interface Place {
+  readonly root: Schema;
+  readonly depth: number;
+  readonly budget: { parts: number };
+}
+
+function initialPart(schema: Schema, place: Place): Json | undefined {
+  const { root, depth, budget } = place;
+  if (depth > MAX_DEPTH || budget.parts-- <= 0) return undefined;
+  const inner = { ...place, depth: depth + 1 };
   const given = defaultOf(schema, root);
   if (given !== undefined) return structuredClone(given);
   const field = fieldKind(schema, root);
@@ -24,16 +39,17 @@ export function initialValue(schema: Schema, root: Schema, depth = 0): Json | un
     case "null":
       return null;
     case "array":
-      return initialItems(schema, root, { items: field.items, depth });
+      return initialItems(schema, field.items, inner);
     case "object": {
       const entries = field.required.flatMap((name): [string, Json][] => {
-        const value = initialValue(field.properties[name] ?? field.others, root, depth + 1);
+        const declared = Object.hasOwn(field.properties, name);
+        const value = initialPart(declared ? field.properties[name] ?? true : field.others, inner);
         return value === undefined ? [] : [[name, value]];
       });
       return Object.fromEntries(entries);
     }
     case "variants":
-      return initialValue(field.variants[0] ?? true, root, depth + 1);
+      return initialPart(field.variants[0] ?? true, inner);
     case "text":
     case "number":
     case "json":
@@ -41,17 +57,23 @@ export function initialValue(schema: Schema, root: Schema, depth = 0): Json | un
   }
 }
 
-function initialItems(
-  schema: Schema,
-  root: Schema,
-  { items, depth }: { readonly items: Schema; readonly depth: number },
-): Json {
-  const { minItems } = resolveSchema(schema, root) as { minItems?: unknown };
-  const count = typeof minItems === "number" ? Math.min(minItems, 20) : 0;
+function initialItems(schema: Schema, items: Schema, place: Place): Json {
+  const { minItems } = resolveSchema(schema, place.root) as { minItems?: unknown };
+  const count = typeof minItems === "number" ? Math.min(minItems, MAX_ITEMS) : 0;
   const values: Json[] = [];
   for (let index = 0; index < count; index++) {
-    const value = initialValue(items, root, depth + 1);
+    const value = initialPart(items, place);
     if (value !== undefined) values.push(value);
   }
   return values;
+}
+
+/** An item or a named member is there at once: it begins as something that can be changed. */
+export function emptyValue(schema: Schema, root: Schema): Json {
+  const kind = fieldKind(schema, root);
+  if (kind.kind === "number") return 0;
+  if (kind.kind === "enum") return kind.values[0] ?? null;
+  // A union begins as its first alternative.
+  if (kind.kind === "variants") return emptyValue(kind.variants[0] ?? true, root);
+  return kind.kind === "text" ? "" : null;
 }

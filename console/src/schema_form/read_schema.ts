@@ -23,29 +23,28 @@ export type FieldKind =
   /** What no field can say: it is written as JSON. */
   | { readonly kind: "json" };
 
-/** A `$ref` chain longer than this goes round. */
-const MAX_REFERENCES = 32;
+/** References and parts of parts beyond this depth go round. */
+const MAX_DEPTH = 32;
 /** Texts above this length, or without a limit and described at length, get several lines. */
 const LONG_TEXT = 200;
 
 /** The schema that is meant: references followed, `allOf` put together. */
-export function resolveSchema(schema: Schema, root: Schema): Schema {
-  let current = schema;
-  for (let count = 0; count < MAX_REFERENCES; count++) {
-    if (!isObject(current)) return current;
-    if (typeof current.$ref === "string") {
-      const { $ref, ...siblings } = current;
-      const target = follow($ref as string, root);
-      if (target === undefined) return {};
-      current = Object.keys(siblings).length > 0 && isObject(target)
-        ? { ...target, ...siblings }
-        : target;
-    } else if (Array.isArray(current.allOf)) {
-      const { allOf, ...siblings } = current;
-      current = merged([...(allOf as Schema[]).map((part) => resolveSchema(part, root)), siblings]);
-    } else return current;
+export function resolveSchema(schema: Schema, root: Schema, depth = 0): Schema {
+  if (!isObject(schema)) return schema;
+  if (depth > MAX_DEPTH) return {};
+  if (typeof schema.$ref === "string") {
+    const { $ref, ...siblings } = schema;
+    const target = follow($ref as string, root);
+    if (target === undefined) return {};
+    const whole = Object.keys(siblings).length > 0 && isObject(target)
+      ? { ...target, ...siblings }
+      : target;
+    return resolveSchema(whole, root, depth + 1);
   }
-  return {};
+  if (!Array.isArray(schema.allOf)) return schema;
+  const { allOf, ...siblings } = schema;
+  const parts = (allOf as Schema[]).map((part) => resolveSchema(part, root, depth + 1));
+  return resolveSchema(merged([...parts, siblings]), root, depth + 1);
 }
 
 /** What the form shows for a schema. */
@@ -141,13 +140,23 @@ function merged(parts: readonly Schema[]): SchemaObject {
   const result: Record<string, unknown> = {};
   for (const part of parts) {
     if (!isObject(part)) continue;
-    const properties = { ...(result.properties as object), ...(part.properties as object) };
+    const properties = mergedMembers(result.properties, part.properties);
     const required = [...(result.required as string[] ?? []), ...(part.required as string[] ?? [])];
     Object.assign(result, part);
     if (Object.keys(properties).length > 0) result.properties = properties;
     if (required.length > 0) result.required = [...new Set(required)];
   }
   return result;
+}
+
+/** A member that several parts describe has to fit all of them. */
+function mergedMembers(before: unknown, next: unknown): Readonly<Record<string, Schema>> {
+  const all = new Map(Object.entries((before ?? {}) as Record<string, Schema>));
+  for (const [name, member] of Object.entries((next ?? {}) as Record<string, Schema>)) {
+    const earlier = all.get(name);
+    all.set(name, earlier === undefined ? member : { allOf: [earlier, member] });
+  }
+  return Object.fromEntries(all);
 }
 
 function isObject(value: unknown): value is SchemaObject {

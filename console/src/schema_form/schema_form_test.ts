@@ -1,28 +1,11 @@
 import { mount, type VueWrapper } from "@vue/test-utils";
 import { describe, expect, test } from "vitest";
-import { shallowRef } from "vue";
 import type { Json } from "../../../shared/db/database.types.ts";
 import type { Schema } from "../queries/servers.ts";
 import { valueProblems } from "./check_value.ts";
-import { initialValue } from "./initial_value.ts";
+import { openForm } from "./form_robot.ts";
 import { fieldKind } from "./read_schema.ts";
 import SchemaForm from "./SchemaForm.vue";
-
-function openForm(schema: Schema, start?: Json): { form: VueWrapper; value: () => Json } {
-  const value = shallowRef<Json>(start ?? initialValue(schema, schema) ?? {});
-  const form = mount(SchemaForm, {
-    props: {
-      schema,
-      problems: [],
-      modelValue: value.value,
-      "onUpdate:modelValue": async (next: Json) => {
-        value.value = next;
-        await form.setProps({ modelValue: next });
-      },
-    },
-  });
-  return { form, value: () => value.value };
-}
 
 function inputAt(form: VueWrapper, path: string, selector = ":is(input, textarea, select)") {
   return form.find(`[data-path="${path}"] ${selector}`);

@@ -3,10 +3,12 @@ import {
   chooseContext,
   type ChosenContext,
   estimateTokens,
+  fitsWhole,
 } from "../../sql/context/choose_context.ts";
 import { enhancePrompt } from "../../sql/context/enhance_prompt.ts";
 import type { ToolContext } from "../../tool_contracts/internal_server.ts";
 import { knowContext } from "./known_context.ts";
+import { orderTables } from "./order_tables.ts";
 import { knowTables } from "./known_tables.ts";
 import type { SqlSettings } from "./sql_settings.ts";
 
@@ -26,9 +28,11 @@ export async function contextualPrompt(
     knowTables(context, settings),
     knowContext(context.sql, settings.context_version),
   ]);
-  const chosen = chooseContext(question, index, learned);
+  const order = fitsWhole(index) ? null : await orderTables(question, index, context);
+  const chosen = chooseContext(question, index, learned, order?.ranked);
   const text = enhancePrompt(question, chosen);
-  return { text, meta: describe(chosen, version, text) };
+  const meta = { ...describe(chosen, version, text), embedder: order?.embedder ?? null };
+  return { text, meta };
 }
 
 function describe(chosen: ChosenContext, version: number | null, text: string): JsonObject {

@@ -1,7 +1,7 @@
 import { wordsOf } from "../linking/name_words.ts";
 import { describeTable, nameOf } from "../linking/compact_schema.ts";
 import { linkTables } from "../linking/link_tables.ts";
-import type { TableIndex } from "../linking/rank_tables.ts";
+import { type RankedTable, rankTables, type TableIndex } from "../linking/rank_tables.ts";
 import type { SqlContext } from "./sql_context.ts";
 
 /** A schema that fits is shown completely: models choose tables better than word ranking. */
@@ -44,6 +44,16 @@ export function estimateTokens(text: string): number {
   return Math.ceil(text.length / 4);
 }
 
+/** Whether the whole schema is short enough for a prompt; else tables are chosen by their order. */
+export function fitsWhole({ tables }: TableIndex): boolean {
+  let characters = 0;
+  for (const table of tables) {
+    characters += describeTable(table, tables).length + 1;
+    if (characters > FULL_SCHEMA_CHARACTERS) return false;
+  }
+  return true;
+}
+
 /**
  * Chooses the context for a question: the whole schema if it is small, otherwise the relevant
  * tables and those that join them; similar queries and fixes; the rest within the budget.
@@ -52,9 +62,9 @@ export function chooseContext(
   question: string,
   index: TableIndex,
   learned: SqlContext,
-  maxTokens = MAX_TOKENS,
+  ranked: readonly RankedTable[] = rankTables(question, index),
 ): ChosenContext {
-  const { shown, isWhole } = chooseTables(question, index, maxTokens * 4);
+  const { shown, isWhole } = chooseTables(question, index, ranked);
   const schema = shown.map(({ line }) => line).join("\n");
   const subject = `${question}\n${shown.map(({ name }) => name).join(" ")}`;
   const patterns = mostLike(
@@ -71,7 +81,7 @@ export function chooseContext(
   );
   const remarks = ({ title, text }: { readonly title: string; readonly text: string }) =>
     title === "" ? text : `### ${title}\n${text}`;
-  const budget = new TokenBudget(maxTokens - estimateTokens(schema));
+  const budget = new TokenBudget(MAX_TOKENS - estimateTokens(schema));
   // In order of usefulness.
   const overview = budget.take([learned.overview].filter((text) => text !== ""));
   const chosenFixes = budget.take(fixes);
@@ -87,7 +97,7 @@ export function chooseContext(
     fixes: chosenFixes,
     insights,
     modelNotes,
-    tokens: maxTokens - budget.left,
+    tokens: MAX_TOKENS - budget.left,
     leftOut: {
       tables: index.tables.length - shown.length,
       patterns: learned.patterns.length - chosenPatterns.length,
@@ -103,30 +113,24 @@ interface ShownTable {
   readonly line: string;
 }
 
-function chooseTables(question: string, index: TableIndex, maxCharacters: number) {
+function chooseTables(question: string, index: TableIndex, ranked: readonly RankedTable[]) {
   const { tables } = index;
   const describe = (place: number): ShownTable[] => {
     const table = tables[place];
     return table === undefined ? [] : [{ name: nameOf(table), line: describeTable(table, tables) }];
   };
-  const all = tables.flatMap((_, place) => describe(place));
-  if (charactersOf(all) <= Math.min(FULL_SCHEMA_CHARACTERS, maxCharacters)) {
-    return { shown: all, isWhole: true };
+  if (fitsWhole(index)) {
+    return { shown: tables.flatMap((_, place) => describe(place)), isWhole: true };
   }
-  const limit = Math.min(LINKED_SCHEMA_CHARACTERS, maxCharacters);
-  const { chosen } = linkTables(question, index, RANKED_TABLES);
+  const { chosen } = linkTables(question, index, RANKED_TABLES, ranked);
   const shown: ShownTable[] = [];
   let characters = 0;
   for (const table of chosen.flatMap(describe)) {
     characters += table.line.length + 1;
-    if (characters > limit) break;
+    if (characters > LINKED_SCHEMA_CHARACTERS) break;
     shown.push(table);
   }
   return { shown, isWhole: false };
-}
-
-function charactersOf(tables: readonly ShownTable[]): number {
-  return tables.reduce((sum, { line }) => sum + line.length + 1, 0);
 }
 
 /** The texts that share the most words with the question, rare ones before common ones. */

@@ -1,10 +1,10 @@
 -- Messages sent from the database, and their authorisation.
 --
--- The Realtime server is told of each committed message by NOTIFY on `supaswarm_realtime` with
+-- The Realtime server is notified of each committed message by NOTIFY on `supaswarm_realtime` with
 -- {"id", "private", "topic"}, so that it reads only what somebody listens to (a topic too long for
--- a notification is null, and read). The probes by which the server asks policies are rolled
--- back, so they notify nobody. One default partition holds everything: the server deletes what is
--- older than three days instead of dropping a day's partition.
+-- a notification is null, and read). The probes by which the server asks policies are rolled back,
+-- so they notify nobody. One default partition holds everything: the server deletes what is older
+-- than three days instead of dropping a day's partition.
 
 create table realtime.messages (
   topic text not null,

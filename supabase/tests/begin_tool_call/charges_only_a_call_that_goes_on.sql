@@ -19,11 +19,11 @@ select is(pg_temp.load('search') -> 'tool_names', '[]'::jsonb, 'a server that wa
 select private.store_tools(
   (pg_temp.load('search', p_is_charged => false) #>> '{connection,id}')::uuid,
   '{"tools": [{"name": "search", "version": "2", "schema": {"name": "search", "inputSchema": {}}, "openai_schema": {}, "hash": "h", "scopes": []}], "dropped": [], "is_remote": false, "holds_new": false}');
-select is(pg_temp.load('serach') -> 'tool_names', '["search"]'::jsonb, 'a name that nobody has is told which there are');
+select is(pg_temp.load('serach') -> 'tool_names', '["search"]'::jsonb, 'an unknown name gets the list of existing names');
 select is(pg_temp.calls_left(), 0, 'neither fills a bucket');
 
 update public.agent_mcp_connections set tools_listed_at = now() - interval '11 minutes';
-select is(pg_temp.load('search', 600) -> 'is_due', 'true'::jsonb, 'an old list is told');
+select is(pg_temp.load('search', 600) -> 'is_due', 'true'::jsonb, 'an old list is reported');
 select is(pg_temp.calls_left(), 0, 'before the call is charged, which comes again');
 
 select is(pg_temp.load('search_v2') #>> '{cached,name}', 'search', 'a catalogue key leads to its tool');

@@ -19,7 +19,7 @@ create temp table asking on commit drop as select task_id as id, epoch from priv
 select private.request_review(id, epoch, 1, 'Go on?', null, null) from asking;
 
 select tests.act_as_user('owner');
-select is(public.cancel_task((select id from made)), 5, 'five tasks end, or are told to');
+select is(public.cancel_task((select id from made)), 5, 'five tasks end or are marked');
 select tests.act_as_nobody();
 
 select is((select count(*) from public.tasks where status = 'cancelled')::int, 4, 'what waits ends at once');
@@ -44,7 +44,7 @@ select results_eq(
     (2, 'task.cancelled'), (1, 'subtask.finished'),
     (2, 'task.cancelled'), (1, 'subtask.finished'),
     (0, 'task.cancelled')$$,
-  'each end is told once, and to its parent once, from the bottom up'
+  'each end is reported once, and to its parent once, from the bottom up'
 );
 
 select private.finish_task(id, epoch, '{}') from child;

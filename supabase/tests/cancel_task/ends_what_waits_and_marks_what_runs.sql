@@ -13,7 +13,7 @@ select is(public.cancel_task((select id from made)), 0, 'the second time none');
 select tests.act_as_nobody();
 
 select is((select count(*) from public.tasks where status = 'cancelled')::int, 2, 'the parent and the waiting child have ended');
-select is((select status from public.tasks where id = (select task_id from running)), 'running', 'the running child is told');
+select is((select status from public.tasks where id = (select task_id from running)), 'running', 'the running child is marked');
 select private.finish_task(task_id, epoch, '{}') from running;
 select is((select count(*) from public.tasks where status = 'cancelled')::int, 3, 'and ends with its next word');
 select is((select count(*) from pgmq.q_agent_tasks)::int, 0, 'no message is left');

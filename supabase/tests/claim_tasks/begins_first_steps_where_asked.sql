@@ -14,7 +14,7 @@ select results_eq(
 );
 select is(
   (select context -> 'steps' -> 0 ->> 'state' from claimed where task_id = (select plain from made)), 'started',
-  'and the worker is told of it'
+  'and the worker gets it'
 );
 select is_empty(
   $$select from public.task_steps where task_id = (select capped from made)$$,

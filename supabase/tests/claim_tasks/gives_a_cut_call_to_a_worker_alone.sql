@@ -27,7 +27,7 @@ select results_eq(
 );
 select is(
   (select (context -> 'task' ->> 'works_alone')::boolean from private.task_contexts(array(select task from public.tasks as task where task.id = (select id from made)))), true,
-  'and is told'
+  'and reports it'
 );
 select is((select deliveries from public.tasks where id = (select id from made)), 2, 'both claims count');
 select private.record_steps((select id from made), 2, 30, '[{"seq": 1, "kind": "model", "state": "done", "output": {}}]');

@@ -27,7 +27,7 @@ select results_eq(
 );
 select is(
   (select count(*) from realtime.messages where event = 'task.completed')::int, 3,
-  'and told once'
+  'and reported once'
 );
 
 select * from finish();

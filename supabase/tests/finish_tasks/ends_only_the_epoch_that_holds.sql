@@ -21,7 +21,7 @@ select results_eq(
 );
 select is((select output from public.tasks join made using (id)), '2', 'the output is that of the lease that holds');
 select is(
-  (select count(*) from public.task_events where type = 'task.completed')::int, 1, 'the end is told once'
+  (select count(*) from public.task_events where type = 'task.completed')::int, 1, 'the end is reported once'
 );
 
 select * from finish();

@@ -25,7 +25,7 @@ select bag_eq(
   'select made.name, task.status from public.tasks as task join made using (id)',
   $$values ('asking', 'failed'), ('running', 'running'), ('in time', 'needs_human_review'),
     ('free', 'needs_human_review'), ('parent', 'failed'), ('later', 'pending')$$,
-  'and no others: what runs is told at its next model call, and time begins with the first claim'
+  'and no others: what runs ends at its next model call, and time begins with the first claim'
 );
 select is(
   (select error ->> 'code' || ': ' || (error ->> 'message') from public.tasks where id = pg_temp.task('asking')),
@@ -35,7 +35,7 @@ select isnt((select answered_at from public.human_reviews where task_id = pg_tem
 select results_eq(
   $$select status, cancel_requested_at is not null from public.tasks where parent_id = pg_temp.task('parent') order by status$$,
   $$values ('cancelled', true), ('running', true)$$,
-  'a subtask that waits ends, one that runs is told'
+  'a subtask that waits ends, one that runs is marked'
 );
 select is(public.retry_task(pg_temp.task('asking')), 'pending', 'a retry begins its time anew');
 select is(private.reconcile() ->> 'ended', '0', 'so that it is not ended again');

@@ -5,7 +5,7 @@ select plan(12);
 select tests.create_user('owner'), tests.create_agent('worker-agent');
 insert into public.webhooks (created_by, url, events) values (tests.user_id('owner'), 'https://hooks.example/', '{task.created}');
 select tests.create_task();
-create temp table told (status text, waited interval) on commit drop;
+create temp table attempts (status text, waited interval) on commit drop;
 create function pg_temp.fail(p_status int default 500, p_retry_after numeric default null) returns text language plpgsql as $$
 declare
   v_claim record;
@@ -15,14 +15,14 @@ begin
   select * into v_claim from private.claim_webhook_messages('w', 1, 60);
   v_status := private.record_webhook_attempt(v_claim.id, v_claim.epoch, 12, p_status,
     '{"code": "WEBHOOK_NOT_DELIVERED", "message": "no", "hint": "h"}', p_retry_after);
-  insert into told select v_status, run_after - clock_timestamp() from public.webhook_messages where id = v_claim.id;
+  insert into attempts select v_status, run_after - clock_timestamp() from public.webhook_messages where id = v_claim.id;
   return v_status;
 end $$;
 
 select is(pg_temp.fail(), 'pending', 'an attempt that failed is tried again');
-select ok((select waited between '4 seconds' and '6 seconds' from told), 'soon at first');
+select ok((select waited between '4 seconds' and '6 seconds' from attempts), 'soon at first');
 select is(pg_temp.fail(429, 7200), 'pending', 'one that is too much too');
-select ok((select max(waited) > '7190 seconds' from told), 'when the receiver asks for');
+select ok((select max(waited) > '7190 seconds' from attempts), 'when the receiver asks for');
 select pg_temp.fail() from generate_series(1, 8);
 select is((select status from public.webhook_messages), 'pending', 'ten attempts are not the last');
 select is(pg_temp.fail(), 'failed', 'the eleventh is');

@@ -19,7 +19,7 @@ create function pg_temp.offered() returns boolean language sql as $$
   select (context -> 'handoffs')::text like '%payroll%' from private.task_contexts(array(select task from public.tasks as task where task.id = (select id from parent)))
 $$;
 
-select ok(not pg_temp.offered(), 'the agent is not told of it');
+select ok(not pg_temp.offered(), 'the agent is not offered it');
 select is(pg_temp.hand_off(2) ->> 'code', 'AGENT_HANDOFF_FORBIDDEN', 'an agent does not reach what its owner may not use');
 select is((select count(*)::int from public.tasks where parent_id = (select id from parent)), 0, 'and no subtask is made');
 insert into public.agent_audience (agent_id, user_id) select id, tests.user_id('owner') from public.agents where slug = 'payroll';

@@ -42,7 +42,7 @@ select tests.act_as_nobody();
 update public.webhooks set includes_subtasks = true where name = 'starts';
 select tests.create_family(2);
 select is((select count(*) from public.webhook_messages as message join public.webhooks as webhook on webhook.id = message.webhook_id
-  where webhook.name = 'starts')::int, 5, 'subtasks are told of where the row says so');
+  where webhook.name = 'starts')::int, 5, 'subtasks are reported if the row says so');
 
 select * from finish();
 rollback;

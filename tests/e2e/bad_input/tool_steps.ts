@@ -110,7 +110,7 @@ export async function toolSteps(t: Deno.TestContext, platform: Platform): Promis
     assert.ok(end.events.some(({ payload }) => payload.error_code === "SECRET_NOT_FOUND"));
   });
 
-  await t.step("a tool whose config is wrong is left out, and the agent told", async () => {
+  await t.step("a tool with an invalid config is omitted, and the agent is informed", async () => {
     const wrong = { method: "GET", url: "ftp://x", parameters };
     const id = await addTool(sql, { slug: "twisted", type: "http_api", config: wrong });
     let system = "";

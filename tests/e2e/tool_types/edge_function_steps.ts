@@ -4,7 +4,7 @@ import { addTool } from "../operator.ts";
 import { call, completeWithResults } from "../script.ts";
 import { runJob, runLostWrite, type ToolStage } from "./tool_jobs.ts";
 
-/** What the function is told to do with its answer. */
+/** How the function must answer. */
 type Fate = "give" | "lose";
 
 /** The other side of the function: it notes what took effect and decides the answer's fate. */

@@ -14,7 +14,7 @@ import { createSqlTaskStore } from "../../../shared/worker/sql_task_store.ts";
 import { createTaskWorker } from "../../../shared/worker/task_worker.ts";
 import { hauntedStore } from "./haunted_store.ts";
 
-/** What a worker process is told on its command line, as JSON. */
+/** The order for a worker process on its command line, as JSON. */
 export type ChaosWorkerOptions = z.infer<typeof optionsSchema>;
 
 const optionsSchema = z.object({

@@ -3,7 +3,7 @@ import { type Fate, fateAt } from "./fates.ts";
 import type { ChaosDatabase } from "./chaos_database.ts";
 import type { WorkerPool } from "./worker_pool.ts";
 
-/** What the referee has done, and what the workers told it. */
+/** The referee's actions, and the workers' reports. */
 export interface RefereeCounts {
   kills: number;
   freezes: number;

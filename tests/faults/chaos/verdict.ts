@@ -97,7 +97,7 @@ async function readViolations(
           select from public.task_events
           where type in ('model.completed', 'tool.completed', 'tool.failed', 'subtask.finished')
           group by task_id, payload ->> 'step_seq' having count(*) > 1
-        ) as told) as steps_with_two_results,
+        ) as repeated) as steps_with_two_results,
       (select count(*) from witness.sightings where what = 'stale write') as stale_writes_accepted,
       (select count(*) from public.task_steps as step
         join public.tasks as task on task.id = step.task_id
@@ -224,7 +224,7 @@ async function judgeModel(
   };
 }
 
-/** The tools' journal against the steps: what has an effect ran again only by a person's leave. */
+/** The tools' journal against the steps: what has an effect ran again only with approval. */
 async function judgeTools(
   sql: Sql,
   { toolRequests }: Testimony,

@@ -31,7 +31,7 @@ gatewayTest("a changed definition is held back from every user until approved", 
     assert.equal(held?.reason, "changed");
     hash = held.definitionHash;
     assert.deepEqual(held.difference.map(({ member }) => member), ["inputSchema"]);
-    // What the server told one user is for that user and the service to read.
+    // What the server sent to one user is only readable by that user and the service.
     if (userId === other) assert.ok(!("approved" in (held.difference[0] ?? {})));
     else assert.match(JSON.stringify(held.difference[0]?.approved), /searchValue/);
     assert.match(JSON.stringify(held.difference[0]?.current), /query/);
@@ -69,7 +69,7 @@ gatewayTest("a changed definition is held back from every user until approved", 
   assert.match(
     JSON.stringify(third?.difference[0]?.approved),
     /searchValue/,
-    "what the service was told is for everybody",
+    "what the service got is for everybody",
   );
 });
 

@@ -52,7 +52,7 @@ gatewayTest("a bad grade removes the set that it is about, for all", async (fixt
   assert.deepEqual(await learned(nobody()), [{ searchValue: "<string>", unit: "people" }]);
 });
 
-gatewayTest("what an aborted caller began is told to nobody else", async (fixture) => {
+gatewayTest("what an aborted caller started is shown to nobody else", async (fixture) => {
   const { gateway } = fixture;
   const abort = new AbortController();
   const held = Promise.withResolvers<Response>();

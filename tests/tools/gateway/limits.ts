@@ -126,22 +126,28 @@ gatewayTest("three failures in a row say so, and a success forgets them", async 
   assert.deepEqual(await wrong(), ["TOOL_ARGUMENTS_INVALID", 1, 200]);
 });
 
-gatewayTest("a failed call is told what worked: one's own, or else its shape", async (fixture) => {
-  await using external = await registerServer(fixture);
-  const [one, other] = [await fixture.createUser(), await fixture.createUser()];
-  const told = async (userId: string) => {
-    const outcome = await external.call({ ...nobody(), userId }, "search", { unit: "people" });
-    assert.ok(outcome.kind === "answered" && outcome.isError);
-    assert.ok(!/have worked/.test(outcome.text), "the error's own words stay apart");
-    return JSON.stringify(outcome.content);
-  };
-  assert.doesNotMatch(await told(one), /have worked/);
-  const good = { searchValue: "ann@private.example", unit: "people" };
-  await external.call({ ...nobody(), userId: one }, "search", good);
+gatewayTest(
+  "a failed call shows known-good arguments: one's own, or else their shape",
+  async (fixture) => {
+    await using external = await registerServer(fixture);
+    const [one, other] = [await fixture.createUser(), await fixture.createUser()];
+    const answerTo = async (userId: string) => {
+      const outcome = await external.call({ ...nobody(), userId }, "search", { unit: "people" });
+      assert.ok(outcome.kind === "answered" && outcome.isError);
+      assert.ok(!/have worked/.test(outcome.text), "the error's own words stay apart");
+      return JSON.stringify(outcome.content);
+    };
+    assert.doesNotMatch(await answerTo(one), /have worked/);
+    const good = { searchValue: "ann@private.example", unit: "people" };
+    await external.call({ ...nobody(), userId: one }, "search", good);
 
-  assert.match(await told(one), /have worked for this tool call: .*ann@private\.example/);
-  assert.match(await told(other), /have worked for this tool call \(their shape\): .*<email>/);
-});
+    assert.match(await answerTo(one), /have worked for this tool call: .*ann@private\.example/);
+    assert.match(
+      await answerTo(other),
+      /have worked for this tool call \(their shape\): .*<email>/,
+    );
+  },
+);
 
 gatewayTest("a tool is found by its names, and learned under its own", async (fixture) => {
   const { sql } = fixture;

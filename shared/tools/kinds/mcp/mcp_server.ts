@@ -154,7 +154,7 @@ async function ask<T>(
   connecting: Connecting,
   signal: AbortSignal,
   use: (connected: ConnectedClient, request: RequestSettings) => Promise<T>,
-  told: { readonly timeout: string; readonly errorOf: typeof errorOfFailure },
+  wording: { readonly timeout: string; readonly errorOf: typeof errorOfFailure },
 ): Promise<T> {
   const { options: { slug, credential }, timeoutMs } = connecting;
   const trace = emptyTrace();
@@ -172,11 +172,11 @@ async function ask<T>(
     if (timed.kind === "done") return timed.value;
   } catch (error) {
     if (signal.aborted || error instanceof SwarmError) throw error;
-    throw told.errorOf({ server: slug, credential, error, trace });
+    throw wording.errorOf({ server: slug, credential, error, trace });
   }
   throw new SwarmError(
     "TOOL_TIMEOUT",
-    `The tool server '${slug}' did not ${told.timeout} within ${timeoutMs} ms`,
+    `The tool server '${slug}' did not ${wording.timeout} within ${timeoutMs} ms`,
     { hint: "Try again later, or raise timeout_ms in the tool's config." },
   );
 }

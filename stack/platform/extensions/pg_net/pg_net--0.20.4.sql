@@ -1,8 +1,8 @@
 -- Asynchronous HTTP with the interface of pg_net 0.20.4.
 --
--- A call inserts a row into net.http_request_queue and returns its id. The stack's executor, told
--- by NOTIFY (which Postgres delivers at commit, so never for a rolled back call), sends the
--- request, deletes the row and stores the answer in net._http_response.
+-- A call inserts a row into net.http_request_queue and returns its id. The stack's executor,
+-- notified by NOTIFY (which Postgres delivers at commit, so never for a rolled back call), sends
+-- the request, deletes the row and stores the answer in net._http_response.
 --
 -- As on a hosted project everything here is granted to PUBLIC, queued headers included: a header
 -- must never hold a secret that any database role may not read.

@@ -17,8 +17,8 @@ create function pg_temp.waits() returns numeric language sql as $$
   select extract(epoch from run_after - clock_timestamp()) from public.quoth_syncs
 $$;
 
-select is(pg_temp.fail(true, 600), 'pending', 'told to wait, it waits');
-select ok(pg_temp.waits() between 590 and 600, 'as long as it was told');
+select is(pg_temp.fail(true, 600), 'pending', 'asked to wait, it waits');
+select ok(pg_temp.waits() between 590 and 600, 'as long as requested');
 select is((select attempts from public.quoth_syncs), 0, 'which is no attempt');
 select is(pg_temp.fail(true), 'pending', 'a failure is tried again');
 select ok(pg_temp.waits() between 10 and 30, 'soon at first');

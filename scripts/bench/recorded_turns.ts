@@ -1,0 +1,42 @@
+/** The steps that benchmarks of checkpoints write: turns of a model call and a tool call. */
+import type { StepIntent } from "../../shared/agent/planned_call.ts";
+import type { Sql } from "../../shared/db/sql_client.ts";
+import type { JsonObject } from "../../shared/json.ts";
+import type { StepRecord } from "../../shared/worker/task_store.ts";
+import { AGENT } from "./queue_database.ts";
+
+/** Size of a tool call's result. */
+export const RESULT_BYTES = 4_096;
+
+/** What each model call reports. */
+export async function usageOfACall(sql: Sql): Promise<JsonObject> {
+  const [agent] = await sql<{ provider_id: string }[]>`
+    select provider_id from public.agents where slug = ${AGENT}`;
+  return {
+    provider_id: agent?.provider_id ?? null,
+    model: "bench",
+    input_tokens: 1_000,
+    cached_input_tokens: 0,
+    output_tokens: 100,
+    key_source: "none",
+  };
+}
+
+/** Odd steps are model calls, even ones the tool calls that they ask for. */
+export function intentOf(seq: number): StepIntent {
+  return seq % 2 === 1
+    ? { seq, kind: "model", name: "bench", call_id: null, input: null }
+    : { seq, kind: "tool", name: "look", call_id: `call_${seq}`, input: { server: "desk" } };
+}
+
+/** What the step ends with; a model call with its usage. */
+export function resultOf(seq: number, usage: JsonObject): StepRecord {
+  const intent = intentOf(seq);
+  if (intent.kind !== "model") {
+    const output = { text: "x".repeat(RESULT_BYTES), is_error: false };
+    return { ...intent, state: "done", output };
+  }
+  const call = { call_id: `call_${seq + 1}`, name: "look", arguments: {} };
+  const output = { text: "", tool_calls: [call], finish_reason: "tool_calls" };
+  return { ...intent, state: "done", output, usage };
+}

@@ -1,0 +1,142 @@
+import { createHash } from "node:crypto";
+import { z } from "../../vendor/zod.js";
+import { SwarmError } from "../../errors/swarm_error.ts";
+import { createEmbedderResolver } from "../../quoth/embedders/resolve_embedder.ts";
+import { describeTable, nameOf } from "../../sql/linking/compact_schema.ts";
+import { fuseRanks } from "../../sql/linking/fuse_ranks.ts";
+import { type RankedTable, rankTables, type TableIndex } from "../../sql/linking/rank_tables.ts";
+import type { ToolContext } from "../../tool_contracts/internal_server.ts";
+
+/** A caller waits: after this time the order by words has to do. */
+const PATIENCE_MS = 5_000;
+/** Tables that get a vector in one call; the likeliest ones by words come first. */
+const MAX_NEW_VECTORS = 64;
+/** Tables that meaning brings forward. */
+const NEAREST_TABLES = 40;
+/** Characters of a table's description that are embedded. */
+const MAX_TEXT_CHARACTERS = 2_000;
+
+/** The order of tables for a question. */
+export interface TableOrder {
+  readonly ranked: readonly RankedTable[];
+  /** The embedder whose vectors were used; null: words alone. */
+  readonly embedder: string | null;
+}
+
+type Ports = Pick<ToolContext, "sql" | "fetch" | "signal" | "usedModel" | "log">;
+
+/**
+ * The tables by words and, where the project has an embedder with an API, by meaning too. Vectors of
+ * tables are kept by what the tables' descriptions say; a few missing ones are made in each call.
+ * An embedder that fails is no error: the order by words is complete without it.
+ */
+export async function orderTables(
+  question: string,
+  index: TableIndex,
+  context: Ports,
+): Promise<TableOrder> {
+  const ranked = rankTables(question, index);
+  const embedder = await findEmbedder(context);
+  if (embedder === null) return { ranked, embedder: null };
+  try {
+    const byMeaning = await nearestTables(question, index, { ranked, embedder, context });
+    return { ranked: fuseRanks(ranked, byMeaning), embedder };
+  } catch (error) {
+    context.signal.throwIfAborted();
+    const isTimeout = error instanceof DOMException && error.name === "TimeoutError";
+    if (!isTimeout && !(error instanceof SwarmError && error.code.startsWith("EMBEDDER_"))) {
+      throw error;
+    }
+    context.log("warn", "sql.tables_not_embedded", { embedder, error: String(error) });
+    return { ranked, embedder: null };
+  }
+}
+
+/** The default embedder, unless it counts words itself or runs in this process, which is slow. */
+async function findEmbedder({ sql }: Ports): Promise<string | null> {
+  const [row] = await sql<{ name: string }[]>`
+    select name from public.embedders
+    where name = private.default_embedder() and api in ('google', 'openai')`;
+  return row?.name ?? null;
+}
+
+interface Ranking {
+  readonly ranked: readonly RankedTable[];
+  readonly embedder: string;
+  readonly context: Ports;
+}
+
+async function nearestTables(
+  question: string,
+  { tables }: TableIndex,
+  { ranked, embedder, context }: Ranking,
+): Promise<number[]> {
+  const { sql, fetch, usedModel } = context;
+  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(PATIENCE_MS)]);
+  const resolve = createEmbedderResolver(sql, {
+    transport: { fetch, nowMs: Date.now, requestTimeoutMs: PATIENCE_MS },
+    onUsage: (usage) => usedModel({ ...usage, keySource: "organisation", outputTokens: 0 }),
+  });
+  const { metered } = await resolve(embedder);
+  const texts = tables.map((table) => describeTable(table, tables).slice(0, MAX_TEXT_CHARACTERS));
+  const hashes = texts.map((text) => createHash("sha256").update(text).digest("hex"));
+  const missing = await missingHashes(context, embedder, hashes);
+  const wanted = ranked.map(({ index }) => index)
+    .filter((index) => missing.has(hashes[index] ?? ""))
+    .slice(0, MAX_NEW_VECTORS);
+  const { vectors } = await metered.embedPart(
+    wanted.map((index) => ({ title: nameOf(tables[index]), text: texts[index] ?? "" })),
+    signal,
+  );
+  await keepVectors(context, embedder, {
+    hashes,
+    made: vectors.map((vector, place) => ({ hash: hashes[wanted[place] ?? -1] ?? "", vector })),
+  });
+  const query = await metered.embedQuery(question, signal);
+  const nearest = await sql<{ hash: string }[]>`
+    select encode(text_hash, 'hex') as hash
+    from private.table_vectors
+    where embedder = ${embedder}
+    order by embedding operator(extensions.<=>) ${JSON.stringify(query)}::extensions.vector
+    limit ${NEAREST_TABLES}`;
+  const places = new Map(hashes.map((hash, place) => [hash, place]));
+  return nearest.flatMap(({ hash }) => places.get(hash) ?? []);
+}
+
+async function missingHashes(
+  { sql }: Ports,
+  embedder: string,
+  hashes: readonly string[],
+): Promise<Set<string>> {
+  const rows = await sql`
+    select wanted as hash
+    from jsonb_array_elements_text(${sql.json([...hashes])}) as wanted
+    where not exists (
+      select from private.table_vectors
+      where embedder = ${embedder} and text_hash = decode(wanted, 'hex')
+    )`;
+  return new Set(z.array(z.object({ hash: z.string() })).parse([...rows]).map(({ hash }) => hash));
+}
+
+/** Keeps new vectors, and forgets those of descriptions that no table has any more. */
+async function keepVectors(
+  { sql }: Ports,
+  embedder: string,
+  { hashes, made }: {
+    readonly hashes: readonly string[];
+    readonly made: readonly { readonly hash: string; readonly vector: readonly number[] }[];
+  },
+): Promise<void> {
+  if (made.length === 0) return;
+  const rows = made.map(({ hash, vector }) => ({ hash, vector: JSON.stringify(vector) }));
+  await sql`
+    with gone as (
+      delete from private.table_vectors
+      where embedder = ${embedder}
+        and not ${sql.json([...hashes])}::jsonb ? encode(text_hash, 'hex')
+    )
+    insert into private.table_vectors (embedder, text_hash, embedding)
+    select ${embedder}, decode(made.hash, 'hex'), made.vector::extensions.vector
+    from jsonb_to_recordset(${sql.json(rows)}) as made (hash text, vector text)
+    on conflict do nothing`;
+}

@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import type { Sql } from "../../shared/db/sql_client.ts";
+import { grantScopes } from "../mcp/mcp_platform.ts";
+import { addAgent } from "../e2e/operator.ts";
+import { complete, scriptTurns } from "../e2e/script.ts";
+import { operatorStatuses, REFUSED_EVERYWHERE } from "../security/operator_endpoints.ts";
+import { testsSharing } from "../shared_fixture.ts";
+import { openConsoleFixture, picture, type Reader, sessionKey } from "./console_fixture.ts";
+
+const consoleTest = testsSharing(openConsoleFixture);
+
+/** A job of somebody's that ran out of attempts. */
+async function buryJob(sql: Sql, ownerId: string): Promise<string> {
+  const [job] = await sql<{ task_id: string }[]>`
+    select task_id from private.create_task('unlucky', '{}', ${ownerId},
+      p_run_after => now() + interval '1 hour')`;
+  const error = { code: "MODEL_UNAVAILABLE", message: "The model is down" };
+  await sql`
+    select private.bury_task(task, 'attempts_exhausted', ${sql.json(error)})
+    from public.tasks as task where id = ${job?.task_id ?? ""}`;
+  return job?.task_id ?? "";
+}
+
+async function accessTokenOf({ page }: Reader, key: string): Promise<string> {
+  const session = await page.evaluate((name) => localStorage.getItem(name), key);
+  return JSON.parse(session ?? "{}").access_token;
+}
+
+consoleTest(
+  "an operator sees a dead letter of another user and redrives it, and it is written down",
+  async (fixture) => {
+    const { sql, stack, project } = fixture.platform;
+    stack.models.addAgent(scriptTurns("unlucky", complete("saved")));
+    await addAgent(sql, { slug: "unlucky" });
+    await using owner = await fixture.open();
+    const ownerId = await owner.signUp("owner");
+    const id = await buryJob(sql, ownerId);
+    await using operator = await fixture.open();
+    const { page } = operator;
+    await grantScopes(sql, await operator.signUp("operator"), ["swarm:operate"]);
+
+    await operator.go("/jobs");
+    await page.getByRole("link", { name: "Operations" }).click();
+    await page.getByRole("tab", { name: "Dead letters" }).click();
+    await page.getByText("owner@example.test").first().waitFor();
+    await page.getByText("MODEL_UNAVAILABLE").waitFor();
+    await picture(page, "operations_dead");
+    await page.getByRole("button", { name: "Redrive" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Reason").fill("The model is back");
+    await dialog.getByRole("button", { name: "Redrive" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await page.getByText("Retried").waitFor();
+    await page.getByRole("tab", { name: "Acts" }).click();
+    await page.getByText("The model is back").waitFor();
+    assert.deepEqual(operator.offences, []);
+
+    await owner.go(`/jobs/${id}`);
+    await owner.page.locator("header .chip").getByText("Completed").waitFor();
+    const acts = await sql`select act, owner_id, reason from private.operator_acts`;
+    assert.deepEqual([...acts], [
+      { act: "dead_letter.redriven", owner_id: ownerId, reason: "The model is back" },
+    ]);
+    const token = await accessTokenOf(operator, sessionKey(project));
+    const refusals = Object.values(await operatorStatuses(project, token))
+      .filter((status) => status === 403);
+    assert.deepEqual(refusals, []);
+  },
+);
+
+consoleTest("a user sees nothing of operations, and each endpoint answers 403", async (fixture) => {
+  await using reader = await fixture.open();
+  const { page } = reader;
+  await reader.signUp("nobody");
+  await reader.go("/jobs");
+  await page.getByRole("link", { name: "Usage" }).waitFor();
+  assert.equal(await page.getByRole("link", { name: "Operations" }).count(), 0);
+
+  for (const view of ["queue", "stuck", "dead", "jobs", "servers", "acts"]) {
+    const refused = page.waitForResponse((answer) =>
+      /operator_/.test(answer.url()) && answer.status() === 403
+    );
+    await reader.go(`/operations?view=${view}`);
+    await page.reload();
+    await refused;
+    await page.getByRole("alert").first().waitFor();
+    assert.equal(await page.locator("main table tbody tr").count(), 0, view);
+  }
+  const token = await accessTokenOf(reader, sessionKey(fixture.platform.project));
+  assert.deepEqual(await operatorStatuses(fixture.platform.project, token), REFUSED_EVERYWHERE);
+  assert.deepEqual(reader.offences, []);
+});

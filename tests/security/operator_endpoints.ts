@@ -1,0 +1,57 @@
+import type { Project } from "../../scripts/demo/user_client.ts";
+
+/** Every view of operators. */
+export const OPERATOR_VIEWS = [
+  "operator_acts",
+  "operator_dead_letters",
+  "operator_queue_health",
+  "operator_servers",
+  "operator_stuck_tasks",
+  "operator_tool_definitions",
+  "operator_workers",
+];
+const NOTHING = "00000000-0000-4000-8000-000000000000";
+/** Every function of operators, with arguments that nothing has. */
+const FUNCTIONS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  operator_cancel_job: { p_master_task_id: NOTHING },
+  operator_retry_task: { p_task_id: NOTHING },
+  operator_redrive: { p_dead_letter_id: 0 },
+  operator_list_jobs: {},
+  operator_job_counts: {},
+  operator_read_trace: { p_master_task_id: NOTHING },
+  approve_tool_definition: { p_connection_id: NOTHING, p_tool_name: "" },
+};
+
+/** Paths of all endpoints of operators, with 403 for each: what anybody else gets. */
+export const REFUSED_EVERYWHERE: Readonly<Record<string, number>> = Object.fromEntries(
+  [...OPERATOR_VIEWS, ...Object.keys(FUNCTIONS).map((name) => `rpc/${name}`)]
+    .map((path) => [path, 403]),
+);
+
+/** What each endpoint of operators answers to the holder of a token, by path. */
+export async function operatorStatuses(
+  project: Project,
+  accessToken: string,
+): Promise<Record<string, number>> {
+  const headers = {
+    apikey: project.publishableKey,
+    authorization: `Bearer ${accessToken}`,
+    "content-type": "application/json",
+  };
+  const requests: Readonly<Record<string, RequestInit>> = {
+    ...Object.fromEntries(OPERATOR_VIEWS.map((view) => [view, { headers }])),
+    ...Object.fromEntries(
+      Object.entries(FUNCTIONS).map(([name, args]) => [
+        `rpc/${name}`,
+        { method: "POST", headers, body: JSON.stringify(args) },
+      ]),
+    ),
+  };
+  const statuses: Record<string, number> = {};
+  for (const [path, request] of Object.entries(requests)) {
+    const response = await fetch(`${project.apiUrl}/rest/v1/${path}`, request);
+    await response.body?.cancel();
+    statuses[path] = response.status;
+  }
+  return statuses;
+}
