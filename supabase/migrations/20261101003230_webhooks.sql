@@ -113,23 +113,10 @@ create trigger webhooks_check_activation
   before update of is_active on public.webhooks
   for each row when (new.is_active and not old.is_active) execute function private.check_webhook();
 
-create function private.check_webhook_deletion()
-returns trigger
-language plpgsql
-security definer
-set search_path = ''
-as $$
-begin
-  perform private.assert_person_may('stop or delete the webhook', 'swarm:run');
-  return coalesce(new, old);
-end;
-$$;
-comment on function private.check_webhook_deletion() is
-  'Row trigger of webhooks. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE. Definer: users may not execute what it asks.';
 create trigger webhooks_check_deletion before delete on public.webhooks
-  for each row execute function private.check_webhook_deletion();
+  for each row execute function private.check_person_may('delete the webhook');
 create trigger webhooks_check_stop before update of is_active on public.webhooks
-  for each row when (not new.is_active and old.is_active) execute function private.check_webhook_deletion();
+  for each row when (not new.is_active and old.is_active) execute function private.check_person_may('stop the webhook');
 
 create function private.create_webhook_secret()
 returns trigger
