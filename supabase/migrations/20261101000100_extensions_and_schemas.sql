@@ -19,7 +19,7 @@ comment on schema private is
 -- Policies and the public wrappers call functions in here as the caller.
 grant usage on schema private to authenticated, service_role;
 
--- What these migrations create is nobody's until they grant it: neither PUBLIC executes a function,
+-- What these migrations create is accessible to nobody until they grant it: neither PUBLIC executes a function,
 -- as Postgres has it, nor do API roles get what the platform gives them in public. Only a default for
 -- all schemas takes PUBLIC's right away. The last migration gives the project its own defaults back.
 create table private.default_privileges as

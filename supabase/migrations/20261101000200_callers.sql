@@ -45,7 +45,7 @@ begin
 end;
 $$;
 comment on function private.is_agent_call() is
-  'True when an agent acts on its owner''s behalf: a database function or an internal server that it called (claims and the transaction''s advisory lock (1398227271, any), both set by the gateway), or a request that its tool sent here (header x-supaswarm-actor). All three only ever take rights away, so nobody gains by forging them.';
+  'True when an agent acts on its owner''s behalf: a database function or an internal server that it called (claims and the transaction''s advisory lock (1398227271, any), both set by the gateway), or a request that its tool sent here (header x-supaswarm-actor). All three only remove rights, so forging them gains nothing.';
 grant execute on function private.is_agent_call() to service_role;
 
 create function private.calling_task_id()
@@ -87,7 +87,7 @@ begin
 end;
 $$;
 comment on function private.calling_actor() is
-  'Who acts: user (a person''s own session), client (a person''s OAuth client), agent (a task, on its owner''s behalf), service, or null for nobody. The one place that decides it in SQL.';
+  'Who acts: user (a person''s own session), client (a person''s OAuth client), agent (a task, on its owner''s behalf), service, or null for nobody. The only place that decides this in SQL.';
 
 create function private.calling_way()
 returns text
@@ -185,7 +185,7 @@ as $$
 begin
   if private.is_agent_call() then
     raise sqlstate 'PT403' using
-      message = format('Cannot %s: an agent may not do that on its owner''s behalf', p_attempt),
+      message = format('Cannot %s: an agent may not do this on its owner''s behalf', p_attempt),
       detail = 'AGENT_NOT_ALLOWED',
       hint = 'A person or the service has to do it; an agent asks with request_human_review.';
   end if;
@@ -253,7 +253,7 @@ begin
     raise sqlstate 'PT403' using
       message = format('Cannot %s: the caller lacks the scope swarm:operate', p_attempt),
       detail = 'INSUFFICIENT_SCOPE',
-      hint = 'Ask whoever administers the project to grant it: grant_scopes(user, ''{swarm:operate}'').';
+      hint = 'Ask an operator of the project to grant it: grant_scopes(user, ''{swarm:operate}'').';
   end if;
 end;
 $$;

@@ -130,7 +130,7 @@ create table public.model_windows (
 );
 comment on table public.model_windows is
   'How many tokens models take, prompt and answer together. Of the rows whose prefix a model''s name begins with, those of its provider go first, then the longest prefix.';
-comment on column public.model_windows.provider_id is 'Null: whoever serves the model.';
+comment on column public.model_windows.provider_id is 'Null: every provider that serves the model.';
 comment on column public.model_windows.model_prefix is
   'What the model''s name begins with, without the vendor that some providers put before it (vendor/model); empty: every model.';
 

@@ -1,4 +1,4 @@
--- The registry of agents and who may hand off to whom.
+-- The registry of agents and their allowed handoffs.
 
 create table public.agents (
   id uuid primary key default gen_random_uuid(),
@@ -44,13 +44,13 @@ create table public.agent_audience (
 );
 create index agent_audience_user_id_idx on public.agent_audience (user_id);
 comment on table public.agent_audience is
-  'Who may use the agents whose audience is named. Written by the service role.';
+  'Users who may use the agents whose audience is ''named''. Written by the service role.';
 
 alter table public.agent_audience enable row level security;
 create policy "users see which agents name them" on public.agent_audience
   for select to authenticated using (user_id = (select auth.uid()));
 comment on policy "users see which agents name them" on public.agent_audience is
-  'Their own rows, which the policy of agents reads as them.';
+  'Their own rows; the policy of agents reads them with the user''s rights.';
 grant select on public.agent_audience to authenticated;
 grant select, insert, update, delete on public.agent_audience to service_role;
 
@@ -128,6 +128,6 @@ create policy "users read handoffs between agents that they may use" on public.a
     and exists (select from public.agents as taking where taking.id = target_agent_id)
   );
 comment on policy "users read handoffs between agents that they may use" on public.agent_handoffs is
-  'Which agents a job may reach; the policy of agents says who may use them.';
+  'The agents that a job may reach; the policy of agents decides who may use them.';
 grant select on public.agent_handoffs to authenticated;
 grant select, insert, update, delete on public.agent_handoffs to service_role;

@@ -26,11 +26,11 @@ comment on table public.tools is
 comment on column public.tools.config is 'Its shape depends on the type; never holds a secret.';
 comment on column public.tools.credential_secret_name is 'Name of the credential in Vault. Never readable to users.';
 comment on column public.tools.credential_audience is
-  'Whose calls the tool''s own credential serves: everyone''s; those of agents, for whomever they act; or those of the users of tool_credential_audience alone, whom it serves in any case. Others need a credential of their own.';
+  'Which calls use the tool''s own credential: everyone''s, those of agents (for any user), or only those of the users in tool_credential_audience, who may use it in any case. Other users need their own credential.';
 comment on column public.tools.data_flows is
   'What its tools let flow, {tool name or *: [reads_private, reads_outside, sends_outside]}; null: by its kind. A task that has read private data and outside text asks a person before it sends outside.';
 comment on column public.tools.source is
-  'yaml: made by mcps:sync from external-mcps.yaml, which changes and removes it; manual: nobody but its author does.';
+  'yaml: created, changed and removed by mcps:sync from external-mcps.yaml; manual: maintained by its author.';
 
 alter table public.tools enable row level security;
 create policy "signed-in users read tools" on public.tools
@@ -87,7 +87,7 @@ create table public.agent_guardrails (
 create index agent_guardrails_tool_id_idx on public.agent_guardrails (tool_id);
 comment on table public.agent_guardrails is
   'Tools that check what an agent is asked (input) and what it answers (output). They are called with {stage, content} and answer {allowed, reason, replacement}. Written by the service role.';
-comment on column public.agent_guardrails.priority is 'Lower first; of several replacements the last one counts.';
+comment on column public.agent_guardrails.priority is 'Lower first; of several replacements, the last one applies.';
 comment on column public.agent_guardrails.tool_name is 'As the tool''s server calls it.';
 
 alter table public.agent_guardrails enable row level security;

@@ -14,7 +14,7 @@ begin
 end;
 $$;
 comment on function private.new_id() is
-  'A UUID of version 7: 48 bits of milliseconds since 1970, then 74 random bits. For rows that many are made of; a token, which nobody may guess, is random from its first bit.';
+  'A UUID of version 7: 48 bits of milliseconds since 1970, then 74 random bits. For rows that are created in large numbers; a token must be unguessable and is fully random instead.';
 
 create function private.first_id_of(p_at timestamptz)
 returns uuid

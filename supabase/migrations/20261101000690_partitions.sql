@@ -5,7 +5,7 @@ create function private.make_partition(p_table text, p_unit text, p_at timestamp
 returns boolean
 language plpgsql
 set search_path = ''
--- Whoever waits for the lock holds up everybody who writes. The next call tries again.
+-- Waiting for the lock blocks all writers, so the next call tries again.
 set lock_timeout = '1s'
 as $$
 declare

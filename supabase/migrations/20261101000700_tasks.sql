@@ -95,10 +95,10 @@ create unique index tasks_child_of_step on public.tasks (parent_id, parent_step_
 
 comment on table public.tasks is
   'A task of a job: the master task and, under it, its subtasks. created_by owns the whole job. Status changes only through functions.';
-comment on column public.tasks.parent_step_seq is 'The parent''s create_subtask step that made this task and receives its result. Null for a subtask that the agent created through a tool: its result is handed to nobody.';
+comment on column public.tasks.parent_step_seq is 'The parent''s create_subtask step that created this task and receives its result. Null for a subtask that the agent created through a tool: its result is not reported.';
 comment on column public.tasks.logs is 'One short line for each change of state.';
 comment on column public.tasks.created_by is 'Owner; null for tasks of the service itself. A subtask has its master''s.';
-comment on column public.tasks.owner_key is 'created_by as a key that is never null: the nil uuid, which sorts first, stands for the service.';
+comment on column public.tasks.owner_key is 'created_by as a key that is never null: the nil uuid, which sorts first, means the service.';
 comment on column public.tasks.idempotency_key is 'Of master tasks: the same key of the same owner names the same task.';
 comment on column public.tasks.run_after is 'Not claimed before this time.';
 comment on column public.tasks.budget is 'Caps of the job, on the master task; a key with null lifts the default cap.';
@@ -114,7 +114,7 @@ comment on column public.tasks.deliveries is 'Claims since the last checkpoint: 
 comment on column public.tasks.ahead_epoch is 'The epoch of the one claim that was not counted in deliveries, because the task was to wait in its worker for a free slot; null: there was none.';
 comment on column public.tasks.works_alone is 'A model call of it was cut off with its worker: it is next run by a worker that does nothing else, until a step ends.';
 comment on column public.tasks.rate_limit_waits is 'How often a provider asked this task to wait; not failures.';
-comment on column public.tasks.message_id is 'The task''s message in the queue, set while pending: a claim takes the message, and the lease stands for it.';
+comment on column public.tasks.message_id is 'The task''s message in the queue, set while pending: a claim replaces the message with a lease.';
 comment on column public.tasks.cost_micro_usd is 'Millionths of a US dollar; null while no priced model was called.';
 
 create trigger tasks_touch_updated_at before update on public.tasks
@@ -126,7 +126,7 @@ create policy "owners read their tasks" on public.tasks
     created_by = (select auth.uid()) and (select private.has_scope('swarm:run'))
   );
 comment on policy "owners read their tasks" on public.tasks is
-  'For clients and for postgres_changes. Nobody writes: statuses change in functions alone.';
+  'For clients and for postgres_changes. Clients do not write: only functions change statuses.';
 grant select on public.tasks to authenticated;
 grant select on public.tasks to service_role;
 
@@ -170,7 +170,7 @@ create policy "owners read the steps of their tasks" on public.task_steps
     select from public.tasks task where task.id = task_id and task.created_by = (select auth.uid()) offset 0
   ));
 comment on policy "owners read the steps of their tasks" on public.task_steps is
-  'The transcript, for whoever the task belongs to; also what fork_task() is called with.';
+  'The transcript, for the task''s owner, who also chooses the step for fork_task() from it.';
 grant select on public.task_steps to authenticated;
 grant select on public.task_steps to service_role;
 
@@ -290,7 +290,7 @@ create table public.usage_events (
 create index usage_events_user_id_idx on public.usage_events (user_id, created_at desc);
 create index usage_events_task_id_idx on public.usage_events (task_id, step_seq);
 create index usage_events_provider_id_idx on public.usage_events (provider_id);
-comment on table public.usage_events is 'One row for each model call, whoever made it.';
+comment on table public.usage_events is 'One row for each model call, whether of a task or of a tool.';
 comment on column public.usage_events.step_seq is 'Of the task''s transcript: the model call, or the tool call inside which a model was called.';
 comment on column public.usage_events.execution_id is 'The tool call inside which the model was called; null for the agent''s own calls. Stays when the call is forgotten.';
 comment on column public.usage_events.mcp_name is 'Slug of the tool server inside whose tool the model was called; null for the agent''s own calls. Stays when the call is forgotten, as do tool_name and tool_version.';

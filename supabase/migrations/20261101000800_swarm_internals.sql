@@ -22,7 +22,7 @@ declare
 begin
   if v_wanted is null then
     raise sqlstate 'PT500' using
-      message = format('Cannot write the setting %L: there is no such setting', new.key),
+      message = format('Cannot write the setting %L: no setting has that name', new.key),
       detail = 'CONFIG_INVALID',
       hint = 'The settings are project_url, keep_jobs_days, keep_events_days, keep_executions_days, keep_auth_events_days, realtime_messages_per_second and watch_seconds.';
   end if;
@@ -69,7 +69,7 @@ create table private.dead_letters (
 );
 create index dead_letters_task_id_idx on private.dead_letters (task_id);
 comment on table private.dead_letters is 'Tasks that failed by running out of attempts or deliveries.';
-comment on column private.dead_letters.retried_at is 'When somebody let the task try again.';
+comment on column private.dead_letters.retried_at is 'When the task was retried.';
 
 create table private.wake_gate (
   name text primary key,

@@ -1,4 +1,4 @@
--- What may be sent through Realtime: only where somebody can receive it, and within the project's
+-- What may be sent through Realtime: only to channels with possible receivers, and within the project's
 -- messages a second.
 
 create function private.setting_number(p_key text, p_default numeric)
@@ -61,7 +61,7 @@ begin
 end;
 $$;
 comment on function private.can_broadcast() is
-  'True when realtime.messages takes a row now. Realtime makes its partitions while clients of the project connect and drops them after three days, so without one nobody listens.';
+  'True when realtime.messages takes a row now. Realtime makes its partitions while clients of the project connect and drops them after three days, so without a partition there are no listeners.';
 
 -- Counted outside transactions, so that no commit waits for another. Unlogged: after a crash the
 -- budget begins anew.
@@ -114,7 +114,7 @@ begin
 end;
 $$;
 comment on function private.are_served(regclass) is
-  'True while some client may be on a channel of the kind that the sequence stands for: task_channels_until or user_channels_until.';
+  'True while some client may be on a channel of the kind of the sequence: task_channels_until or user_channels_until.';
 
 create function private.expect_channels(p_channels_until regclass)
 returns void
@@ -124,7 +124,7 @@ as $$
 declare
   v_now constant numeric := extract(epoch from clock_timestamp());
   v_claims constant jsonb := nullif(current_setting('request.jwt.claims', true), '')::jsonb;
-  -- A channel is closed up to five minutes after its token has ended; a new token joins anew.
+  -- A channel is closed up to five minutes after its token has expired; a new token joins again.
   v_until constant bigint := ceil(coalesce((v_claims ->> 'exp')::numeric, v_now + 3600) + 600);
 begin
   if v_until <= coalesce(pg_catalog.pg_sequence_last_value(p_channels_until), 0)
@@ -138,4 +138,4 @@ begin
 end;
 $$;
 comment on function private.expect_channels(regclass) is
-  'Notes that a client joins a channel of the kind that the sequence stands for, for as long as its token lives.';
+  'Notes that a client joins a channel of the kind of the sequence, for as long as its token lives.';

@@ -276,7 +276,7 @@ begin
 end;
 $$;
 comment on function private.expect_channel(text) is
-  'Notes that a client joins the channel, where it is of a kind that is only sent to while somebody is on one.';
+  'Notes that a client joins the channel, if it is of a kind that is only sent to while clients are on one.';
 
 create function private.join_channel(p_topic text)
 returns boolean
@@ -293,7 +293,7 @@ begin
 end;
 $$;
 comment on function private.join_channel(text) is
-  'True when the caller may join the channel. Of a task''s or a user''s own channel it notes that somebody is on one, so that they are sent to. Realtime asks when a client joins, and again with each new token. Definer, since clients have no right to the note.';
+  'True when the caller may join the channel. For the channel of a task or user it records that a client has joined, so that messages are sent to it. Realtime asks when a client joins, and again with each new token. Definer, since clients have no right to the note.';
 grant execute on function private.join_channel(text) to authenticated;
 
 create policy "owners receive the broadcasts of their tasks" on realtime.messages

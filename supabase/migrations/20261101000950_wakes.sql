@@ -15,7 +15,7 @@ language sql
 stable
 set search_path = ''
 as $$
-  -- Digests are compared, so that the time taken tells nothing of the token.
+  -- Digests are compared, so that timing reveals nothing about the token.
   select exists (
     select from vault.decrypted_secrets
     where name = 'supaswarm_wake_token'
@@ -35,7 +35,7 @@ as $$
   where setting.value <> excluded.value;
 $$;
 comment on function private.configure_project_url(text) is
-  'Tells the database where its edge functions are. The functions call it with SUPABASE_URL when they start; call it by hand for a project whose first task does not come through a function.';
+  'Stores the address of the project''s edge functions. The functions call it with SUPABASE_URL when they start; call it manually in a project whose first task does not come through a function.';
 
 create function private.wake_function(p_name text)
 returns void
@@ -73,7 +73,7 @@ set search_path = ''
 set plan_cache_mode = force_generic_plan
 as $$
 declare
-  -- Whoever holds a gate is about to wake: do not wait for it.
+  -- The session that holds a gate is about to wake a worker: do not wait for it.
   v_passed constant text[] := array(
     select name
     from private.wake_gate
@@ -96,7 +96,7 @@ language plpgsql
 set search_path = ''
 as $$
 begin
-  -- Whoever holds the gate is about to notify; that is heard, and leads here again.
+  -- The session that holds the gate is about to notify, which leads here again.
   perform from private.wake_gate
   where name = p_name and last_wake_at > '-infinity'
   for update skip locked;
@@ -130,4 +130,4 @@ begin
 end;
 $$;
 comment on function private.wake_at_commit() is
-  'Deferred row trigger of a kind of work (function[, channel]): debounced wakes for work that can be claimed, a notification for workers that listen and a request for one that may have to start. A worker looks again for longer than the debounce. Definer: runs at commit as whoever committed.';
+  'Deferred row trigger of a kind of work (function[, channel]): debounced wakes for work that can be claimed, a notification for workers that listen and a request for one that may have to start. A worker looks again for longer than the debounce. Definer: it runs at commit as the committing role.';

@@ -67,7 +67,7 @@ begin
         raise sqlstate 'PT409' using
           message = format('Cannot write to %1$s %%s: epoch %%s does not hold its lease', p_%1$s_id, p_epoch),
           detail = 'LEASE_LOST',
-          hint = 'Drop the %1$s; another worker has it, or it has ended.';
+          hint = 'Stop working on the %1$s: another worker has it, or it has ended.';
       end if;
       -- A renewal rewrites the row and its index entries, so a young lease is left as it is.
       if v_work.lease_expires_at < v_now + make_interval(secs => p_lease_seconds * 5 / 6.0) then

@@ -262,7 +262,7 @@ alter table private.stored_totals enable row level security;
 create function private.sum_stored_values()
 returns trigger
 language plpgsql
--- Deleting a task or an account deletes its values, whoever does it.
+-- Deleting a task or an account deletes its values, whichever role does it.
 security definer
 set search_path = ''
 as $$
@@ -281,7 +281,7 @@ begin
 end;
 $$;
 comment on function private.sum_stored_values() is
-  'Statement trigger: keeps stored_totals. Definer: whoever deletes a task or an account holds no right on the totals.';
+  'Statement trigger: keeps stored_totals. Definer: the role that deletes a task or an account has no rights on the totals.';
 create trigger stored_values_sum_new after insert on private.stored_values
   referencing new table as new_rows for each statement execute function private.sum_stored_values();
 create trigger stored_values_sum_old after delete on private.stored_values

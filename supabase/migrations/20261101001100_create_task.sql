@@ -142,7 +142,7 @@ begin
   end if;
   if p_priority not in ('high', 'normal', 'low') then
     raise sqlstate 'PT400' using
-      message = format('Cannot create the task: there is no priority %L', p_priority),
+      message = format('Cannot create the task: %L is not a priority', p_priority),
       detail = 'TASK_PRIORITY_INVALID',
       hint = 'Priorities are high, normal and low.';
   end if;

@@ -41,7 +41,7 @@ begin
   loop
     if v_step.seq > v_max_steps then
       raise sqlstate 'PT422' using
-        message = format('Cannot go on with task %s: it has taken its %s steps', p_task.id, v_max_steps),
+        message = format('Cannot continue task %s: it has used all of its %s steps', p_task.id, v_max_steps),
         detail = 'STEPS_EXCEEDED',
         hint = 'Create the task with a larger max_steps in its budget, or split the work into subtasks.';
     end if;

@@ -1,11 +1,11 @@
--- Streamed text flows only while somebody watches its job.
+-- Text streams only while a client watches its job.
 
--- Unlogged: whoever watches says so again within the minute.
+-- Unlogged: a watching client renews its row within a minute.
 create unlogged table private.watched_jobs (
   master_task_id uuid primary key references public.tasks (id) on delete cascade,
   watched_until timestamptz not null
 );
-comment on table private.watched_jobs is 'Jobs that somebody watches, each until its time.';
+comment on table private.watched_jobs is 'Jobs that clients watch, each until its time.';
 alter table private.watched_jobs enable row level security;
 
 create function private.watched_seconds(p_task_id uuid)
@@ -28,7 +28,7 @@ begin
 end;
 $$;
 comment on function private.watched_seconds(uuid) is
-  'For how many more seconds somebody watches the task''s job; 0 when nobody does. Workers read it beside every answer they get.';
+  'For how many more seconds the task''s job is watched; 0 when it is not. Workers read it with every answer that they receive.';
 
 create function private.watch_job(p_master_task_id uuid)
 returns timestamptz
@@ -38,7 +38,7 @@ as $$
 declare
   v_until timestamptz := clock_timestamp() + make_interval(secs => private.setting_number('watch_seconds', 60)::int);
 begin
-  -- Nothing else comes by often enough; a row that somebody renews now is not forgotten.
+  -- No other job runs often enough; a row that is being renewed is kept.
   delete from private.watched_jobs
   where master_task_id in (
     select master_task_id from private.watched_jobs
@@ -91,4 +91,26 @@ begin
 end;
 $$;
 comment on function private.broadcast_delta(uuid, bigint, int, int, text) is
-  'Sends streamed model text to the channel of its job, never stored; p_offset is how many UTF-16 units of the answer come before it. False when it was not sent, since nobody watches or the project has no message to spare: the caller keeps the text for its next try. Called by workers.';
+  'Sends streamed model text to the channel of its job, never stored; p_offset is how many UTF-16 units of the answer come before it. False when it was not sent, because nobody watches or the message budget is used up: the caller keeps the text for its next attempt. Called by workers.';
+
+create function private.streamed_text(p_task_id uuid, p_seconds double precision)
+returns table (id uuid, step_seq int, text_offset int, text text)
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return query
+    select message.id, (message.payload #>> '{data,step_seq}')::int, (message.payload #>> '{data,offset}')::int,
+      message.payload #>> '{data,text}'
+    from realtime.messages as message
+    where message.inserted_at >= localtimestamp - make_interval(secs => p_seconds)
+      and message.extension = 'broadcast'
+      and message.private is true
+      and message.event = 'model.delta'
+      and message.payload ->> 'task_id' = p_task_id::text
+    order by (message.payload ->> 'at')::timestamptz, 3;
+end;
+$$;
+comment on function private.streamed_text(uuid, double precision) is
+  'Pieces of model text that a task has streamed within the past p_seconds, oldest first. Called by the tool get_task, which has checked that its caller may see the task.';

@@ -96,7 +96,7 @@ begin
 end;
 $$;
 comment on function private.lose_call(uuid, bigint, int, jsonb) is
-  'Books a model call that its worker gave up: cancelled, timed out, or answered with what nobody can read. Raises LEASE_LOST. Called by workers.';
+  'Books a model call that its worker gave up: cancelled, timed out, or answered unreadably. Raises LEASE_LOST. Called by workers.';
 
 create function private.estimated_cut_call(p_task public.tasks, p_ended_at timestamptz)
 returns jsonb
@@ -138,7 +138,7 @@ begin
 end;
 $$;
 comment on function private.estimated_cut_call(public.tasks, timestamptz) is
-  'What the model call that a task has under way had probably used by p_ended_at, when its worker was last heard of.';
+  'What the model call that a task has under way had probably used by p_ended_at, the last heartbeat of its worker.';
 
 create function private.release_cut_calls(p_lease_seconds int)
 returns void

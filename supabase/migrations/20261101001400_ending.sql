@@ -25,7 +25,7 @@ begin
   return pg_try_advisory_xact_lock(hashtextextended('supaswarm:' || p_master_task_id, 0));
 end;
 $$;
-comment on function private.try_lock_job(uuid) is 'lock_job() for who must not wait: false when somebody else has the lock.';
+comment on function private.try_lock_job(uuid) is 'lock_job() without waiting: false when another session has the lock.';
 
 create function private.lock_job_of(p_task_id uuid)
 returns void
@@ -220,7 +220,7 @@ declare
   v_waiting uuid[];
   v_count int;
 begin
-  -- The mark first: from here on nobody else changes them, and what has it is not woken.
+  -- The mark comes first: from here on no other session changes them, and marked tasks are not woken.
   with marked as (
     update public.tasks
     set cancel_requested_at = coalesce(cancel_requested_at, clock_timestamp())
@@ -230,7 +230,7 @@ begin
   select count(*), coalesce(array_agg(id) filter (where status <> 'running'), '{}')
   into v_count, v_waiting
   from marked;
-  -- A running task ends when its worker hears of it, at its next checkpoint or heartbeat.
+  -- A running task ends when its worker notices, at its next checkpoint or heartbeat.
   perform private.end_waiting_as_cancelled(v_waiting);
   return v_count;
 end;

@@ -199,7 +199,7 @@ begin
   if p_task.attempts + 1 < coalesce(p_task.max_attempts, 5) then
     return false;
   end if;
-  -- Nobody said how often: a provider that is down gets time to come back.
+  -- Without max_attempts, a provider that is down gets time to recover.
   return p_retry <> 'outage'
     or p_task.max_attempts is not null
     or p_task.failing_since < clock_timestamp() - interval '10 minutes';
@@ -335,4 +335,4 @@ begin
 end;
 $$;
 comment on function private.yield_task(uuid, bigint, jsonb, jsonb, boolean) is
-  'Hands a task back with its checkpoint; false when it was to be cancelled and now is. It is no attempt, and no delivery when a step has ended since the claim; a task that comes back too often without one is buried. The tool steps p_untried [seq] were written and certainly never sent: they are as if they had not begun, so that nobody is asked about them. p_cut_call {seq, input_tokens, output_tokens, is_final} is the model call that was under way, is_final when it had a worker for itself. Without p_has_begun the task waited for a slot of its worker until now, and is as it was before the claim. Raises LEASE_LOST. Called by workers.';
+  'Hands a task back with its checkpoint; false when it was to be cancelled and now is. It is no attempt, and no delivery when a step has ended since the claim; a task that comes back too often without one is buried. The tool steps p_untried [seq] were written and certainly never sent: they count as not started, so that no review is requested for them. p_cut_call {seq, input_tokens, output_tokens, is_final} is the model call that was under way, is_final when it had a worker for itself. Without p_has_begun the task waited for a slot of its worker until now, and is as it was before the claim. Raises LEASE_LOST. Called by workers.';

@@ -18,13 +18,13 @@ declare
 begin
   if p_task.depth + 1 > v_max_depth then
     raise sqlstate 'PT422' using
-      message = format('Cannot create subtasks at depth %s: the job may be %s deep', p_task.depth + 1, v_max_depth),
+      message = format('Cannot create subtasks at depth %s: the maximum depth of the job is %s', p_task.depth + 1, v_max_depth),
       detail = 'DEPTH_EXCEEDED',
       hint = 'Let the agent do the work itself, or create the job with a larger max_depth.';
   end if;
   if (select count(*) from public.tasks where parent_id = p_task.id) + p_new_children > v_max_children then
     raise sqlstate 'PT422' using
-      message = format('Cannot create %s more subtasks: a task may have %s', p_new_children, v_max_children),
+      message = format('Cannot create %s more subtasks: a task may have at most %s', p_new_children, v_max_children),
       detail = 'CHILDREN_EXCEEDED',
       hint = 'Group the work into fewer subtasks, or let subtasks create their own.';
   end if;
@@ -32,7 +32,7 @@ begin
       + p_new_children > v_max_tasks
   then
     raise sqlstate 'PT422' using
-      message = format('Cannot create %s more subtasks: the job may have %s tasks', p_new_children, v_max_tasks),
+      message = format('Cannot create %s more subtasks: the job may have at most %s tasks', p_new_children, v_max_tasks),
       detail = 'TASKS_EXCEEDED',
       hint = 'Create the job with a larger max_tasks, or with null for no cap.';
   end if;
@@ -40,7 +40,7 @@ begin
     perform private.lock_shared_budget(v_budget_job_id);
     if (private.shared_spending(v_budget_job_id)).task_count + p_new_children > v_max_shared_tasks then
       raise sqlstate 'PT422' using
-        message = format('Cannot create %s more subtasks: the job and its forks may have %s tasks together',
+        message = format('Cannot create %s more subtasks: the job and its forks together may have at most %s tasks',
           p_new_children, v_max_shared_tasks),
         detail = 'TASKS_EXCEEDED',
         hint = 'Create a new job with a larger max_tasks, or with null for no cap.';
@@ -159,9 +159,9 @@ begin
 
   if jsonb_typeof(p_request -> 'budget') = 'object' then
     raise sqlstate 'PT400' using
-      message = 'Cannot create the task: what an agent creates has no budget of its own',
+      message = 'Cannot create the task: a task that an agent creates cannot have its own budget',
       detail = 'TASK_BUDGET_INVALID',
-      hint = 'Leave budget out: the task spends what is left of its job''s budget.';
+      hint = 'Omit budget: the task uses the rest of its job''s budget.';
   end if;
   perform private.assert_task_is_valid(
     p_request -> 'input', coalesce(p_request ->> 'priority', 'normal'), (p_request ->> 'run_after')::timestamptz);
@@ -187,7 +187,7 @@ begin
 end;
 $$;
 comment on function private.create_child_task(uuid, jsonb, text) is
-  'Creates a task that an agent asked for through a tool: a subtask of the agent''s task, under the caps and the budget of its job, whose result is handed to nobody. The same idempotency key in the same job returns the task it made before. Raises TASK_CANCELLED, TASK_BUDGET_INVALID, TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, AGENT_NOT_FOUND, AGENT_INACTIVE, AGENT_HANDOFF_FORBIDDEN, DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED, QUOTA_EXCEEDED.';
+  'Creates a task that an agent requested through a tool: a subtask of the agent''s task, under the caps and the budget of its job, whose result is not reported. The same idempotency key in the same job returns the task it made before. Raises TASK_CANCELLED, TASK_BUDGET_INVALID, TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, AGENT_NOT_FOUND, AGENT_INACTIVE, AGENT_HANDOFF_FORBIDDEN, DEPTH_EXCEEDED, CHILDREN_EXCEEDED, TASKS_EXCEEDED, QUOTA_EXCEEDED.';
 
 create function private.request_task(p_caller jsonb, p_request jsonb, p_traceparent text, p_tracestate text)
 returns table (task_id uuid, master_task_id uuid, status text, is_new boolean)
@@ -211,7 +211,7 @@ begin
   if p_caller ->> 'actor' = 'agent' then
     if v_parent_id is null then
       raise sqlstate 'PT403' using
-        message = 'Cannot create the task: an agent outside of a task creates none',
+        message = 'Cannot create the task: the calling agent does not run in a task',
         detail = 'AGENT_NOT_ALLOWED',
         hint = 'Create the task as a user, or with a secret key that names no agent.';
     end if;

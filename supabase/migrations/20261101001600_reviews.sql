@@ -65,7 +65,7 @@ begin
 end;
 $$;
 comment on function private.any_task(uuid) is
-  'The task, whoever owns it. Raises TASK_NOT_FOUND. The caller has asked who calls.';
+  'The task, without a check of its owner. Raises TASK_NOT_FOUND. The caller has checked the permissions.';
 
 create function private.own_task(p_task_id uuid)
 returns public.tasks
@@ -170,7 +170,7 @@ begin
       hint = 'Read the answer from the table human_reviews.';
   end if;
   raise sqlstate 'PT404' using
-    message = format('Cannot answer a review of task %s: it asked for none', p_task_id),
+    message = format('Cannot answer the review of task %s: the task has not requested one', p_task_id),
     detail = 'REVIEW_NOT_FOUND',
     hint = 'A task that waits for an answer has the status needs_human_review.';
 end;

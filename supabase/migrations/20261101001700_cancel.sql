@@ -1,4 +1,4 @@
--- Cancelling a job: what waits ends now, what runs ends when its worker hears of it.
+-- Cancelling a job: waiting tasks end immediately, running tasks when their workers notice.
 
 create function private.cancel_job(p_master public.tasks)
 returns int
@@ -45,7 +45,7 @@ begin
   if private.is_agent_call() and not exists (
     select from public.tasks where id = private.calling_task_id() and master_task_id = v_task.master_task_id
   ) then
-    -- Its own job an agent may give up; nobody else's work depends on that.
+    -- An agent may cancel its own job: no other work depends on it.
     perform private.assert_not_agent('cancel another job');
   end if;
   return private.cancel_job(v_task);

@@ -32,6 +32,6 @@ as $$
   select private.watch_task(p_task_id);
 $$;
 comment on function public.watch_task(uuid) is
-  'Lets the models of the task''s whole job stream their text as model.delta on the job''s channel, and returns until when. Call it again before then, for as long as somebody looks. A model call that has begun unwatched does not stream. For the owner, the owner''s OAuth clients with the scope swarm:run, operators and the service, never for an agent. An operator who watches another''s job is in operator_acts. Raises TASK_NOT_FOUND, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+  'Lets the models of the task''s whole job stream their text as model.delta on the job''s channel, and returns until when. Call it again before then to keep watching. A model call that began unwatched does not stream. For the owner, the owner''s OAuth clients with the scope swarm:run, operators and the service, never for an agent. An operator who watches another''s job is in operator_acts. Raises TASK_NOT_FOUND, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
 grant execute on function public.watch_task(uuid) to authenticated;
 grant execute on function public.watch_task(uuid) to service_role;

@@ -117,7 +117,7 @@ as $$
       then 2147483647 else run.last_answer end);
 $$;
 comment on function private.forget_verdicts(uuid) is
-  'Lets the guardrails of an ended task judge anew what nothing has been done with: they, or what they look up, may have changed. The trace keeps the old verdicts.';
+  'Lets the guardrails of an ended task check again what has not been used yet: they, or the data they use, may have changed. The trace keeps the old verdicts.';
 
 create function private.reopen_task(p_task_id uuid)
 returns text
@@ -155,7 +155,7 @@ begin
 end;
 $$;
 comment on function private.reopen_task(uuid) is
-  'Lets an ended task go on from its checkpoint, with new attempts and its wall time anew; what it spent stays spent. Raises TASK_NOT_RETRYABLE.';
+  'Lets an ended task continue from its checkpoint, with new attempts and a new wall time; its usage is kept. Raises TASK_NOT_RETRYABLE.';
 
 create function private.retry_task(p_task_id uuid)
 returns text
@@ -207,7 +207,7 @@ begin
   perform private.assert_not_agent('redrive the dead letter');
   if v_task_id is null then
     raise sqlstate 'PT404' using
-      message = format('Cannot redrive dead letter %s: there is none', coalesce(p_dead_letter_id::text, 'null')),
+      message = format('Cannot redrive dead letter %s: it does not exist', coalesce(p_dead_letter_id::text, 'null')),
       detail = 'DEAD_LETTER_NOT_FOUND',
       hint = 'Read the ids from the view dead_letters.';
   end if;
@@ -320,7 +320,7 @@ begin
 end;
 $$;
 comment on function private.budget_left(public.tasks) is
-  'What a job and its forks have left of the budget that they share, for one more fork: tokens, cost and tasks less what they have spent; steps, depth and wall time count for each job anew. Raises BUDGET_EXCEEDED when a cap is used up.';
+  'What a job and its forks have left of the budget that they share, for one more fork: tokens, cost and tasks less what they have spent; steps, depth and wall time count separately for each job. Raises BUDGET_EXCEEDED when a cap is used up.';
 
 create function private.assert_task_input(p_attempt text, p_input jsonb)
 returns void
@@ -330,7 +330,7 @@ as $$
 begin
   if p_input is null or jsonb_typeof(p_input) not in ('object', 'string') or p_input = '""' then
     raise sqlstate 'PT400' using
-      message = format('Cannot %s: the input is neither an object nor a text that is not empty', p_attempt),
+      message = format('Cannot %s: the input is neither an object nor a non-empty text', p_attempt),
       detail = 'TASK_INPUT_INVALID',
       hint = 'Send the input as an object or as text.';
   end if;

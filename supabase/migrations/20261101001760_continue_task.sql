@@ -9,7 +9,7 @@ begin
   perform private.assert_task_input('continue the task', p_input);
   if p_task.parent_id is not null then
     raise sqlstate 'PT409' using
-      message = format('Cannot continue task %s: it is a subtask, whose result its parent has', p_task_id),
+      message = format('Cannot continue task %s: it is a subtask, and its parent already has its result', p_task_id),
       detail = 'TASK_NOT_CONTINUABLE',
       hint = format('Continue the master task %s, or fork the subtask.', p_task.master_task_id);
   end if;
@@ -17,7 +17,7 @@ begin
     raise sqlstate 'PT409' using
       message = format('Cannot continue task %s: it is %s', p_task_id, p_task.status),
       detail = 'TASK_NOT_CONTINUABLE',
-      hint = 'Only a task that has ended takes another message. Wait for it, or cancel it first.';
+      hint = 'Only a task that has ended can be continued. Wait for it to end, or cancel it first.';
   end if;
 end;
 $$;
@@ -77,7 +77,7 @@ declare
 begin
   if v_seq >= v_max_steps then
     raise sqlstate 'PT422' using
-      message = format('Cannot continue task %s: it has taken its %s steps', p_task.id, v_max_steps),
+      message = format('Cannot continue task %s: it has used all of its %s steps', p_task.id, v_max_steps),
       detail = 'STEPS_EXCEEDED',
       hint = 'Create a task with a larger max_steps in its budget.';
   end if;

@@ -89,7 +89,7 @@ begin
 end;
 $$;
 comment on function private.end_overdue_jobs() is
-  'Ends jobs that have waited past their max_wall_seconds, which count from the first claim. Subtasks that run hear of it as of a cancellation.';
+  'Ends jobs that have waited past their max_wall_seconds, which count from the first claim. Running subtasks are stopped like cancelled ones.';
 
 create function private.send_missing_messages()
 returns int
@@ -150,7 +150,7 @@ begin
 end;
 $$;
 comment on function private.delete_stray_messages() is
-  'Deletes messages that stand for no task: sent twice, malformed, or for a task that is gone. Nobody reads them, since claims look at tasks.';
+  'Deletes messages that belong to no task: sent twice, malformed, or for a deleted task. They are never read, because claims look at tasks.';
 
 create function private.stranded_tasks(p_task_id uuid default null)
 returns table (task_id uuid, master_task_id uuid)
@@ -200,7 +200,7 @@ begin
         ),
         message_id = private.send_message(task.id),
         logs = task.logs || private.log_line('woken by the reconciler')
-    -- Read again under the lock: whoever held it may have woken the task.
+    -- Read again under the lock: its previous holder may have woken the task.
     where task.id in (select task_id from private.stranded_tasks(v_stranded.task_id))
       and task.status in ('pending_subtask', 'needs_human_review');
     if found then

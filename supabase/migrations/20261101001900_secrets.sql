@@ -57,7 +57,7 @@ begin
     return;
   end if;
   raise sqlstate 'PT403' using
-    message = format('Cannot call the tool %L: its shared credential is not for this call', v_tool.slug),
+    message = format('Cannot call the tool %L: its shared credential may not be used for this call', v_tool.slug),
     detail = 'CREDENTIAL_REQUIRED',
     hint = format('Store a credential of your own with set_tool_credential(%L, ''…'')%s, or ask an operator for a row in tool_credential_audience.',
       v_tool.slug, case when v_tool.type = 'mcp_server' then ' or connect your account with mcp-oauth' else '' end);

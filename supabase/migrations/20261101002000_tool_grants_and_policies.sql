@@ -48,7 +48,7 @@ alter table public.mcp_grants enable row level security;
 create policy "users read their own grants and the default" on public.mcp_grants
   for select to authenticated using (user_id = (select auth.uid()) or user_id is null);
 comment on policy "users read their own grants and the default" on public.mcp_grants is
-  'Tells a client which scopes to ask for.';
+  'Lets a client see which scopes to request.';
 grant select on public.mcp_grants to authenticated;
 grant select, insert, update, delete on public.mcp_grants to service_role;
 
@@ -80,7 +80,7 @@ alter table public.mcp_policies enable row level security;
 create policy "users read the policies that apply to them" on public.mcp_policies
   for select to authenticated using (user_id = (select auth.uid()) or user_id is null);
 comment on policy "users read the policies that apply to them" on public.mcp_policies is
-  'Tells a client its limits before it meets them.';
+  'Lets a client see its limits in advance.';
 grant select on public.mcp_policies to authenticated;
 grant select, insert, update, delete on public.mcp_policies to service_role;
 
@@ -215,9 +215,9 @@ begin
   where session.user_id is not distinct from excluded.user_id;
   if not found then
     raise sqlstate 'PT403' using
-      message = format('Cannot use the session %s: it belongs to somebody else', p_session_id),
+      message = format('Cannot use the session %s: it belongs to another user', p_session_id),
       detail = 'FORBIDDEN',
-      hint = 'Make a new random UUID for session_id.';
+      hint = 'Use a new random UUID as session_id.';
   end if;
 end;
 $$;

@@ -26,7 +26,7 @@ create index agent_mcp_connections_user_id_idx on public.agent_mcp_connections (
 comment on table public.agent_mcp_connections is
   'One row per registered tool server and user (null: the service), made on first use, whatever the type of the server.';
 comment on column public.agent_mcp_connections.protocol is 'MCP protocol version that was negotiated.';
-comment on column public.agent_mcp_connections.discovery is 'What a server of the modern protocol said of itself; saves the handshake.';
+comment on column public.agent_mcp_connections.discovery is 'Server information of the stateless protocol, cached to save the handshake.';
 comment on column public.agent_mcp_connections.session is 'Session of a server of the earlier protocol. Not readable to users.';
 comment on column public.agent_mcp_connections.pin is
   'Fingerprints of approved tool definitions, {tool name: [hash, …]}, the empty name for the instructions. On the connection without a user for all users; on a user''s connection what their own account was shown first, for that user.';
@@ -34,8 +34,8 @@ comment on column public.agent_mcp_connections.failure_count is 'Failures to rea
 comment on column public.agent_mcp_connections.retry_at is 'The circuit breaker: null when closed, else when one call may try the server again.';
 comment on column public.agent_mcp_connections.config_hash is 'Of the registry row''s config and credential and the secrets that they name; a change forgets protocol, discovery, session and list.';
 comment on column public.agent_mcp_connections.tools_listed_at is 'When the server last listed its tools; null asks for a new list.';
-comment on column public.agent_mcp_connections.listing_started_at is 'When somebody who asks the server for its tools last said so; nobody else asks meanwhile. Null when nobody does.';
-comment on column public.agent_mcp_connections.listing_failed_at is 'When the server last was asked in vain for long; it is left alone for a while. Null after a list.';
+comment on column public.agent_mcp_connections.listing_started_at is 'Last sign of life of the caller that is listing the server''s tools; other callers wait for it. Null when no caller is listing.';
+comment on column public.agent_mcp_connections.listing_failed_at is 'When listing the server last failed; it is not asked again for a while. Null after a successful list.';
 comment on column public.agent_mcp_connections.listing_error is 'Why it could not be asked: {code, message}. Not readable to users, since it may name a secret.';
 comment on column public.agent_mcp_connections.dropped_tools is 'Tools of the last list whose definition is broken: [{name, reason}].';
 

@@ -43,7 +43,7 @@ comment on column public.mcp_executions.taught_sets is
   'As of private.taught_sets(), where request_data does not hold the whole arguments; by it a bad grade finds what to forget.';
 comment on column public.mcp_executions.response_data is 'What the model was given, at most 32 KB.';
 comment on column public.mcp_executions.llm_provider is 'The model the tool itself used, if any.';
-comment on column public.mcp_executions.feedback_token is 'Random; whoever holds it may grade the call.';
+comment on column public.mcp_executions.feedback_token is 'Random; its holder may grade the call.';
 
 alter table public.mcp_executions enable row level security;
 create policy "users read their own tool calls" on public.mcp_executions

@@ -1,7 +1,7 @@
 -- How connections are made and what is remembered of them.
 --
 -- What every tool call runs is in plpgsql, whose plans a session keeps: a function in SQL that sets
--- its search_path is never inlined, and is parsed and planned anew in each transaction.
+-- its search_path is never inlined, and is parsed and planned again in each transaction.
 
 create function private.tool_config_hash(p_tool public.tools)
 returns text
@@ -31,7 +31,7 @@ begin
 end;
 $$;
 comment on function private.tool_config_hash(public.tools) is
-  'Fingerprint of all that a connection depends on: the registry row and the secrets that it names, a replaced one of which may be somebody else''s.';
+  'Fingerprint of all that a connection depends on: the registry row and the secrets that it names, because a replaced secret may belong to another account.';
 grant execute on function private.tool_config_hash(public.tools) to service_role;
 
 create function private.connection_of(p_tool_id uuid, p_user_id uuid)
@@ -87,7 +87,7 @@ begin
       listing_started_at = null, listing_failed_at = null, listing_error = null
   where connection.config_hash <> v_hash
   returning connection.id into v_id;
-  -- Somebody else may have made it just now.
+  -- Another session may have created it in the meantime.
   return coalesce(v_id, (private.connection_of(p_tool_id, p_user_id)).id);
 end;
 $$;
@@ -105,7 +105,7 @@ as $$
   where connection.tool_id = forget_listing.p_tool_id and connection.user_id = forget_listing.p_user_id;
 $$;
 comment on function private.forget_listing(uuid, uuid) is
-  'A user who acts as somebody else at a server may be offered other tools: it is asked again.';
+  'A user with a different account at a server may be offered different tools, so the list is requested again.';
 
 create function private.begin_listing(p_connection_id uuid)
 returns boolean
@@ -113,7 +113,7 @@ language plpgsql
 set search_path = ''
 as $$
 declare
-  -- Whoever is at it says so each second.
+  -- The listing caller renews this each second.
   c_abandoned_after constant interval := '4 seconds'::interval;
 begin
   update public.agent_mcp_connections connection
@@ -148,7 +148,7 @@ as $$
   where connection.id = p_connection_id;
 $$;
 comment on function private.end_listing(uuid) is
-  'Gives back what begin_listing() took, when somebody else has listed meanwhile. Called by the gateway.';
+  'Releases what begin_listing() took if another caller has listed in the meantime. Called by the gateway.';
 
 create function private.record_connection_failure(p_connection_id uuid)
 returns void
@@ -188,7 +188,7 @@ language plpgsql
 set search_path = ''
 as $$
 begin
-  -- Whoever moves the time forward tries; if that one dies, the next may after as long.
+  -- The caller that moves the time forward tries; if it dies, the next may try after the same time.
   update public.agent_mcp_connections connection
   set retry_at = clock_timestamp() + interval '30 seconds'
   where connection.id = p_connection_id and connection.retry_at <= clock_timestamp();
@@ -232,7 +232,7 @@ as $$
   ), '{}');
 $$;
 comment on function private.approved_tool_hashes(uuid) is
-  'Fingerprints of a server''s definitions that are approved for everyone: {tool name: [hash, …]}; the empty name stands for its instructions.';
+  'Fingerprints of a server''s definitions that are approved for everyone: {tool name: [hash, …]}; the empty name means its instructions.';
 
 create function private.approved_hashes(p_connection public.agent_mcp_connections)
 returns jsonb
@@ -267,7 +267,7 @@ as $$
   );
 $$;
 comment on function private.is_own_account(public.agent_mcp_connections) is
-  'True when a connection uses its user''s own credential, to which a server may show what it shows nobody else.';
+  'True when a connection uses its user''s own credential, for which a server may list tools that other users do not see.';
 
 create function private.pin_definitions(p_connection_id uuid, p_hashes jsonb, p_holds_new boolean)
 returns jsonb
@@ -311,7 +311,7 @@ begin
 end;
 $$;
 comment on function private.pin_definitions(uuid, jsonb, boolean) is
-  'Approves definitions {name: hash, or null where there is none} that nobody has seen yet, when the server is met for the first time or new ones are not held back, and returns the fingerprints that are approved for the connection. Two first sights at once take turns.';
+  'Approves definitions {name: hash, or null where there is none} that are new, when the server is listed for the first time or new ones are not held back, and returns the fingerprints that are approved for the connection. Two first sights at once take turns.';
 
 create function private.holds_new_definitions(p_config jsonb)
 returns boolean
@@ -479,7 +479,7 @@ begin
 end;
 $$;
 comment on function private.store_tools(uuid, jsonb) is
-  'Stores a server''s whole list {tools: [{name, version, schema, openai_schema, schema_losses, hash, scopes}], dropped, is_remote, is_trusted, holds_new}: of several versions of a tool the newest; writes only rows that differ, holds back definitions of remote servers that nobody approved, unless the operator trusts the server, removes tools that vanished, and returns how many rows were written. Called by the gateway.';
+  'Stores a server''s whole list {tools: [{name, version, schema, openai_schema, schema_losses, hash, scopes}], dropped, is_remote, is_trusted, holds_new}: of several versions of a tool the newest; writes only rows that differ, holds back unapproved definitions of remote servers, unless the operator trusts the server, removes tools that vanished, and returns how many rows were written. Called by the gateway.';
 
 create function private.forget_outdated_parameters()
 returns trigger
@@ -529,7 +529,7 @@ begin
     raise sqlstate 'PT404' using
       message = format('Cannot approve ''%s'': the connection %s has no such tool', p_tool_name, p_connection_id),
       detail = 'TOOL_NOT_FOUND',
-      hint = 'List what waits: GET /rest/v1/mcp_tools_cache?state=neq.approved&select=connection_id,tool_name,held_definition.';
+      hint = 'List the waiting definitions: GET /rest/v1/mcp_tools_cache?state=neq.approved&select=connection_id,tool_name,held_definition.';
   end if;
   if p_definition_hash is null and (
     select count(distinct cached.held_definition ->> 'hash')
@@ -539,12 +539,12 @@ begin
   ) = 1 then
     p_definition_hash := v_hash;
   end if;
-  -- Whoever approves has read one definition; the server may have given another since.
+  -- The operator has reviewed one definition; the server may have sent another since.
   if v_hash is distinct from p_definition_hash then
     raise sqlstate 'PT409' using
-      message = format('Cannot approve ''%s'': its definition is no longer the one with that hash', p_tool_name),
+      message = format('Cannot approve ''%s'': its current definition has a different hash', p_tool_name),
       detail = 'TOOL_DEFINITION_CHANGED',
-      hint = format('Look at what its server gives now, and approve that: its hash is %L.', v_hash);
+      hint = format('Review the current definition and approve it with its hash %L.', v_hash);
   end if;
   if v_state = 'approved' then
     return v_state;
@@ -612,4 +612,4 @@ as $$
     );
 $$;
 comment on function private.report_absent_tools(uuid, jsonb) is
-  'Tells a task''s trace which servers [{server, code, message}] could not list their tools. Called by the gateway.';
+  'Records in a task''s trace which servers [{server, code, message}] could not list their tools. Called by the gateway.';

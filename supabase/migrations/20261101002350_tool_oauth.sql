@@ -11,7 +11,7 @@ create table private.oauth_clients (
 );
 comment on table private.oauth_clients is
   'This project as a client of authorization servers with which it registered itself. Its secrets stand in Vault.';
-comment on column private.oauth_clients.expires_at is 'When the client''s secret ends, after which it registers anew; null: never.';
+comment on column private.oauth_clients.expires_at is 'When the client''s secret expires, after which it registers again; null: never.';
 alter table private.oauth_clients enable row level security;
 
 create table private.oauth_issuers (
@@ -72,7 +72,7 @@ comment on column private.oauth_connections.server_url is
   'The mcp_url that the user authorised: at another address the token is not sent.';
 comment on column private.oauth_connections.stale_at is 'When the access token is renewed before it is used; null: it names no end.';
 comment on column private.oauth_connections.generation is 'Counts the renewals: one who holds an older token takes the newer one instead of renewing again.';
-comment on column private.oauth_connections.refresh_started_at is 'Set while somebody renews, so that nobody else spends the same refresh token.';
+comment on column private.oauth_connections.refresh_started_at is 'Set during a renewal, so that no other worker uses the same refresh token.';
 alter table private.oauth_connections enable row level security;
 
 -- What is gone leaves no secret behind, whatever deleted it ------------------------------------
@@ -92,7 +92,7 @@ begin
 end;
 $$;
 comment on function private.forget_credential_secret() is
-  'Row trigger: deletes a user''s credential or model key from Vault with its row. Definer: whoever deletes a user, a tool or a provider may not write Vault.';
+  'Row trigger: deletes a user''s credential or model key from Vault with its row. Definer: the role that deletes a user, a tool or a provider may not write Vault.';
 create trigger forget_credential_secret after delete on public.user_tool_credentials
   for each row execute function private.forget_credential_secret();
 create trigger forget_credential_secret after delete on public.user_provider_keys
@@ -110,7 +110,7 @@ begin
 end;
 $$;
 comment on function private.forget_oauth_connection() is
-  'Row trigger: a secret that the user gave ends the connection that stood in its place. Definer: the service may not write oauth_connections.';
+  'Row trigger: a secret that the user stores ends the connection that it replaces. Definer: the service may not write oauth_connections.';
 create trigger forget_oauth_connection after update on public.user_tool_credentials
   for each row when (old.type = 'oauth' and new.type = 'secret')
   execute function private.forget_oauth_connection();
@@ -127,7 +127,7 @@ begin
 end;
 $$;
 comment on function private.forget_refresh_secret() is
-  'Row trigger: deletes a connection''s refresh token from Vault. Definer: whoever deletes a user or a tool may not write Vault.';
+  'Row trigger: deletes a connection''s refresh token from Vault. Definer: the role that deletes a user or a tool may not write Vault.';
 create trigger forget_refresh_secret after delete on private.oauth_connections
   for each row when (old.refresh_secret_name is not null)
   execute function private.forget_refresh_secret();
@@ -144,6 +144,6 @@ begin
 end;
 $$;
 comment on function private.forget_oauth_verifier() is
-  'Row trigger: deletes a request''s code verifier from Vault. Definer: whoever deletes a user or a tool may not write Vault.';
+  'Row trigger: deletes a request''s code verifier from Vault. Definer: the role that deletes a user or a tool may not write Vault.';
 create trigger forget_oauth_verifier after delete on private.oauth_requests
   for each row execute function private.forget_oauth_verifier();

@@ -91,7 +91,7 @@ language plpgsql
 set search_path = ''
 as $$
 declare
-  -- Longer than any renewal takes: whoever began it is gone.
+  -- Longer than any renewal takes: the worker that began it has died.
   c_abandoned_after constant interval := '30 seconds'::interval;
   v_connection private.oauth_connections;
   v_own public.user_tool_credentials;

@@ -135,7 +135,7 @@ begin
     return null;
   end if;
   v_verifier := private.secret_value(v_request.verifier_secret_name);
-  -- Used up whoever brings it: a state in a stranger's hands is no secret any more.
+  -- Used up by any caller: a state that a stranger has is no longer secret.
   delete from private.oauth_requests where state_hash = p_state_hash;
   if v_request.user_id <> p_user_id or v_request.expires_at <= clock_timestamp() then
     return null;

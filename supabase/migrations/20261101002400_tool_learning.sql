@@ -1,6 +1,6 @@
 -- What is learned from calls that worked: arguments for the user who made them, their shape for all.
 
-create function private.parameter_shape(p_value jsonb, p_schema jsonb)
+create function private.parameter_shape(p_value jsonb, p_schema jsonb, p_max_depth int default 32)
 returns jsonb
 language plpgsql
 immutable
@@ -12,17 +12,21 @@ begin
   if p_schema -> 'enum' @> jsonb_build_array(p_value) or p_schema -> 'const' = p_value then
     return p_value;
   end if;
+  if p_max_depth = 0 and jsonb_typeof(p_value) in ('object', 'array') then
+    return to_jsonb(format('<%s>', jsonb_typeof(p_value)));
+  end if;
   case jsonb_typeof(p_value)
     when 'object' then
       return coalesce((
-        select jsonb_object_agg(field.key, private.parameter_shape(field.value, p_schema -> 'properties' -> field.key))
+        select jsonb_object_agg(field.key, private.parameter_shape(
+          field.value, p_schema -> 'properties' -> field.key, p_max_depth - 1))
         from jsonb_each(p_value) as field
         where p_schema -> 'properties' ? field.key
       ), '"<object>"');
     when 'array' then
       return case
         when jsonb_array_length(p_value) = 0 then '[]'
-        else jsonb_build_array(private.parameter_shape(p_value -> 0, p_schema -> 'items'))
+        else jsonb_build_array(private.parameter_shape(p_value -> 0, p_schema -> 'items', p_max_depth - 1))
       end;
     when 'string' then
       return to_jsonb(case
@@ -42,12 +46,12 @@ begin
   end case;
 end;
 $$;
-comment on function private.parameter_shape(jsonb, jsonb) is
-  'The keys, types, formats and enum values of arguments, without any other value. Keys that the schema does not declare are left out: they may be data.';
-grant execute on function private.parameter_shape(jsonb, jsonb) to service_role;
+comment on function private.parameter_shape(jsonb, jsonb, int) is
+  'The keys, types, formats and enum values of arguments, without any other value; below p_max_depth levels the type alone. Keys that the schema does not declare are left out: they may be data.';
+grant execute on function private.parameter_shape(jsonb, jsonb, int) to service_role;
 
 create function private.storable_parameters(
-  p_value jsonb, p_max_characters int default 256, p_max_items int default null
+  p_value jsonb, p_max_characters int default 256, p_max_items int default null, p_max_depth int default 32
 )
 returns jsonb
 language plpgsql
@@ -60,18 +64,24 @@ declare
   c_secret_value constant text :=
     '(\meyJ[\w-]{8,}\.[\w-]{8,}\.|\m(sk|pk|rk|sb|gh[opusr]|github_pat|xox[abposr]|glpat|AKIA|AIza)[_-]?[A-Za-z0-9_-]{16,}|-----BEGIN|://[^/\s:@]+:[^/\s@]+@|\m(Bearer|Basic) +[A-Za-z0-9._~+/-]{8,})';
 begin
+  -- Each level is a call within a call, and the stack has an end.
+  if p_max_depth = 0 and jsonb_typeof(p_value) in ('object', 'array') then
+    return '"<left out>"';
+  end if;
   case jsonb_typeof(p_value)
     when 'object' then
       return coalesce((
         select jsonb_object_agg(field.key, case
           when field.key ~* c_secret_key then '"<redacted>"'
-          else private.storable_parameters(field.value, p_max_characters, p_max_items)
+          else private.storable_parameters(field.value, p_max_characters, p_max_items, p_max_depth - 1)
         end)
         from jsonb_each(p_value) as field
       ), '{}');
     when 'array' then
       return coalesce((
-        select jsonb_agg(private.storable_parameters(item.value, p_max_characters, p_max_items) order by item.place)
+        select jsonb_agg(
+          private.storable_parameters(item.value, p_max_characters, p_max_items, p_max_depth - 1)
+          order by item.place)
         from jsonb_array_elements(p_value) with ordinality as item (value, place)
         where item.place <= coalesce(p_max_items, item.place)
       ), '[]');
@@ -87,9 +97,9 @@ begin
   end case;
 end;
 $$;
-comment on function private.storable_parameters(jsonb, int, int) is
-  'Arguments as they may be remembered: no value under a key that names a secret, nothing that looks like a key or token, no text of more characters than that, of each list the first of so many items (null: all).';
-grant execute on function private.storable_parameters(jsonb, int, int) to service_role;
+comment on function private.storable_parameters(jsonb, int, int, int) is
+  'Arguments as they may be remembered: no value under a key that names a secret, nothing that looks like a key or token, no text of more characters than that, of each list the first of so many items (null: all), and nothing below p_max_depth levels.';
+grant execute on function private.storable_parameters(jsonb, int, int, int) to service_role;
 
 create function private.example_parameters(p_parameters jsonb)
 returns jsonb

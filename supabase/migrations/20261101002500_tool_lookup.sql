@@ -155,25 +155,25 @@ begin
     select task.created_by into v_user_id from public.tasks task where task.id = v_task_id;
     if not found then
       raise sqlstate 'PT404' using
-        message = format('Cannot call a tool for the task %s: there is no such task', v_task_id),
-        detail = 'TASK_NOT_FOUND', hint = 'Leave task_id out, or name a task that exists.';
+        message = format('Cannot call a tool for the task %s: the task does not exist', v_task_id),
+        detail = 'TASK_NOT_FOUND', hint = 'Omit task_id, or name an existing task.';
     end if;
   end if;
   if v_user_id is not null and not exists (select 1 from auth.users person where person.id = v_user_id) then
     raise sqlstate 'PT422' using
-      message = format('Cannot call a tool as the user %s: there is no such user', v_user_id),
-      detail = 'CALLER_REQUIRED', hint = 'Name a user who exists.';
+      message = format('Cannot call a tool as the user %s: the user does not exist', v_user_id),
+      detail = 'CALLER_REQUIRED', hint = 'Name an existing user.';
   end if;
   if v_agent_id is not null and not exists (select 1 from public.agents agent where agent.id = v_agent_id) then
     raise sqlstate 'PT404' using
-      message = format('Cannot call a tool for the agent %s: there is no such agent', v_agent_id),
-      detail = 'AGENT_NOT_FOUND', hint = 'Leave agent_id out, or name an agent that exists.';
+      message = format('Cannot call a tool for the agent %s: the agent does not exist', v_agent_id),
+      detail = 'AGENT_NOT_FOUND', hint = 'Omit agent_id, or name an existing agent.';
   end if;
   return v_user_id;
 end;
 $$;
 comment on function private.tool_call_user(jsonb) is
-  'As whom a caller {user_id, task_id, agent_id} acts: inside a task its owner, whoever calls. Called by the gateway.';
+  'The user as whom a caller {user_id, task_id, agent_id} acts: inside a task, always its owner. Called by the gateway.';
 
 create function private.caller_scopes(p_caller jsonb, p_user_id uuid)
 returns text[]

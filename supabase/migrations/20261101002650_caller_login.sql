@@ -42,7 +42,7 @@ begin
 end;
 $$;
 comment on function private.renew_caller_login() is
-  'Makes the login of what runs as a caller, or gives it a new password, which stands in Vault alone. Functions take up a new one with their next connection. Called at installation and by operators.';
+  'Creates the login for work that runs as a caller, or sets a new password, which is stored only in Vault. Functions use a new password from their next connection. Called at installation and by operators.';
 
 create function private.caller_login()
 returns jsonb

@@ -237,9 +237,9 @@ begin
       and client_id = private.request_claims() ->> 'client_id'
   ) then
     raise sqlstate 'PT403' using
-      message = format('Cannot approve statement %s: the client that asks is the one that asked for it', p_confirmation_id),
+      message = format('Cannot approve statement %s: a client cannot approve a statement that it requested itself', p_confirmation_id),
       detail = 'FORBIDDEN',
-      hint = 'The owner approves it in a session of their own, or through another client.';
+      hint = 'Let the owner approve it in their own session, or through another client.';
   end if;
 end;
 $$;
@@ -273,9 +273,9 @@ begin
     and is_approved is distinct from false;
   if not found then
     raise sqlstate 'PT404' using
-      message = format('Cannot decide about statement %s: none of yours waits under this id', p_confirmation_id),
+      message = format('Cannot decide about statement %s: no statement of yours with this id waits for approval', p_confirmation_id),
       detail = 'CONFIRMATION_NOT_FOUND',
-      hint = 'It may have been used, rejected or have expired: sql_confirmations shows your statements.';
+      hint = 'It may have been used or rejected, or it has expired. sql_confirmations lists your statements.';
   end if;
   return case when p_approved then 'approved' else 'rejected' end;
 end;
@@ -293,7 +293,7 @@ as $$
   select private.approve_statement(p_confirmation_id, p_approved);
 $$;
 comment on function public.approve_statement(uuid, boolean) is
-  'Approves or rejects a write of execute_sql that waits for its owner; whoever holds its token can then run it. Returns approved or rejected. For the owner, the owner''s OAuth clients with the scope sql:write, which approve nothing that they asked for themselves, and the service, never for an agent. Raises CONFIRMATION_NOT_FOUND, FORBIDDEN, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
+  'Approves or rejects a write of execute_sql that waits for its owner; the holder of its token can then run it. Returns approved or rejected. For the owner, the owner''s OAuth clients with the scope sql:write, which cannot approve their own requests, and the service, never for an agent. Raises CONFIRMATION_NOT_FOUND, FORBIDDEN, AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE.';
 grant execute on function public.approve_statement(uuid, boolean) to authenticated;
 grant execute on function public.approve_statement(uuid, boolean) to service_role;
 

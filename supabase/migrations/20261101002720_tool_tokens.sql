@@ -95,7 +95,7 @@ begin
     raise sqlstate 'PT403' using
       message = 'Cannot act with the token of a tool call that the service made',
       detail = 'AGENT_NOT_ALLOWED',
-      hint = 'Call the tool in a task or on behalf of a user: without one the token would have every right.';
+      hint = 'Call the tool in a task or on behalf of a user; otherwise the token would have unlimited rights.';
   end if;
   return to_jsonb(v_token) - 'token_hash';
 end;
@@ -117,9 +117,9 @@ begin
   where task.id = p_task_id and (p_user_id is null or task.created_by = p_user_id);
   if not found then
     raise sqlstate 'PT404' using
-      message = format('Cannot act for the task %s: there is no such task', coalesce(p_task_id::text, 'null')),
+      message = format('Cannot act for the task %s: the task does not exist', coalesce(p_task_id::text, 'null')),
       detail = 'TASK_NOT_FOUND',
-      hint = 'Send x-supaswarm-task-id as the tool call had it.';
+      hint = 'Send the x-supaswarm-task-id of the tool call.';
   end if;
   return jsonb_build_object(
     'user_id', v_task.created_by, 'agent_id', v_task.agent_id, 'task_id', v_task.id, 'client_id', null);
@@ -142,7 +142,7 @@ begin
 end;
 $$;
 comment on function private.verify_tool_token(text) is
-  'What a token of a tool call stands for. Definer: the service may not read the hashes; only the service may execute it.';
+  'The call of a tool call''s token. Definer: the service may not read the hashes; only the service may execute it.';
 grant execute on function private.verify_tool_token(text) to service_role;
 
 create function public.verify_tool_token(p_token text)
@@ -154,5 +154,5 @@ as $$
   select private.verify_tool_token(p_token);
 $$;
 comment on function public.verify_tool_token(text) is
-  'Says for an edge function what the x-supaswarm-token of a tool call stands for: {user_id, agent_id, task_id, client_id, tool, execution_id, expires_at}. For the service. Raises UNAUTHORIZED when the token is unknown, expired, or its task has ended.';
+  'Returns for an edge function the call of an x-supaswarm-token: {user_id, agent_id, task_id, client_id, tool, execution_id, expires_at}. For the service. Raises UNAUTHORIZED when the token is unknown, expired, or its task has ended.';
 grant execute on function public.verify_tool_token(text) to service_role;

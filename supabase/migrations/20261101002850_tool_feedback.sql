@@ -22,7 +22,7 @@ create index usage_events_execution_id_idx on public.usage_events (execution_id)
 comment on table public.mcp_feedback is
   'Grades of tool calls, one a call and user, in two systems: a thumb and one to five stars. Written by the function mcp-feedback alone.';
 comment on column public.mcp_feedback.feedback_token is 'As the call''s answer had it under _meta.feedback_token.';
-comment on column public.mcp_feedback.user_id is 'Who graded, and as whom the call had acted; null: the service.';
+comment on column public.mcp_feedback.user_id is 'The user who graded, as whom the call had acted; null: the service.';
 comment on column public.mcp_feedback.created_at is 'The first grade; it can be changed for 24 hours from then.';
 comment on column public.mcp_feedback.updated_at is 'The last change; the export takes the grade into the file of this day.';
 
@@ -50,7 +50,7 @@ declare
   v_old public.mcp_feedback;
   v_new public.mcp_feedback;
 begin
-  -- Whoever grades the same call at the same time waits here.
+  -- A concurrent grade of the same call waits here.
   select execution.id into v_execution_id
   from public.mcp_executions execution
   where execution.feedback_token = record_feedback.p_feedback_token
@@ -60,7 +60,7 @@ begin
     raise sqlstate 'PT404' using
       message = 'Cannot grade the tool call: you made no call with this feedback_token',
       detail = 'FEEDBACK_TOKEN_NOT_FOUND',
-      hint = 'Send _meta.feedback_token of an answer that you were given yourself.';
+      hint = 'Send the _meta.feedback_token of a result that you received yourself.';
   end if;
 
   select feedback.* into v_old

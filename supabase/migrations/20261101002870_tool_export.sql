@@ -1,4 +1,4 @@
--- The nightly export of grades and failures: a file a UTC day and kind, for whoever improves the tools.
+-- The nightly export of grades and failures: one file for each UTC day and kind.
 
 create table private.exports (
   kind text primary key check (kind in ('feedback', 'failures')),

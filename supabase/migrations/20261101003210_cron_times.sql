@@ -350,7 +350,7 @@ begin
     raise sqlstate 'PT400' using
       message = format('Cannot list the next times after %s: it is not between 1970 and 2200', v_at),
       detail = 'QUERY_INVALID',
-      hint = 'Leave p_after out to begin now.';
+      hint = 'Omit p_after to start now.';
   end if;
   perform private.assert_time_zone(p_time_zone);
   for v_place in 1 .. least(greatest(p_count, 1), 100) loop

@@ -166,22 +166,22 @@ create trigger schedules_note_client
   on public.schedules
   for each row execute function private.note_schedule_client();
 
-create function private.check_schedule_deletion()
+create function private.check_person_may()
 returns trigger
 language plpgsql
 security definer
 set search_path = ''
 as $$
 begin
-  perform private.assert_person_may('delete the schedule', 'swarm:run');
-  return old;
+  perform private.assert_person_may(tg_argv[0], 'swarm:run');
+  return coalesce(new, old);
 end;
 $$;
-comment on function private.check_schedule_deletion() is
-  'Row trigger of schedules. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE. Definer: users may not execute what it asks.';
+comment on function private.check_person_may() is
+  'Row trigger (action) of schedules and webhooks; the action completes the sentence "Cannot …". Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE. Definer: users may not execute what it asks.';
 
 create trigger schedules_check_deletion before delete on public.schedules
-  for each row execute function private.check_schedule_deletion();
+  for each row execute function private.check_person_may('delete the schedule');
 
 alter table public.schedules enable row level security;
 create policy "owners read their schedules" on public.schedules

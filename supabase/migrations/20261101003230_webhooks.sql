@@ -1,4 +1,4 @@
--- Webhooks: where users want to hear of their jobs. Their owners write the rows; triggers check them.
+-- Webhooks: addresses that receive events of jobs. Their owners write the rows; triggers check them.
 
 create table public.webhooks (
   id uuid primary key default gen_random_uuid(),
@@ -20,14 +20,14 @@ create table public.webhooks (
 create index webhooks_created_by_idx on public.webhooks (created_by);
 create index webhooks_listening_idx on public.webhooks (owner_key) where is_active;
 comment on table public.webhooks is
-  'Addresses that hear of their owner''s jobs. Owners insert, update and delete their own rows; client_id and the columns below are the platform''s.';
-comment on column public.webhooks.created_by is 'Owner; null: the service, which hears of jobs without an owner.';
+  'Addresses that receive events of their owner''s jobs. Owners insert, update and delete their own rows; the platform writes client_id and the columns below.';
+comment on column public.webhooks.created_by is 'Owner; null: the service, whose webhooks receive events of jobs without an owner.';
 comment on column public.webhooks.owner_key is 'created_by as a key that is never null, as in tasks.';
 comment on column public.webhooks.url is 'https, on the public internet; every request checks where it leads.';
 comment on column public.webhooks.events is 'Types of task_events: those of tasks and of reviews.';
 comment on column public.webhooks.includes_subtasks is 'Whether task events of subtasks count; reviews do in any case.';
 comment on column public.webhooks.is_active is 'False when the owner, or the receiver''s answer 410, has stopped it.';
-comment on column public.webhooks.client_id is 'OAuth client that wrote the row; it hears nothing once that client lacks swarm:run.';
+comment on column public.webhooks.client_id is 'OAuth client that wrote the row; the webhook receives nothing once that client lacks swarm:run.';
 comment on column public.webhooks.previous_secret_until is 'Until then messages are signed with the secret before the present one as well.';
 comment on column public.webhooks.last_error is 'Why the last attempt failed, {code, message, hint}; null after one that was delivered.';
 
@@ -113,23 +113,10 @@ create trigger webhooks_check_activation
   before update of is_active on public.webhooks
   for each row when (new.is_active and not old.is_active) execute function private.check_webhook();
 
-create function private.check_webhook_deletion()
-returns trigger
-language plpgsql
-security definer
-set search_path = ''
-as $$
-begin
-  perform private.assert_person_may('stop or delete the webhook', 'swarm:run');
-  return coalesce(new, old);
-end;
-$$;
-comment on function private.check_webhook_deletion() is
-  'Row trigger of webhooks. Raises AGENT_NOT_ALLOWED, INSUFFICIENT_SCOPE. Definer: users may not execute what it asks.';
 create trigger webhooks_check_deletion before delete on public.webhooks
-  for each row execute function private.check_webhook_deletion();
+  for each row execute function private.check_person_may('delete the webhook');
 create trigger webhooks_check_stop before update of is_active on public.webhooks
-  for each row when (not new.is_active and old.is_active) execute function private.check_webhook_deletion();
+  for each row when (not new.is_active and old.is_active) execute function private.check_person_may('stop the webhook');
 
 create function private.create_webhook_secret()
 returns trigger
@@ -200,7 +187,7 @@ begin
     raise sqlstate 'PT400' using
       message = 'Cannot rotate the secret of the webhook: it does not have the form of Standard Webhooks',
       detail = 'SECRET_INVALID',
-      hint = 'Send whsec_ and 24 to 64 random bytes in base64, or leave p_secret out to have one made.';
+      hint = 'Send whsec_ and 24 to 64 random bytes in base64, or omit p_secret to generate one.';
   end if;
   perform private.put_secret(private.webhook_secret_name(p_webhook_id, 'previous'),
     private.secret_value(private.webhook_secret_name(p_webhook_id)), 'Signs the messages of a webhook for a day more');

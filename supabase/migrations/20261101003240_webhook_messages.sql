@@ -1,4 +1,4 @@
--- Messages of webhooks, a kind of work: written with the event that they tell of, sent by workers.
+-- Messages of webhooks, a kind of work: written with their event, sent by workers.
 
 create table public.webhook_messages (
   id uuid primary key default private.new_id(),
@@ -109,7 +109,7 @@ exception when others then
 end;
 $$;
 comment on function private.queue_webhook_messages() is
-  'Statement trigger of task_events: one row for each webhook that listens, in the transaction of the event; without any it ends with one look. Never fails, since nobody''s webhook may hold up a task. Definer: whoever writes events may not read webhooks.';
+  'Statement trigger of task_events: one row for each webhook that listens, in the transaction of the event; without any it ends with one look. Never fails, because a webhook must not block a task. Definer: the role that writes events may not read webhooks.';
 create trigger task_events_webhooks after insert on public.task_events
   referencing new table as written
   for each statement execute function private.queue_webhook_messages();

@@ -185,20 +185,20 @@ begin
       );
     if not found then
       raise sqlstate 'PT404' using
-        message = format('Cannot use the file %L: there is none of yours at that path', left(v_path, 200)),
+        message = format('Cannot use the file %L: you have no file at this path', left(v_path, 200)),
         detail = 'FILE_NOT_FOUND',
-        hint = 'Upload it to the bucket supaswarm-data, into the folder with your user id, and name its whole path.';
+        hint = 'Upload it to the bucket supaswarm-data, into the folder with your user id, and send its full path.';
     end if;
     if media_type is null then
       raise sqlstate 'PT422' using
-        message = format('Cannot use the file %L: no model reads a file of its type', left(v_path, 200)),
+        message = format('Cannot use the file %L: no model can read files of this type', left(v_path, 200)),
         detail = 'FILE_TYPE_UNSUPPORTED',
         hint = 'Send an image (png, jpg, gif, webp), a PDF or a text file.';
     end if;
     v_total := v_total + coalesce(size_bytes, 0);
     if v_total > c_max_bytes then
       raise sqlstate 'PT422' using
-        message = format('Cannot use the files of the input: they are larger than %s bytes in all', c_max_bytes),
+        message = format('Cannot use the files of the input: together they are larger than %s bytes', c_max_bytes),
         detail = 'FILES_TOO_LARGE',
         hint = 'Send smaller or fewer files.';
     end if;

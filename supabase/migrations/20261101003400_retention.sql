@@ -20,7 +20,7 @@ as $$
   select value::int from private.settings where key = retention_days.p_key;
 $$;
 comment on function private.retention_days(text) is
-  'How many days to keep what the setting names: keep_jobs_days, keep_events_days, keep_executions_days or keep_auth_events_days. Null: there is no such setting.';
+  'How many days to keep what the setting names: keep_jobs_days, keep_events_days, keep_executions_days or keep_auth_events_days. Null: no setting has that name.';
 
 create function private.list_files_of_job(p_master_task_id uuid)
 returns void
@@ -60,7 +60,7 @@ begin
     limit p_limit
   loop
     perform private.lock_job(v_master_task_id);
-    -- Asked again under the lock: somebody may have retried it, or a subtask may still be ending.
+    -- Checked again under the lock: it may have been retried, or a subtask may still be ending.
     continue when exists (
       select from public.tasks where master_task_id = v_master_task_id and finished_at is null
     );
@@ -176,7 +176,7 @@ begin
     v_count := private.drop_old_events(v_events_before);
   end if;
   if v_jobs_before is not null then
-    -- From here on nobody opens such a job again, also when the setting is changed meanwhile.
+    -- From here on such a job cannot be reopened, even if the setting is changed.
     if not pg_try_advisory_xact_lock(hashtextextended('supaswarm:transcripts', 0)) then
       return v_count;
     end if;
@@ -232,7 +232,7 @@ begin
     limit p_limit
     for update skip locked
   ) as old;
-  -- Asked again under the lock: somebody may have graded a call meanwhile.
+  -- Checked again under the lock: a call may have been graded in the meantime.
   delete from public.mcp_executions as execution
   using unnest(v_ids) as old (id)
   where execution.id = old.id and not private.awaits_export(execution.id);

@@ -26,7 +26,7 @@ create table public.embedders (
   check (reserved_for_queries >= 0 and reserved_for_queries < coalesce(items_per_minute, 1))
 );
 comment on table public.embedders is
-  'What makes vectors of documents and queries. A name stands for one vector space. Written by the service role, readable to signed-in users without address and secret name.';
+  'Models that create vectors of documents and queries. Each name has one vector space. Written by the service role, readable to signed-in users without address and secret name.';
 comment on column public.embedders.name is
   'Stored with every vector; vectors of different names are never compared. A change of model needs a new name.';
 comment on column public.embedders.api is
@@ -46,7 +46,7 @@ comment on column public.embedders.llm_provider is
 comment on column public.embedders.items_per_minute is 'Texts, not requests, in any minute. Null: no limit of ours.';
 comment on column public.embedders.items_per_day is 'Texts, not requests, between two midnights of quota_time_zone. Null: no limit of ours.';
 comment on column public.embedders.reserved_for_queries is
-  'Part of items_per_minute that documents leave to searches; of items_per_day they leave the same share.';
+  'Share of items_per_minute and items_per_day that is reserved for searches.';
 comment on column public.embedders.quota_time_zone is 'Where the provider''s day ends at midnight.';
 comment on column public.embedders.preference is
   'Order in which default_embedder() tries; null: used only where it is named.';
@@ -70,7 +70,7 @@ begin
   raise sqlstate 'PT409' using
     message = format('Cannot change embedder %L: its name, api, model and model_dimensions say what its stored vectors mean', old.name),
     detail = 'EMBEDDER_FIXED',
-    hint = 'Insert an embedder under a new name and switch the projects to it; they are embedded anew in the background.';
+    hint = 'Insert an embedder under a new name and switch the projects to it; they are embedded again in the background.';
 end;
 $$;
 comment on function private.keep_vector_space() is 'Refuses what would mix two vector spaces under one name. Raises EMBEDDER_FIXED.';

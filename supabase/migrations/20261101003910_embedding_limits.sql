@@ -13,7 +13,7 @@ create table private.embedding_buckets (
   check ((pause_message is not null) = coalesce(pause_reason = 'refused', false))
 );
 comment on table private.embedding_buckets is
-  'What has been taken of each embedder''s limits. The row is locked while somebody takes.';
+  'Usage of each embedder''s limits. The row is locked while tokens are taken.';
 comment on column private.embedding_buckets.day_document_count is 'Part of day_item_count that were no queries.';
 comment on column private.embedding_buckets.paused_until is 'Until when the provider requested a wait, its quota is used up, or nothing is sent to it since it refuses all.';
 comment on column private.embedding_buckets.pause_message is 'What it refuses all with.';

@@ -61,7 +61,7 @@ create policy "users read their own memberships" on public.project_members
     user_id = (select auth.uid()) and (select private.has_scope('quoth:read'))
   );
 comment on policy "users read their own memberships" on public.project_members is
-  'Tells a user which projects to ask for; every other policy of Quoth looks here.';
+  'Lets a user see their projects; all other policies of Quoth use this table.';
 create policy "members read their projects" on public.projects
   for select to authenticated using (
     id in (select membership.project_id from public.project_members as membership where membership.user_id = (select auth.uid()))
@@ -115,7 +115,7 @@ declare
 begin
   if v_unknown is not null then
     raise sqlstate 'PT404' using
-      message = format('Cannot use embedder %L for project %L: there is no embedder of that name', v_unknown, new.slug),
+      message = format('Cannot use embedder %L for project %L: no embedder has this name', v_unknown, new.slug),
       detail = 'EMBEDDER_NOT_FOUND',
       hint = 'Embedders are ' || (
         select string_agg(embedder.name, ', ' order by embedder.name) from public.embedders as embedder where embedder.is_active
@@ -157,15 +157,15 @@ begin
   limit 1;
   if not found then
     raise sqlstate 'PT404' using
-      message = format('Cannot use project %L: it does not exist, or you are no member of it', left(p_project, 100)),
+      message = format('Cannot use project %L: it does not exist, or you are not a member', left(p_project, 100)),
       detail = 'PROJECT_NOT_FOUND',
-      hint = 'Read the slugs and ids of your projects from the table projects; members stand in project_members.';
+      hint = 'Read the slugs and ids of your projects from the table projects, and its members from project_members.';
   end if;
   return v_project;
 end;
 $$;
 comment on function private.find_project(text, uuid) is
-  'The project of that id or slug that the user is a member of; p_user_id null stands for the service, which reads all. Raises PROJECT_NOT_FOUND.';
+  'The project of that id or slug that the user is a member of; p_user_id null means the service, which reads all projects. Raises PROJECT_NOT_FOUND.';
 
 create function private.readable_project(p_project_id uuid)
 returns public.projects

@@ -21,7 +21,7 @@ comment on column public.documents.content is 'The file as it is, front matter i
 comment on column public.documents.checksum is
   'Of the part that is split into chunks and of how it is split: equal ones have equal chunks. Syncs go by blob_sha and chunker_version.';
 comment on column public.documents.chunker_version is
-  'Of the splitter that made its chunks: a sync splits documents of another version anew. 0: not known.';
+  'Of the splitter that made its chunks: a sync splits documents of another version again. 0: unknown.';
 comment on column public.documents.blob_sha is 'Git''s id of the content, computed where the content was sent directly.';
 comment on column public.documents.commit_sha is 'A commit at which this content stands at this path.';
 comment on column public.documents.chunked_for is 'Embedders whose chunks fit this content.';
@@ -113,7 +113,7 @@ comment on table private.pending_embeddings is
 comment on column private.pending_embeddings.seq is 'Oldest first.';
 comment on column private.pending_embeddings.embedded_text is 'Headings and content, as the embedder gets them.';
 comment on column private.pending_embeddings.due_at is 'Claimable from then on; a claim moves it to the end of its lease.';
-comment on column private.pending_embeddings.epoch is 'Each claim adds one; whoever hands back with an older one changes nothing.';
+comment on column private.pending_embeddings.epoch is 'Each claim adds one; a result with an older epoch changes nothing.';
 comment on column private.pending_embeddings.attempts is 'Refusals by the embedder.';
 comment on column private.pending_embeddings.deliveries is 'Claims that came to no end: more than one means that workers died.';
 comment on column private.pending_embeddings.failed_at is 'Given up; full text alone finds the chunk. Tried again when it is queued again by requeue_failed_chunks().';
@@ -139,7 +139,7 @@ create policy "members read documents" on public.documents
     project_id in (select membership.project_id from public.project_members as membership where membership.user_id = (select auth.uid()))
   );
 comment on policy "members read documents" on public.documents is
-  'Whoever is a member reads every document of the project; functions that search check the same by readable_project().';
+  'Members read every document of the project; search functions check the same with readable_project().';
 create policy "members read chunks" on public.document_embeddings
   for select to authenticated using (
     project_id in (select membership.project_id from public.project_members as membership where membership.user_id = (select auth.uid()))

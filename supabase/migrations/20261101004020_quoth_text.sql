@@ -88,7 +88,7 @@ begin
 end;
 $$;
 comment on function private.stem_anew() is
-  'Row trigger of projects: a changed language stems all chunks anew, in the same transaction, so that documents and queries never differ.';
+  'Row trigger of projects: a changed language stems all chunks again in the same transaction, so that documents and queries always match.';
 
 create trigger stem_anew after update of language on public.projects
   for each row when (old.language is distinct from new.language)

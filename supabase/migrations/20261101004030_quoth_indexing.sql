@@ -223,7 +223,7 @@ begin
     raise sqlstate 'PT404' using
       message = format('Cannot change documents of project %s: it does not exist', p_project_id),
       detail = 'PROJECT_NOT_FOUND',
-      hint = 'It may have been deleted meanwhile; drop the work.';
+      hint = 'It may have been deleted in the meantime; stop working on it.';
   end if;
   return v_project;
 end;

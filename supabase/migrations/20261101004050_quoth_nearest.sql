@@ -95,7 +95,7 @@ begin
       message = format('Cannot search by a vector of %s dimensions and length %s',
         extensions.vector_dims(p_query_embedding), extensions.vector_norm(p_query_embedding)),
       detail = 'QUERY_EMBEDDING_INVALID',
-      hint = 'Give the 768 dimensions that the project''s embedder makes of the query.';
+      hint = 'Send the 768 dimensions that the project''s embedder returns for the query.';
   end if;
 
   if exists (

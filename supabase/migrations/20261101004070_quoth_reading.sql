@@ -50,7 +50,7 @@ begin
   where refused.project_id = p_project_id and refused.file_path = v_path;
   if found then
     raise sqlstate 'PT404' using
-      message = format('Cannot read %L: the repository has it. %s', left(v_path, 200), v_refusal ->> 'message'),
+      message = format('Cannot read %L: the file is in the repository but not indexed. %s', left(v_path, 200), v_refusal ->> 'message'),
       detail = 'DOCUMENT_NOT_FOUND',
       hint = coalesce(v_refusal ->> 'hint', 'The table quoth_file_errors has the reason.');
   end if;
@@ -63,7 +63,7 @@ begin
 
   if not exists (select from public.projects as project where project.id = p_project_id) then
     raise sqlstate 'PT404' using
-      message = format('Cannot read documents of project %s: it does not exist, or you are no member of it', p_project_id),
+      message = format('Cannot read documents of project %s: it does not exist, or you are not a member', p_project_id),
       detail = 'PROJECT_NOT_FOUND',
       hint = 'Read the slugs and ids of your projects from the table projects.';
   end if;
@@ -79,7 +79,7 @@ begin
   raise sqlstate 'PT404' using
     message = format('Cannot read %L: the project has no such document', left(v_path, 200)),
     detail = 'DOCUMENT_NOT_FOUND',
-    hint = coalesce('There is ' || v_alike || '.', 'Search for it, or read the paths from the table documents.');
+    hint = coalesce('Did you mean ' || v_alike || '?', 'Search for it, or read the paths from the table documents.');
 end;
 $$;
 comment on function public.read_document(uuid, text) is

@@ -33,13 +33,13 @@ begin
     raise sqlstate 'PT409' using
       message = format('Cannot search project %L with embedder %L: its documents have vectors of %L', old.slug, new.embedder, old.embedder),
       detail = 'EMBEDDER_MISMATCH',
-      hint = 'Set next_embedder instead: the documents are embedded in the background, and the project switches when all are.';
+      hint = 'Set next_embedder instead: the documents are embedded in the background, and the project switches when all are done.';
   end if;
   if not private.is_switch_complete(old) then
     raise sqlstate 'PT409' using
       message = format('Cannot switch project %L to embedder %L: not all of its documents are embedded yet', old.slug, new.embedder),
       detail = 'SWITCH_INCOMPLETE',
-      hint = 'It switches by itself when they are; private.switch_progress() says how far it is.';
+      hint = 'It switches automatically when they are; private.switch_progress() shows the progress.';
   end if;
   return new;
 end;

@@ -140,6 +140,6 @@ begin
 end;
 $$;
 comment on function private.forget_project_secrets() is
-  'Row trigger: deletes a project''s webhook secret and token from Vault with it. Definer: whoever deletes a project may not write Vault.';
+  'Row trigger: deletes a project''s webhook secret and token from Vault with it. Definer: the role that deletes a project may not write Vault.';
 create trigger forget_project_secrets after delete on public.projects
   for each row execute function private.forget_project_secrets();

@@ -101,12 +101,12 @@ Deno.test("quoth:add", async (t) => {
       [["--slug", "x", "--repo", REPO, "--folder", "docs"], /either --repo .* or --folder/],
       [["--slug", "x", "--folder", "no/such/folder"], /no\/such\/folder is not a folder/],
       [["--slug", "x", "--repo", REPO, "--globs", "!**"], /--globs: it matches nothing/],
-      [["--slug", "x", "--repo", REPO, "--globs", "*.md,../*.md"], /'..\/\*.md' fits no path/],
-      [["--slug", "x", "--repo", REPO, "--globs", "docs/{a,b"], /without its partner/],
+      [["--slug", "x", "--repo", REPO, "--globs", "*.md,../*.md"], /'..\/\*.md' matches no path/],
+      [["--slug", "x", "--repo", REPO, "--globs", "docs/{a,b"], /unbalanced bracket/],
       [["--slug", "x", "--repo", REPO, "--language", "klingon"], /no such text-search/],
       [
         ["--slug", "x", "--repo", REPO, "--embedder", "no-such"],
-        /no embedder of that name.*hash768@1/,
+        /no embedder has this name.*hash768@1/,
       ],
       [["--slug", "x", "--repo", REPO, "--member", "nobody@example.org"], /no user has the email/],
     ];
@@ -126,7 +126,7 @@ Deno.test("quoth:add", async (t) => {
     const { code, stderr } = await add(...required, "--embedder", "no-such");
 
     assert.equal(code, 1);
-    assert.match(stderr, /no embedder of that name/);
+    assert.match(stderr, /no embedder has this name/);
     const [row] = await fixture.sql`select embedder, next_embedder from public.projects`;
     assert.deepEqual({ ...row }, { embedder: EMBEDDER, next_embedder: null });
   });

@@ -102,7 +102,7 @@ Deno.test("a repository is followed, found and linked through the endpoints of t
 
     assert.match(notices.join(" "), /2 files could not be indexed/);
     assert.equal(code, "DOCUMENT_NOT_FOUND");
-    assert.match(text, /the repository has it\. Cannot index the file/);
+    assert.match(text, /in the repository but not indexed\. Cannot index the file/);
   });
 
   await t.step("a push that was never heard of is found by the next search", async () => {
@@ -188,7 +188,7 @@ Deno.test("a repository is followed, found and linked through the endpoints of t
     });
 
     assert.equal(code, "DOCUMENT_NOT_FOUND");
-    assert.match(text, /the repository has it\. Cannot index the file/);
+    assert.match(text, /in the repository but not indexed\. Cannot index the file/);
     assert.doesNotMatch(text, /deleted/);
   });
 

@@ -64,9 +64,7 @@ export function toProjectState(column: unknown, projectId: string): ProjectState
   if (column !== undefined) return projectSchema.parse(column);
   throw new SwarmError(
     "PROJECT_NOT_FOUND",
-    `Cannot use project '${
-      projectId.slice(0, 100)
-    }': it does not exist, or you are no member of it`,
+    `Cannot use project '${projectId.slice(0, 100)}': it does not exist, or you are not a member`,
     { hint: "quoth_list_projects lists the projects that you are a member of." },
   );
 }

@@ -40,7 +40,7 @@ select lives_ok(pg_temp.attempt_subtask((select id from fork where number = 2)),
 update private.job_totals set task_count = 2 where master_task_id = (select id from fork where number = 2);
 select throws_ok(
   pg_temp.attempt_subtask((select id from fork where number = 3)),
-  'PT422', 'Cannot create 1 more subtasks: the job and its forks may have 3 tasks together', 'the fourth is refused'
+  'PT422', 'Cannot create 1 more subtasks: the job and its forks together may have at most 3 tasks', 'the fourth is refused'
 );
 select * from finish();
 rollback;

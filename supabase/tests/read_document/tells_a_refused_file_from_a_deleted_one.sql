@@ -18,13 +18,13 @@ select id, path, '{"code": "FILE_TOO_LARGE", "message": "Cannot index it: it is 
 from project, (values ('new.md'), ('never.md')) as refused (path);
 
 select is(
-  pg_temp.read('./never.md'), 'Cannot read ''never.md'': the repository has it. Cannot index it: it is too large', 'one that never was a document'
+  pg_temp.read('./never.md'), 'Cannot read ''never.md'': the file is in the repository but not indexed. Cannot index it: it is too large', 'one that never was a document'
 );
 select is(
-  pg_temp.read('new.md'), 'Cannot read ''new.md'': the repository has it. Cannot index it: it is too large', 'one that was'
+  pg_temp.read('new.md'), 'Cannot read ''new.md'': the file is in the repository but not indexed. Cannot index it: it is too large', 'one that was'
 );
 select is(
-  pg_temp.read('old.md'), 'Cannot read ''new.md'': the repository has it. Cannot index it: it is too large', 'and under its old path'
+  pg_temp.read('old.md'), 'Cannot read ''new.md'': the file is in the repository but not indexed. Cannot index it: it is too large', 'and under its old path'
 );
 select is(pg_temp.read('gone.md'), 'deleted gone.md', 'one that is gone');
 
