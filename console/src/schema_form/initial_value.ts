@@ -69,11 +69,13 @@ function initialItems(schema: Schema, items: Schema, place: Place): Json {
 }
 
 /** An item or a named member is there at once: it begins as something that can be changed. */
-export function emptyValue(schema: Schema, root: Schema): Json {
+export function emptyValue(schema: Schema, root: Schema, depth = 0): Json {
   const kind = fieldKind(schema, root);
   if (kind.kind === "number") return 0;
   if (kind.kind === "enum") return kind.values[0] ?? null;
   // A union begins as its first alternative.
-  if (kind.kind === "variants") return emptyValue(kind.variants[0] ?? true, root);
+  if (kind.kind === "variants" && depth < MAX_DEPTH) {
+    return emptyValue(kind.variants[0] ?? true, root, depth + 1);
+  }
   return kind.kind === "text" ? "" : null;
 }
