@@ -64,7 +64,18 @@ Deno.test({
         assert.equal(meta.last_sql, "select nothing from academic.author");
         assert.ok(meta.feedback_token);
         const error = asJsonObject(meta["dev.supaswarm/error"]);
-        assert.equal(asJsonObject(error.details).reason, "generation");
+        const details = asJsonObject(error.details);
+        assert.equal(details.reason, "generation");
+        assert.equal(details.last_sql, "select nothing from academic.author");
+        assert.match(String(details.last_error), /nothing/);
+        assert.equal((details.attempts as JsonObject[]).length, 3);
+        const graded = await fetch(`${platform.project.apiUrl}/functions/v1/mcp-feedback`, {
+          method: "POST",
+          headers: { ...ada.headers, "content-type": "application/json" },
+          body: JSON.stringify({ feedback_token: meta.feedback_token, rating: "down" }),
+        });
+        await graded.body?.cancel();
+        assert.equal(graded.status, 200);
       },
     );
   },
