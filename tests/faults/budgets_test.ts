@@ -117,7 +117,10 @@ Deno.test("a budget ends a job, and says which one it was", async (t) => {
     });
 
     assert.equal(end.task.status, "completed");
-    assert.match(JSON.stringify(end.task.output), /DEPTH_EXCEEDED.*the maximum depth of the job is 1/s);
+    assert.match(
+      JSON.stringify(end.task.output),
+      /DEPTH_EXCEEDED.*the maximum depth of the job is 1/s,
+    );
   });
 
   await t.step("a budget is the whole job's: what a subtask spends its parent lacks", async () => {
