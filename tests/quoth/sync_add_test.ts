@@ -101,7 +101,7 @@ Deno.test("quoth:add", async (t) => {
       [["--slug", "x", "--repo", REPO, "--folder", "docs"], /either --repo .* or --folder/],
       [["--slug", "x", "--folder", "no/such/folder"], /no\/such\/folder is not a folder/],
       [["--slug", "x", "--repo", REPO, "--globs", "!**"], /--globs: it matches nothing/],
-      [["--slug", "x", "--repo", REPO, "--globs", "*.md,../*.md"], /'..\/\*.md' fits no path/],
+      [["--slug", "x", "--repo", REPO, "--globs", "*.md,../*.md"], /'..\/\*.md' matches no path/],
       [["--slug", "x", "--repo", REPO, "--globs", "docs/{a,b"], /without its partner/],
       [["--slug", "x", "--repo", REPO, "--language", "klingon"], /no such text-search/],
       [
