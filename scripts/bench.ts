@@ -1,4 +1,4 @@
-/** `deno task bench <name>`: measures the platform and judges the figures by their targets. */
+/** `deno task bench <name>`: measures the platform and compares the figures with their targets. */
 import type { BenchResult } from "./bench/bench_result.ts";
 import { benchCancel } from "./bench/cancel.ts";
 import { benchCatalog } from "./bench/catalog.ts";
@@ -71,11 +71,11 @@ await runCommand(
       embedder: {
         type: "string",
         placeholder: "minilm|hash",
-        help: "What quoth is measured with. Default: minilm.",
+        help: "The embedder for quoth. Default: minilm.",
       },
       json: { type: "boolean", help: "Prints one line of JSON for each benchmark." },
       save: { type: "boolean", help: "Writes docs/benchmarks.json and the page of figures." },
-      gate: { type: "boolean", help: "Fails when a target is missed." },
+      gate: { type: "boolean", help: "Fails if a target is missed." },
     },
     positionals: "<name>…",
   },
@@ -103,7 +103,7 @@ await runCommand(
   },
 );
 
-/** A wrong name is refused before anything runs. */
+/** A wrong name is rejected before anything runs. */
 function namesIn(positionals: readonly string[]): readonly string[] {
   const known = Object.keys(BENCHES);
   if (positionals.length === 1 && positionals[0] === "all") return known;

@@ -29,7 +29,9 @@ await runCommand(
       return writeLine(`Built ${CONSOLE_DIST}`);
     }
     if (project === undefined || key === undefined || out === undefined) {
-      throw new CommandError("Give --project, --key and --out together, or none of them");
+      throw new CommandError(
+        "Cannot build the console: pass --project, --key and --out together, or none of them",
+      );
     }
     await build();
     await writeHostedConsole({ apiUrl: project, publishableKey: key, folder: out });

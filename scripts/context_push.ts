@@ -32,7 +32,7 @@ await runCommand({
     throw new CommandError(`Cannot read ${shown}: it does not exist or may not be read`, { cause });
   });
   const url = values.db ?? (await readEnvironment(PROJECT_ROOT)).SUPABASE_DB_URL;
-  if (!url) throw new CommandError("Name the database with --db, as `deno task start` prints it");
+  if (!url) throw new CommandError("Pass the database with --db, as printed by `deno task start`");
   const sql = createSql(url, { maxConnections: 1, applicationName: "context-push" });
   try {
     const { version, patterns, fixes } = await publishContext(sql, text).catch((error) => {

@@ -15,7 +15,7 @@ const DEFAULT_DAYS = 30;
 
 await runCommand({
   name: "deno task context:suggest",
-  summary: "Proposes query patterns and error fixes from calls that people graded, or mended.",
+  summary: "Proposes query patterns and error fixes from calls that people graded or fixed.",
   options: {
     file: {
       type: "string",
@@ -41,13 +41,13 @@ await runCommand({
 }, async ({ values }) => {
   const days = Number(values.days ?? DEFAULT_DAYS);
   if (!Number.isInteger(days) || days < 1) {
-    throw new CommandError(`Cannot read --days ${values.days}: give a whole number from 1 on`);
+    throw new CommandError(`Cannot read --days ${values.days}: use a whole number of at least 1`);
   }
   const path = values.file ?? join(PROJECT_ROOT, CONTEXT_FILE);
   const shown = values.file ?? relative(PROJECT_ROOT, path);
   const text = await Deno.readTextFile(path).catch(() => `# ${TITLE}\n`);
   const url = values.db ?? (await readEnvironment(PROJECT_ROOT)).SUPABASE_DB_URL;
-  if (!url) throw new CommandError("Name the database with --db, as `deno task start` prints it");
+  if (!url) throw new CommandError("Pass the database with --db, as printed by `deno task start`");
 
   writeProgress(`Reading the calls of the last ${days} days …`);
   const sql = createSql(url, { maxConnections: 2, applicationName: "context-suggest" });

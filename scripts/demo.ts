@@ -1,7 +1,7 @@
 /**
  * `deno task demo`: the main job, end to end, on a stack of its own: a signed-in user's agents read
  * a folder through an MCP server behind a key, hand off, ask a person, report; a second job is
- * cancelled. What it claims at the end is computed from evidence.
+ * cancelled. Its final claims are computed from evidence.
  */
 import { resolve } from "node:path";
 import { runCommand } from "./cli/run_command.ts";
@@ -39,6 +39,6 @@ await runCommand(
           `all in ${result.total_ms} ms`,
       );
     }
-    if (!result.ok) throw new Error("The demo did not prove all it should");
+    if (!result.ok) throw new Error("The demo did not prove all of its claims");
   },
 );

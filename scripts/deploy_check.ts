@@ -1,7 +1,7 @@
 /**
- * `deno task deploy:check`: what a deployment to a hosted project would do, tried with the real
- * CLI: the functions against a stand-in of the Management API, the migrations against native
- * Postgres as the role that a hosted project gives, and what each function's bundle and start cost.
+ * `deno task deploy:check`: tries a deployment to a hosted project with the real CLI: the functions
+ * against a stand-in of the Management API, the migrations against native Postgres as the role that
+ * a hosted project gives, and what each function's bundle and start cost.
  */
 import { runCommand } from "./cli/run_command.ts";
 import { bundleProblems, describeCosts, measureFunctions } from "./deploy/check_bundles.ts";

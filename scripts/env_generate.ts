@@ -1,4 +1,4 @@
-/** `deno task env:generate`: writes what people read of the declared environment variables. */
+/** `deno task env:generate`: writes the documentation of the declared environment variables. */
 import { join } from "node:path";
 import { runCommand } from "./cli/run_command.ts";
 import { envExample } from "./environment/env_example.ts";

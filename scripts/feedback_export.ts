@@ -16,7 +16,11 @@ await runCommand({
   name: "deno task feedback:export",
   summary: "Writes grades and failures of tool calls to a folder, a CSV file a day and kind.",
   options: {
-    out: { type: "string", placeholder: "folder", help: "Where the files go. Made if missing." },
+    out: {
+      type: "string",
+      placeholder: "folder",
+      help: "The folder for the files. Created if missing.",
+    },
     from: {
       type: "string",
       placeholder: "YYYY-MM-DD",
@@ -27,7 +31,7 @@ await runCommand({
   },
 }, async ({ values }) => {
   const { out } = values;
-  if (!out) throw new CommandError("Name the folder for the files with --out");
+  if (!out) throw new CommandError("Cannot export: pass the folder for the files with --out");
   const from = readDay(values.from);
   const url = await findDatabaseUrl(values.db, await readEnvironment(PROJECT_ROOT));
 
@@ -61,7 +65,7 @@ function readDay(text: string | undefined): string {
   if (date !== null && !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text)) {
     return text;
   }
-  throw new CommandError(`Cannot use --from ${text}: give a day as YYYY-MM-DD`);
+  throw new CommandError(`Cannot use --from ${text}: use the format YYYY-MM-DD`);
 }
 
 async function writeFile(path: string, text: string): Promise<void> {

@@ -1,4 +1,6 @@
-/** `deno task mcps:import`: makes an entry of `external-mcps.yaml` from a registry's description. */
+/**
+ * `deno task mcps:import`: creates an entry of `external-mcps.yaml` from a registry's description.
+ */
 import { join } from "node:path";
 import { CommandError, runCommand } from "./cli/run_command.ts";
 import { loadYaml } from "./deps.ts";
@@ -14,12 +16,12 @@ await runCommand({
   summary: "Turns a server.json of the public MCP registry into an entry of external-mcps.yaml.",
   positionals: "<server.json, or its URL>",
   options: {
-    server: { type: "string", placeholder: "name", help: "Which server, where there are several." },
+    server: { type: "string", placeholder: "name", help: "The server, if there are several." },
     slug: { type: "string", placeholder: "key", help: "The entry's key. Default from its name." },
     set: {
       type: "string",
       placeholder: "a=1,b=2",
-      help: "Values of variables that the description leaves open.",
+      help: "Values of variables that the description does not define.",
     },
     write: { type: "boolean", help: "Adds the entry to the file instead of printing it." },
     file: {
@@ -32,7 +34,7 @@ await runCommand({
 }, async ({ values, positionals }) => {
   const [source, ...others] = positionals;
   if (source === undefined || others.length > 0) {
-    throw new CommandError("Name one server.json, by its path or URL");
+    throw new CommandError("Cannot import: pass one server.json, by its path or URL");
   }
   const yaml = await loadYaml();
   const { server, status } = readRegistryDocument(await readDescription(source), values.server);

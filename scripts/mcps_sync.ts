@@ -1,4 +1,4 @@
-/** `deno task mcps:sync`: brings the registry to what `external-mcps.yaml` says. */
+/** `deno task mcps:sync`: synchronizes the registry with `external-mcps.yaml`. */
 import { basename, join } from "node:path";
 import { createSql } from "../shared/db/sql_client.ts";
 import { CommandError, runCommand } from "./cli/run_command.ts";
@@ -13,7 +13,7 @@ import { writeLine, writeProgress } from "./terminal.ts";
 
 await runCommand({
   name: "deno task mcps:sync",
-  summary: "Brings the registry and Vault to what external-mcps.yaml says; safe to repeat.",
+  summary: "Synchronizes the registry and Vault with external-mcps.yaml; safe to repeat.",
   options: {
     "dry-run": { type: "boolean", help: "Shows the difference and changes nothing." },
     file: {

@@ -1,14 +1,14 @@
 /** A bound that a figure is measured against. */
 export type Target = { readonly min: number } | { readonly max: number };
 
-/** What was measured in every round: the median with the lowest and the highest. */
+/** The measurements of all rounds: the median, the lowest and the highest. */
 export interface Spread {
   readonly median: number;
   readonly low: number;
   readonly high: number;
 }
 
-/** What stands beside the figures for people; no program relies on it. */
+/** Details for people; no program relies on them. */
 export interface BenchDetails {
   /** How far the rounds lie apart, by the name of what was measured. */
   readonly spreads?: Readonly<Record<string, Spread>>;
@@ -21,14 +21,14 @@ export interface BenchDetails {
 /** What a benchmark prints as its last line of JSON, and the details that it does not print there. */
 export interface BenchResult {
   readonly bench: string;
-  /** Units stand in the names. */
+  /** Units are in the names. */
   readonly figures: Readonly<Record<string, number>>;
   readonly targets: Readonly<Record<string, Target>>;
   readonly met: boolean;
   readonly details?: BenchDetails;
 }
 
-/** Judges figures by their targets; a target without a figure is not met. */
+/** Compares figures with their targets; a target without a figure is not met. */
 export function judge(
   bench: string,
   figures: Readonly<Record<string, number>>,

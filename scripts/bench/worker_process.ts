@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { PROJECT_ROOT } from "../project_root.ts";
 import type { Peers } from "./peers/install_peers.ts";
 
-/** Systems of others, which run on Node. */
+/** Other systems, which run on Node. */
 export const PEER_SYSTEMS = ["graphile", "pgboss", "openworkflow", "dbos"] as const;
 
 export type PeerSystem = (typeof PEER_SYSTEMS)[number];

@@ -3,9 +3,9 @@ import { VENDORED_MODULES, VENDORED_PACKAGES } from "../vendor/vendored_modules.
 import { VENDOR_FOLDER } from "../vendor/vendor_files.ts";
 
 /**
- * What is wrong with how a function loads npm packages: one that is vendored and is imported from
- * npm all the same, so that its whole folder is embedded, and a vendored module that is loaded with
- * the function although it may be loaded when it is first needed.
+ * Problems in how a function loads npm packages: a vendored package that is imported from npm, so
+ * that its whole folder is embedded, or a vendored module that is loaded at the start although it
+ * should be loaded on first use.
  *
  * @param entry Path of the function's `index.ts`.
  * @param modules Everything that the function reaches.

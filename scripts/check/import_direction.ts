@@ -3,8 +3,8 @@ import type { ProjectModule } from "../deploy/module_graph.ts";
 type ImportingModule = Pick<ProjectModule, "path" | "imports">;
 
 /**
- * The layers of the product, outermost first. A module imports from its own layer and from those
- * below it, never from above; `core` is what decides, and does no I/O.
+ * The layers of the product, outermost first. A module imports only from its own layer and lower
+ * ones; `core` makes decisions and does no I/O.
  */
 const LAYERS: readonly { readonly name: string; readonly paths: readonly RegExp[] }[] = [
   { name: "entries", paths: [/^supabase\/functions\//] },
@@ -43,7 +43,7 @@ const STACK_MAY_IMPORT: ReadonlySet<string> = new Set([
   "shared/db/tls_socket.ts",
 ]);
 
-/** What the core may not touch: effects reach it as parameters. */
+/** APIs that the core must not use: effects are passed as parameters. */
 const EFFECTS: readonly RegExp[] = [
   /\bDeno\./,
   /\bfetch\(/,
@@ -53,8 +53,7 @@ const EFFECTS: readonly RegExp[] = [
 ];
 
 /**
- * Every import that goes up a layer, every cycle between modules or between folders, every unknown
- * folder.
+ * Every upward import, every cycle between modules or between folders, every unknown folder.
  */
 export function misdirectedImports(modules: readonly ImportingModule[]): string[] {
   const problems: string[] = [];
@@ -72,8 +71,8 @@ export function misdirectedImports(modules: readonly ImportingModule[]): string[
 }
 
 /**
- * What the embedded Supabase imports beside itself and the foundation: it is a product of its own,
- * which knows nothing of what runs on it. With its cycles.
+ * Forbidden imports of the embedded Supabase: it is a separate product that may only import itself
+ * and the foundation. With its cycles.
  */
 export function misdirectedStackImports(modules: readonly ImportingModule[]): string[] {
   const own = modules.filter(({ path }) => path.startsWith(STACK_FOLDER));
@@ -89,7 +88,7 @@ function isOpenToStack(target: string): boolean {
     STACK_MAY_IMPORT.has(target);
 }
 
-/** The effects that a module of the core has, as they stand in its source. */
+/** The effects in the source of a core module. */
 export function effectsInCore(path: string, source: string): string[] {
   if (layerOf(path) !== layerNamed("core")) return [];
   const code = source.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "");

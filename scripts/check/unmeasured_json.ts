@@ -1,4 +1,4 @@
-/** Modules that may parse text as it is: the guard itself, and settings of the project's own. */
+/** Modules that may parse text without limits: the guard itself, and the project's own settings. */
 const MAY_PARSE: ReadonlySet<string> = new Set([
   "shared/json/parse_json.ts",
   "shared/config/env_variables.ts",
@@ -7,7 +7,7 @@ const MAY_PARSE: ReadonlySet<string> = new Set([
 /** `JSON.parse` of anything but a value that was just written, and bodies parsed by the runtime. */
 const UNMEASURED = /\bJSON\.parse\((?!JSON\.stringify\()|(?<!\bz)\.json\(\)/g;
 
-/** Where a module parses JSON that nobody has measured. */
+/** Finds places where a module parses JSON without limits. */
 export function unmeasuredJson(path: string, source: string): string[] {
   if (MAY_PARSE.has(path)) return [];
   const code = source.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "");

@@ -1,6 +1,6 @@
 import { ERROR_CODES } from "../../shared/errors/codes.ts";
 
-/** Codes that stand in these files are listed or made up there, and reached by nothing. */
+/** Codes in these files are only listed or invented, not reached. */
 const NO_PROOF =
   /^(shared\/errors\/codes_test\.ts|tests\/conformance\/fixture\/|tests\/fixtures\/)/;
 const IS_TEST = /^(tests\/.*\.ts|supabase\/tests\/.*\.sql|.*_test\.ts)$/;

@@ -5,18 +5,21 @@ export interface CommandOption {
   readonly type: "string" | "boolean";
   /** One line for `--help`, with unit and default where they apply. */
   readonly help: string;
-  /** What stands for the value in `--help`, for example `N`. Only for `string`. */
+  /** The placeholder of the value in `--help`, for example `N`. Only for `string`. */
   readonly placeholder?: string;
 }
 
-/** What a command understands; `--help` is always understood. */
+/** The flags of a command; `--help` is always supported. */
 export interface CommandSpec<Options extends Record<string, CommandOption>> {
-  /** As it is typed, for example `deno task start`. */
+  /** The command as typed, for example `deno task start`. */
   readonly name: string;
   /** One sentence that says what the command does. */
   readonly summary: string;
   readonly options: Options;
-  /** How the arguments without a flag are shown, for example `[folder]`; none are taken without. */
+  /**
+   * The placeholder for arguments without a flag, for example `[folder]`; absent if none are
+   * accepted.
+   */
   readonly positionals?: string;
 }
 
@@ -26,7 +29,7 @@ export type CommandValues<Options extends Record<string, CommandOption>> = {
     : string | undefined;
 };
 
-/** What the arguments ask for. */
+/** The result of parsing the arguments. */
 export type CommandLine<Options extends Record<string, CommandOption>> =
   | {
     readonly kind: "run";
@@ -37,8 +40,8 @@ export type CommandLine<Options extends Record<string, CommandOption>> =
   | { readonly kind: "refused"; readonly message: string };
 
 /**
- * Reads a command's arguments. Never throws and never exits: what cannot be read comes back as
- * `refused` with one line that names the argument.
+ * Reads a command's arguments. Never throws and never exits: an invalid argument is returned as
+ * `refused` with one line that names it.
  */
 export function readCommandLine<const Options extends Record<string, CommandOption>>(
   spec: CommandSpec<Options>,

@@ -3,7 +3,7 @@ import { fstatSync } from "node:fs";
 /** Exit code of a process that Ctrl-C has ended. */
 const INTERRUPTED_EXIT_CODE = 130;
 
-/** When a command that serves should end. */
+/** When a serving command must end. */
 export interface EndOfRun {
   /**
    * Resolves on SIGINT, SIGTERM or the end of a piped stdin; rejects after {@linkcode EndOfRun.fail}.
@@ -14,10 +14,10 @@ export interface EndOfRun {
 }
 
 /**
- * Watches for the end of a command that serves. A second Ctrl-C ends the process at once.
+ * Watches for the end of a command that serves. A second Ctrl-C ends the process immediately.
  *
- * The end of stdin counts only when stdin is a pipe or a socket, so that whoever started the
- * command need not clean up after it; a terminal, a file or `/dev/null` says nothing.
+ * The end of stdin counts only when stdin is a pipe or a socket, so that a parent process need not
+ * clean up; the end of a terminal, a file or `/dev/null` is ignored.
  */
 export function endOfRun(): EndOfRun {
   const { promise: reached, resolve, reject } = Promise.withResolvers<void>();

@@ -5,11 +5,12 @@ import { connectionFilePath } from "../platform/connection_file.ts";
 import { PROJECT_ROOT } from "../project_root.ts";
 import { CommandError } from "./run_command.ts";
 
-/** What `--help` says about {@linkcode findDatabaseUrl}. */
+/** The help text for {@linkcode findDatabaseUrl}. */
 export const DATABASE_OPTION = {
   type: "string",
   placeholder: "URL",
-  help: "The database. Default SUPABASE_DB_URL of the environment or .env, else the running stack.",
+  help:
+    "The database. Default: SUPABASE_DB_URL of the environment or .env, otherwise the running stack.",
 } as const;
 
 /**
@@ -25,8 +26,8 @@ export async function findDatabaseUrl(
   const url = given ?? environment["SUPABASE_DB_URL"] ?? await urlOfRunningStack(environment);
   if (url !== undefined) return url;
   throw new CommandError(
-    "Cannot find a database: no stack runs from this checkout. Run deno task start in another " +
-      "terminal, set SUPABASE_DB_URL or give --db",
+    "Cannot find a database: no stack is running from this checkout. Run deno task start in another " +
+      "terminal, set SUPABASE_DB_URL or pass --db",
   );
 }
 

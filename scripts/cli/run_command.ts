@@ -7,7 +7,7 @@ import {
   readCommandLine,
 } from "./command_line.ts";
 
-/** What a command's body is given. */
+/** The input of a command's body. */
 export interface CommandInput<Options extends Record<string, CommandOption>> {
   readonly values: CommandValues<Options>;
   readonly positionals: readonly string[];

@@ -2,7 +2,7 @@ import { type MinilmProcess, startMinilmProcess } from "./minilm_process.ts";
 
 /** A process has some 270 MB. */
 const MAX_PROCESSES = 2;
-/** Fewer waiting texts are sooner done by the first process than a second one has started. */
+/** The first process finishes fewer waiting texts before a second one has started. */
 const TEXTS_FOR_A_SECOND_PROCESS = 4;
 const DEFAULT_IDLE_MS = 300_000;
 

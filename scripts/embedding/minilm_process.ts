@@ -24,7 +24,7 @@ export interface MinilmProcess {
   readonly pid: number;
   /** One text at a time; rejects with the reason when the process ends or takes too long. */
   embed(text: string): Promise<readonly number[]>;
-  /** Ends it at once: there is nothing that it would have to save. */
+  /** Ends it immediately: it has nothing to save. */
   stop(): Promise<void>;
 }
 
@@ -108,7 +108,7 @@ async function keepLines(stream: ReadableStream<Uint8Array>, kept: string[]): Pr
   }
 }
 
-/** What Deno says is wrong; before it stand downloads, after it the places in the code. */
+/** Deno's error message, without the preceding downloads and the following stack. */
 function reasonOf(errorLines: readonly string[]): string {
   const start = errorLines.findIndex((line) => /^(error|.*Error):/i.test(line));
   const reason = errorLines.slice(Math.max(start, 0)).join(" ").slice(0, MAX_REASON_CHARS);

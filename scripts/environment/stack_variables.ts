@@ -1,4 +1,4 @@
-/** A variable that commands or the embedded stack read, beside those of the functions. */
+/** A variable that commands or the embedded stack read, in addition to those of the functions. */
 export interface StackVariable {
   /** Its purpose, including the unit of a number. */
   readonly purpose: string;
@@ -19,7 +19,7 @@ export const MODEL_VARIABLES = {
   GITHUB_TOKEN: key("Token for repositories that Quoth reads, copied to Vault at each start."),
 } as const satisfies Record<string, StackVariable>;
 
-/** What the embedded stack and the commands read. */
+/** Variables of the embedded stack and the commands. */
 export const STACK_VARIABLES = {
   SUPASWARM_DATA_DIR: {
     purpose: "Folder of data, keys and files.",

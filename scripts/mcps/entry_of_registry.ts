@@ -10,7 +10,7 @@ export interface ImportedEntry {
   readonly notes: readonly string[];
 }
 
-/** What the description leaves open. */
+/** Values that the description does not define. */
 export interface ImportOptions {
   /** @default from the server's name */
   readonly slug?: string | undefined;
@@ -53,7 +53,7 @@ export function entryOfRegistry(server: RegistryServer, options: ImportOptions):
   }
   const { credentials, headers, query, auth, notes } = collected;
   for (const variable of Object.values(credentials)) {
-    notes.push(`Put ${variable} into .env before you sync.`);
+    notes.push(`Add ${variable} to .env before you sync.`);
   }
   return {
     slug,
@@ -75,7 +75,7 @@ function slugOf(name: string): string {
   const slug = (name.split("/").at(-1) ?? "").toLowerCase()
     .replace(/[^a-z0-9_-]+/g, "-").replace(/^[-_]+|-+$/g, "").slice(0, 63);
   if (slug !== "") return slug;
-  throw new CommandError(`Name the entry with --slug: '${name}' makes no key`);
+  throw new CommandError(`Cannot derive a key from '${name}': pass one with --slug`);
 }
 
 /** The address without what is secret in its query. */
@@ -194,11 +194,11 @@ function withoutEmpty(entry: Readonly<Record<string, unknown>>) {
 function notRemote({ name, remotes = [], packages = [] }: RegistryServer): string {
   const bridges = packages.map(bridgeHint);
   if (bridges.length > 0) {
-    return `'${name}' runs on a machine of your own and speaks stdio. Run it behind a bridge ` +
-      `(Node 22 or newer), and register the bridge's address:\n${bridges.join("\n")}`;
+    return `'${name}' runs locally and uses stdio. Run it behind a bridge ` +
+      `(Node 22 or newer), and register the bridge's URL:\n${bridges.join("\n")}`;
   }
   return remotes.length > 0
-    ? `'${name}' speaks ${remotes.map(({ type }) => type).join(" and ")} alone, which is no ` +
-      "longer part of the protocol; ask its maker for Streamable HTTP"
+    ? `'${name}' speaks ${remotes.map(({ type }) => type).join(" and ")} only, which is no ` +
+      "longer part of the protocol; ask its provider for Streamable HTTP"
     : `'${name}' has neither remotes nor packages`;
 }

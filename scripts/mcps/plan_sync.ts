@@ -49,7 +49,7 @@ export interface SyncPlan {
 /** Names of environment variables that are set. */
 export type SetVariables = ReadonlySet<string>;
 
-/** Compares what the file wants with what is there, or says why it cannot be had. */
+/** Compares the file with the registry, or reports why it cannot be applied. */
 export function planSync(
   wanted: readonly WantedServer[],
   state: RegistryState,
@@ -112,7 +112,7 @@ function missingSecrets(
   )
     .map(({ variable, line }) => ({
       line,
-      message: `mcps.${slug}: the environment variable ${variable} is not set; put it into .env ` +
+      message: `mcps.${slug}: the environment variable ${variable} is not set; add it to .env ` +
         "for this command, or give the entry enabled: false",
     }));
 }

@@ -40,6 +40,6 @@ function line(change: string, what: string, notes: readonly string[]): string {
 }
 
 function verdict(plan: SyncPlan, isDryRun: boolean): string {
-  if (isEmptyPlan(plan)) return "The registry is as the file says.";
-  return isDryRun ? "A dry run: nothing was changed." : "The registry is now as the file says.";
+  if (isEmptyPlan(plan)) return "The registry matches the file.";
+  return isDryRun ? "A dry run: nothing was changed." : "The registry now matches the file.";
 }

@@ -15,7 +15,7 @@ import type {
   ProviderTool,
   ReasoningEffort,
 } from "./model_port.ts";
-import { estimatedInputTokens } from "./estimated_tokens.ts";
+import { estimatedInputTokens, estimatedOutputTokens } from "./estimated_tokens.ts";
 import { createDeltaRedactor, redactResponse } from "./redact_model_output.ts";
 import type { ModelKey, ResolveModelKey } from "./resolve_model_key.ts";
 
@@ -73,6 +73,8 @@ export interface ModelCall {
   readonly signal: AbortSignal;
   /** Receives text as it streams in. The call streams only if this is set. */
   readonly onDelta?: (text: string) => void;
+  /** Receives an estimate of what an aborted call used: its provider bills it, and reports nothing. */
+  readonly onCut?: (usage: ModelUsageRecord) => void;
 }
 
 /** The usage of a call, in the form that steps store. */
@@ -149,13 +151,15 @@ async function callOne(
   ports: ModelCallPorts,
 ): Promise<ModelCallResult> {
   const { userId, signal } = call;
+  const inputTokens = estimatedInputTokens(call.prompt, provider.api);
   const key = await ports.resolveKey({
     providerId: provider.id,
     userId,
     model,
-    inputTokens: estimatedInputTokens(call.prompt, provider.api),
+    inputTokens,
     outputTokens: call.settings.max_tokens,
   });
+  if (signal.aborted) await key.release?.();
   signal.throwIfAborted();
   const adapter = await ports.createAdapter({
     api: provider.api,
@@ -166,21 +170,40 @@ async function callOne(
   const request = withOwnData(toRequest(call, model), provider);
   const generate = (options: GenerateOptions) =>
     generateAsTaken({ adapter, api: provider.api, options }, request);
+  const bill = {
+    provider_id: provider.id,
+    model,
+    key_source: key.keySource,
+    ...definedOnly({ reservation_id: key.reservationId }),
+  };
+  const beganAtMs = performance.now();
+  let receivedChars = 0;
+  const onDelta = call.onDelta === undefined ? undefined : (text: string) => {
+    receivedChars += text.length;
+    call.onDelta?.(text);
+  };
   try {
-    const { usage, ...answer } = await withoutKey(key.secret, call, generate);
-    return {
-      answer: withOrigin(answer, provider),
-      usage: {
-        ...usage,
-        provider_id: provider.id,
-        model,
-        key_source: key.keySource,
-        ...definedOnly({ reservation_id: key.reservationId }),
-      },
-    };
+    const { usage, ...answer } = await withoutKey(
+      key.secret,
+      { signal, ...definedOnly({ onDelta }) },
+      generate,
+    );
+    return { answer: withOrigin(answer, provider), usage: { ...usage, ...bill } };
   } catch (error) {
-    // An aborted call may have a partial answer that costs money.
-    if (!signal.aborted) await key.release?.();
+    if (signal.aborted) {
+      call.onCut?.({
+        input_tokens: inputTokens,
+        cached_input_tokens: 0,
+        output_tokens: estimatedOutputTokens({
+          receivedChars,
+          seconds: (performance.now() - beganAtMs) / 1_000,
+          maxTokens: call.settings.max_tokens,
+        }),
+        ...bill,
+      });
+    } else {
+      await key.release?.();
+    }
     throw error;
   }
 }
@@ -241,7 +264,7 @@ function toRequest({ prompt, settings }: ModelCall, model: string): ModelRequest
 
 async function withoutKey(
   key: string | null,
-  { signal, onDelta }: ModelCall,
+  { signal, onDelta }: Pick<ModelCall, "signal" | "onDelta">,
   generate: (options: GenerateOptions) => Promise<ModelResponse>,
 ): Promise<ModelResponse> {
   if (onDelta === undefined) {

@@ -15,7 +15,7 @@ Deno.test("lockWarning() names the lock that PostgreSQL takes", async () => {
     ["drop table products", /ACCESS EXCLUSIVE/],
     ["create index on products (name)", /Lock SHARE: reads continue, writes wait/],
     ["comment on table products is 'x'", /Lock SHARE UPDATE EXCLUSIVE/],
-    ["create table notes (id int)", /it locks nothing that exists/],
+    ["create table notes (id int)", /it locks no existing object/],
   ];
   for (const [sql, expected] of locks) {
     const { statement, statementClass } = await classifySql(sql, DEFAULT_SQL_POLICY);

@@ -1,10 +1,7 @@
 import type { Prompt } from "../agent/decide.ts";
 import type { Clock } from "../isolate/clock.ts";
-import { CHARS_PER_TOKEN } from "../llm/estimated_tokens.ts";
+import { CHARS_PER_TOKEN, estimatedOutputTokens } from "../llm/estimated_tokens.ts";
 import type { CutCall } from "./task_store.ts";
-
-/** Typical output rate of models; for a call without any output yet. */
-const TOKENS_PER_SECOND = 50;
 
 /** Facts about a running model call. */
 export interface ModelCallUnderWayOptions {
@@ -42,13 +39,14 @@ export class ModelCallUnderWay {
   estimate(): CutCall {
     const { seq, prompt, maxTokens, clock } = this.#options;
     const seconds = (clock.nowMs() - this.#beganAtMs) / 1_000;
-    const written = this.#receivedChars > 0
-      ? this.#receivedChars / CHARS_PER_TOKEN
-      : seconds * TOKENS_PER_SECOND;
     return {
       seq,
       input_tokens: Math.ceil(JSON.stringify(prompt).length / CHARS_PER_TOKEN),
-      output_tokens: Math.ceil(Math.min(written, maxTokens ?? Infinity)),
+      output_tokens: estimatedOutputTokens({
+        receivedChars: this.#receivedChars,
+        seconds,
+        maxTokens,
+      }),
     };
   }
 }

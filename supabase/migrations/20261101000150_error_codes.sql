@@ -11,9 +11,9 @@ comment on table private.error_codes is
   'The stable error codes of the product, as shared/errors/codes.ts declares them. Only migrations write here.';
 comment on column private.error_codes.status is 'The HTTP status; SQL raises the code with it.';
 comment on column private.error_codes.error_type is 'As in mcp_failures.error_type.';
-comment on column private.error_codes.is_retryable is 'Whether the same attempt, later and unchanged, can succeed.';
+comment on column private.error_codes.is_retryable is 'True if the same request can succeed later without a change.';
 comment on column private.error_codes.counts_as_failure is
-  'Whether it is one of the failures in a row of a tool that end in EXCEEDED_RETRIES.';
+  'True if it counts toward the consecutive failures of a tool that end in EXCEEDED_RETRIES.';
 alter table private.error_codes enable row level security;
 
 insert into private.error_codes (code, status, error_type, is_retryable, counts_as_failure) values

@@ -92,3 +92,25 @@ end;
 $$;
 comment on function private.broadcast_delta(uuid, bigint, int, int, text) is
   'Sends streamed model text to the channel of its job, never stored; p_offset is how many UTF-16 units of the answer come before it. False when it was not sent, because nobody watches or the message budget is used up: the caller keeps the text for its next attempt. Called by workers.';
+
+create function private.streamed_text(p_task_id uuid, p_seconds double precision)
+returns table (id uuid, step_seq int, text_offset int, text text)
+language plpgsql
+stable
+set search_path = ''
+as $$
+begin
+  return query
+    select message.id, (message.payload #>> '{data,step_seq}')::int, (message.payload #>> '{data,offset}')::int,
+      message.payload #>> '{data,text}'
+    from realtime.messages as message
+    where message.inserted_at >= localtimestamp - make_interval(secs => p_seconds)
+      and message.extension = 'broadcast'
+      and message.private is true
+      and message.event = 'model.delta'
+      and message.payload ->> 'task_id' = p_task_id::text
+    order by (message.payload ->> 'at')::timestamptz, 3;
+end;
+$$;
+comment on function private.streamed_text(uuid, double precision) is
+  'Pieces of model text that a task has streamed within the past p_seconds, oldest first. Called by the tool get_task, which has checked that its caller may see the task.';

@@ -150,6 +150,42 @@ Deno.test("the catalog's tools that call models", async (t) => {
     });
   });
 
+  await t.step("what came before the client went away is booked, under a cap as well", async () => {
+    await sql`
+      insert into public.model_prices (provider_id, model, input_micro_usd_per_mtok,
+        cached_input_micro_usd_per_mtok, output_micro_usd_per_mtok)
+      select id, 'streaming', 1000000, 1000000, 1000000
+      from public.llm_providers where name = 'openrouter'`;
+    await sql`
+      insert into public.model_policies (provider_id, spending_cap_micro_usd)
+      select id, 1000000 from public.llm_providers where name = 'openrouter'`;
+    const [last] = await sql`select max(id) as id from public.usage_events`;
+    model.script = ["x".repeat(4_000), new Promise<string>(() => {})];
+    const gone = new AbortController();
+    const events = await stream({ text: "make it better" }, gone.signal);
+    await events.next();
+    gone.abort();
+    await events.next().catch(() => {});
+
+    const used = await waitFor(async () => {
+      const [row] = await sql`
+        select output_tokens::int, input_tokens::int > 50 as has_input, key_source, tool_name,
+          cost_micro_usd::int > 1000 as has_cost
+        from public.usage_events where id > ${last?.id}`;
+      return row;
+    });
+    assert.deepEqual({ ...used }, {
+      output_tokens: 1_000,
+      has_input: true,
+      key_source: "organisation",
+      tool_name: "enhance_prompt",
+      has_cost: true,
+    });
+    const reserved = await sql`select is_settled from private.model_reservations`;
+    assert.deepEqual(reserved.map((row) => ({ ...row })), [{ is_settled: true }]);
+    await sql`delete from public.model_policies`;
+  });
+
   await t.step("a ruleset of one's own is applied, a stranger's is not found", async () => {
     const eve = await platform.addUser("eve");
     const saved = await post(ada, "save_ruleset", {

@@ -75,7 +75,7 @@ const MISBEHAVIOURS: readonly Misbehaviour[] = [
     answer: () => new Response(`no such token: ${TOKEN}`, { status: 401 }),
     code: "TOOL_AUTH_FAILED",
     status: 502,
-    message: /'refusing' refuses the secret 'supaswarm\/mcp\/refusing\/token' \(HTTP 401\)/,
+    message: /'refusing' rejected the secret 'supaswarm\/mcp\/refusing\/token' \(HTTP 401\)/,
     original: /refusing/,
   },
   {

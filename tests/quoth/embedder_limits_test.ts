@@ -72,7 +72,7 @@ Deno.test("an embedder of the database keeps to its limits", async (t) => {
 
     for (const [status, what] of [[401, "key"], [404, "model"]] as const) {
       await t.step(
-        `is left alone when it refuses the ${what}, until somebody mends it`,
+        `is paused when it rejects the ${what}, until it is fixed`,
         async () => {
           let isMended = false;
           await using world = await addEmbedder(
@@ -95,7 +95,7 @@ Deno.test("an embedder of the database keeps to its limits", async (t) => {
             assertWaits(wait, "EMBEDDER_REFUSED", { from: 890, to: 900 });
             assert.match(
               wait?.message ?? "",
-              /No such thing \(HTTP 40\d\); it is asked again at 20/,
+              /No such thing \(HTTP 40\d\); the next try is at 20/,
             );
           }
           await assert.rejects(world.metered.embedQuery("how?", NEVER), {
@@ -116,7 +116,7 @@ Deno.test("an embedder of the database keeps to its limits", async (t) => {
       ["forbids everything", refuseWith(403), /Nothing for you \(HTTP 403\)/],
     ];
     for (const [what, answer, reason] of perhapsTheText) {
-      await t.step(`is left alone when it ${what}, and no text is blamed`, async () => {
+      await t.step(`is paused when it ${what}, and no text is blamed`, async () => {
         await using world = await addEmbedder(sql, { name: what }, answer);
 
         await assert.rejects(world.metered.embedPart(documents(4), NEVER), { message: reason });

@@ -102,7 +102,7 @@ Deno.test("quoth:add", async (t) => {
       [["--slug", "x", "--folder", "no/such/folder"], /no\/such\/folder is not a folder/],
       [["--slug", "x", "--repo", REPO, "--globs", "!**"], /--globs: it matches nothing/],
       [["--slug", "x", "--repo", REPO, "--globs", "*.md,../*.md"], /'..\/\*.md' matches no path/],
-      [["--slug", "x", "--repo", REPO, "--globs", "docs/{a,b"], /without its partner/],
+      [["--slug", "x", "--repo", REPO, "--globs", "docs/{a,b"], /unbalanced bracket/],
       [["--slug", "x", "--repo", REPO, "--language", "klingon"], /no such text-search/],
       [
         ["--slug", "x", "--repo", REPO, "--embedder", "no-such"],

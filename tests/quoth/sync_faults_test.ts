@@ -468,7 +468,7 @@ claim(
     assert.equal(requests, 3, "a batch, a text alone, a harmless text");
     const embed = (await fixture.syncs(project)).find(({ kind }) => kind === "embed");
     assert.deepEqual([embed?.status, embed?.error?.code], ["pending", "EMBEDDER_REFUSED"]);
-    assert.match(embed?.error?.message ?? "", /have 3072 numbers, not 768; it is asked again at/);
+    assert.match(embed?.error?.message ?? "", /have 3072 numbers, not 768; the next try is at/);
 
     length = 768;
     await fixture.sql`select private.request_sync(${project.slug})`;

@@ -83,7 +83,7 @@ Deno.test("a folder or a port in use is one clear line, and SIGKILL loses no dat
   await again.ended;
   const stopped = await runSql(["select 1"], kept);
   assert.equal(stopped.code, 1);
-  assert.match(stopped.stderr, /no stack runs.*deno task start/s);
+  assert.match(stopped.stderr, /no stack is running.*deno task start/s);
 
   await using outdated = runStart(["--json", "--port", "0"], kept);
   assertOneClearLine(await outdated.ended, /_agents\.sql changed after it was applied.*--reset/);

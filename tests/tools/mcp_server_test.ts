@@ -162,7 +162,7 @@ async function scenarios(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
       const outcome = await gateway.call(callOf(tool, caller, { searchValue: "x" }), noAbort());
 
       assert.ok(outcome.kind === "answered" && outcome.errorCode === "TOOL_AUTH_FAILED");
-      assert.match(outcome.text, /refuses the secret 'secret_[0-9a-f-]+'/);
+      assert.match(outcome.text, /rejected the secret 'secret_[0-9a-f-]+'/);
       assert.equal((await executionOf(outcome)).error_type, "auth_error");
     } finally {
       await server.stop();
@@ -458,7 +458,7 @@ async function scenarios(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
       const names = tools.map(({ toolName }) => toolName);
       assert.deepEqual(names, ["fail", "search", "write_note"], JSON.stringify(unavailable));
       assert.equal(unavailable.length, 2);
-      assert.match(unavailable[0]?.message ?? "", /'broken' .* left out/);
+      assert.match(unavailable[0]?.message ?? "", /'broken' .* omitted/);
       assert.match(unavailable[1]?.message ?? "", /refers to 'https:\/\/example\.com\/a'/);
     } finally {
       await server.stop();
@@ -488,7 +488,7 @@ async function scenarios(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
       assert.deepEqual(tools.map(({ toolName }) => toolName), ["one", "three", "two"]);
       const reasons = unavailable.map(({ message }) => message);
       assert.equal(reasons.length, 2);
-      assert.match(reasons[0] ?? "", /'broken' .* left out: inputSchema/);
+      assert.match(reasons[0] ?? "", /'broken' .* omitted: inputSchema/);
       assert.match(reasons[1] ?? "", /without a name/);
     } finally {
       await server.stop();

@@ -478,6 +478,6 @@ async function artifacts(t: Deno.TestContext, fixture: ToolFixture): Promise<voi
 
     const { unavailable } = await fixture.gateway.listAgentTools(caller, noAbort());
 
-    assert.match(unavailable[0]?.message ?? "", /no internal tool server 'nothing'/);
+    assert.match(unavailable[0]?.message ?? "", /internal server 'nothing' not found/);
   });
 }

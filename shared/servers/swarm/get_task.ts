@@ -14,7 +14,8 @@ export const getTaskTool = defineTool({
   description:
     "Shows a task: status, result, open questions to a person and what happened so far, for a " +
     "master task in its whole job. With wait_seconds it waits until the task has ended or asks a " +
-    "person, and reports each event as progress. Call it again while has_ended is false; " +
+    "person, and reports each event and the text that the task's model writes as progress. Call " +
+    "it again while has_ended is false; " +
     "pass the id of the last event as after_event to read only what is new.",
   version: "1",
   scopes: SWARM_SCOPES,

@@ -2,6 +2,7 @@ import { sleep } from "../../sleep.ts";
 import type { ToolContext } from "../../tool_contracts/internal_server.ts";
 import { asOwner } from "../as_owner.ts";
 import type { JobView } from "./job_schema.ts";
+import { createTextFollower } from "./follow_text.ts";
 import { type EventRange, readJob } from "./read_job.ts";
 
 /** Interval between two reads of a watched job. */
@@ -10,8 +11,8 @@ const LOOK_EVERY_MS = 500;
 const MAX_TOLD_EVENTS = 100;
 
 /**
- * Waits until a task has ended or asks a person, or the time is up, and reports each event as
- * progress.
+ * Waits until a task has ended or asks a person, or the time is up, and reports each event and
+ * each piece of the task's text as progress.
  *
  * @param waitMs 0 reads once.
  * @throws SwarmError `TASK_NOT_FOUND`; the reason of the call's signal when it is aborted.
@@ -28,8 +29,10 @@ export async function watchJob(
   let seenId = events.after;
   let toldCount = 0;
   let isWaiting = waitMs > 0;
+  const followText = createTextFollower(taskId, context);
   while (isWaiting) {
     const now = await look({ after: seenId, limit: MAX_TOLD_EVENTS });
+    await followText();
     for (const event of now.events) {
       context.progress(++toldCount, undefined, `${event.type} (task ${event.task_id})`);
       seenId = event.id;

@@ -65,7 +65,7 @@ export async function httpApiSteps(t: Deno.TestContext, stage: ToolStage): Promi
         turns: [call("forbidden__forbidden", { item: "tea" }), completeWithResults],
       });
 
-      assert.match(JSON.stringify(task.output), /refuses the secret 'KEY_forbidden' \(HTTP 401\)/);
+      assert.match(JSON.stringify(task.output), /rejected the secret 'KEY_forbidden' \(HTTP 401\)/);
       assert.deepEqual(executions.map(({ error_code }) => error_code), ["TOOL_AUTH_FAILED"]);
     },
   );

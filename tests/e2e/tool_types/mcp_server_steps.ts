@@ -59,7 +59,7 @@ export async function mcpServerSteps(t: Deno.TestContext, stage: ToolStage): Pro
       turns: [call("locked__write_note", { text: "x" }), completeWithResults],
     });
 
-    assert.match(JSON.stringify(task.output), /refuses the secret 'KEY_locked' \(HTTP 403\)/);
+    assert.match(JSON.stringify(task.output), /rejected the secret 'KEY_locked' \(HTTP 403\)/);
     assert.deepEqual(executions.map(({ error_code }) => error_code), ["TOOL_AUTH_FAILED"]);
   });
 

@@ -58,9 +58,7 @@ export async function callToolModel(
   const beginning = await beginCall(call, scope);
   scope.signal.throwIfAborted();
   const { answer, usage } = await askInTime(call, beginning, scope);
-  const [first] = beginning.candidates;
-  const provider = beginning.candidates.find(({ provider: { id } }) => id === usage.provider_id)
-    ?.provider.name ?? first?.provider.name ?? "";
+  const provider = providerOf(usage, beginning);
   await book(usage, provider, beginning, scope);
   if (answer.finish_reason === "refused") {
     throw new SwarmError("MODEL_REFUSED", `The model ${usage.model} refused to answer`, {
@@ -98,11 +96,19 @@ async function beginCall(call: ToolModelCall, scope: ToolModelScope): Promise<Be
   }
 }
 
+function providerOf(usage: ModelUsageRecord, { candidates }: Beginning): string {
+  const found = candidates.find(({ provider: { id } }) => id === usage.provider_id);
+  return (found ?? candidates[0])?.provider.name ?? "";
+}
+
 async function askInTime(
   call: ToolModelCall,
-  { candidates: [first, ...others] }: Beginning,
-  { callModel, caller, signal, endsAtMs }: ToolModelScope,
+  beginning: Beginning,
+  scope: ToolModelScope,
 ): Promise<ModelCallResult> {
+  const { candidates: [first, ...others] } = beginning;
+  const { callModel, caller, signal, endsAtMs } = scope;
+  let cut: ModelUsageRecord | undefined;
   const leftMs = endsAtMs - performance.now();
   const timeoutMs = Math.max(
     1,
@@ -123,9 +129,14 @@ async function askInTime(
       userId: caller.userId,
       prompt: { system, messages, tools: [], ...definedOnly({ output }) },
       ...definedOnly({ onDelta: call.onDelta, onFallback: call.onFallback }),
+      onCut: (usage) => {
+        cut = usage;
+      },
       signal: AbortSignal.any([signal, timeout]),
     });
   } catch (error) {
+    // Whoever goes away in the middle of an answer must not get it for nothing.
+    if (cut !== undefined) await book(cut, providerOf(cut, beginning), beginning, scope);
     if (!timeout.aborted || signal.aborted) throw error;
     const seconds = Math.round(timeoutMs / 1_000);
     throw new SwarmError("MODEL_TIMEOUT", `Cannot call the model: no answer within ${seconds} s`, {
