@@ -2,7 +2,7 @@ import { createSql, prepareStatements, type Sql } from "../../shared/db/sql_clie
 import { isolateClock } from "../../shared/isolate/clock.ts";
 import { createSqlTaskStore } from "../../shared/worker/sql_task_store.ts";
 import type { ClaimedTask, TaskStore } from "../../shared/worker/task_store.ts";
-import { type BenchResult, judge, median } from "./bench_result.ts";
+import { type BenchResult, judge, median, rounded } from "./bench_result.ts";
 import { AGENT, openQueueDatabase, type QueueDatabase } from "./queue_database.ts";
 import { intentOf, resultOf, usageOfACall } from "./recorded_turns.ts";
 import { mediansOf, ratioIn, runRounds, spreadIn } from "./rounds.ts";
@@ -59,7 +59,7 @@ export async function benchCost(db: string): Promise<BenchResult> {
     claim_beside_running_cpu_us: spreadIn(claims, "many", "claim"),
     claim_beside_running_to_few: ratioIn(claims, "claim", "many", "few"),
   };
-  return judge("cost", { ...mediansOf(spreads), wal_kib_beside_old: walKib }, {
+  return judge("cost", { ...mediansOf(spreads), wal_kib_beside_old: rounded(walKib) }, {
     wal_kib_beside_old: { max: 11 },
     claim_beside_running_to_few: { max: 1.5 },
   }, { spreads, versions: await serverVersion(quiet.sql), notes: NOTES });
@@ -159,7 +159,7 @@ async function addOwners(sql: Sql, runningCount: number): Promise<void> {
   await sql`analyze`;
 }
 
-async function claimCost({ url }: QueueDatabase) {
+function claimCost({ url }: QueueDatabase) {
   return async () => {
     const { sql, store, cost } = await openSession(url);
     const values: number[] = [];
