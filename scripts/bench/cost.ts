@@ -159,7 +159,7 @@ async function addOwners(sql: Sql, runningCount: number): Promise<void> {
   await sql`analyze`;
 }
 
-async function claimCost({ url }: QueueDatabase) {
+function claimCost({ url }: QueueDatabase) {
   return async () => {
     const { sql, store, cost } = await openSession(url);
     const values: number[] = [];

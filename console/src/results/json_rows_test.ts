@@ -38,7 +38,8 @@ describe("jsonRows()", () => {
       "{ 1 member }",
       "{ 0 members }",
     ]);
-    expect(previewOf(jsonRows("x".repeat(50), new Set())[0]!, 10)).toBe(`"${"x".repeat(9)}…`);
+    const shortened = jsonRows("x".repeat(50), new Set()).map((row) => previewOf(row, 10));
+    expect(shortened).toEqual([`"${"x".repeat(9)}…`]);
   });
 
   test("survives values that are deeper than calls can be, and large ones", () => {

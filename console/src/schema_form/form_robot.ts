@@ -1,4 +1,3 @@
-// deno-lint-ignore-file explicit-module-boundary-types -- for tests alone
 import { type DOMWrapper, mount, type VueWrapper } from "@vue/test-utils";
 import { shallowRef } from "vue";
 import type { Json } from "../../../shared/db/database.types.ts";
