@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { toolNamed } from "../../shared/agent/agent_states.ts";
+import { waitFor } from "../../scripts/wait_for.ts";
+import { dyingAt } from "./dying_store.ts";
+import { answered, ask, Swarm, type TestWorker } from "./swarm_fixture.ts";
+
+const PNG = btoa("\x89PNG\r\n\x1a\npixels");
+/** The writes of a run that calls one tool and answers. */
+const WRITES = 3;
+
+Deno.test("a file that a tool returned stands once, whenever its worker dies", async (t) => {
+  const swarm = await Swarm.open();
+  const doomed: TestWorker[] = [];
+  const parts = {
+    tools: [toolNamed("draw", { isReadOnly: true })],
+    model: ({ prompt }: { prompt: { messages: readonly { role: string }[] } }) =>
+      prompt.messages.some(({ role }) => role === "tool")
+        ? { text: "Drawn" }
+        : { calls: [ask("draw")] },
+    callTool: () =>
+      answered("", { content: [{ type: "image", data: PNG, mimeType: "image/png" }] }),
+    leaseSeconds: 1,
+    heartbeatSeconds: 0.3,
+  };
+  try {
+    for (let fatal = 0; fatal < WRITES; fatal++) {
+      await t.step(`a worker that dies at write ${fatal + 1}`, async () => {
+        let isDead = false;
+        const first = swarm.startWorker({
+          ...parts,
+          store: (store) => {
+            const dying = dyingAt(fatal, store);
+            return {
+              ...dying,
+              claim: (id, limit) => isDead ? new Promise(() => {}) : dying.claim(id, limit),
+            };
+          },
+        });
+        doomed.push(first);
+        const taskId = await swarm.createTask("Draw");
+        await waitFor(async () => {
+          const [row] = await swarm.sql`
+            select lease_expires_at < clock_timestamp() as is_dead
+            from public.tasks where id = ${taskId}::uuid`;
+          return row?.is_dead === true;
+        }, { what: "the worker to die", intervalMs: 50 });
+        isDead = true;
+        const rescuer = swarm.startWorker(parts);
+        const task = await swarm.until(taskId, "completed");
+        await rescuer.stop();
+
+        const path = `${taskId}/${taskId}/_step-2-1.png`;
+        assert.deepEqual([task.output, task.storage_paths], ["Drawn", [path]]);
+        const stored = [...first.artifacts, ...rescuer.artifacts];
+        assert.deepEqual([...new Set(stored.map((artifact) => artifact.path))], [path]);
+        assert.ok(stored.length <= 2, "a call that was made again replaces its own file");
+      });
+    }
+  } finally {
+    // The dead never answer.
+    const pause = new Promise((resolve) => setTimeout(resolve, 100));
+    await Promise.all(doomed.map(({ worker }) => Promise.race([worker.unload(), pause])));
+    await swarm.close();
+  }
+});
