@@ -14,6 +14,14 @@ function runButton({ page }: Reader) {
   return page.getByRole("button", { name: "Run", exact: true });
 }
 
+/** Until a tool's answer has come and is shown; the one before stays until then. */
+async function untilAnswered({ page }: Reader): Promise<void> {
+  await page.waitForResponse((response) =>
+    response.url().includes("mcp-execute") && response.request().method() === "POST"
+  );
+  await page.getByText("Running …").waitFor({ state: "detached" });
+}
+
 /** Opens the SQL page, types a statement and runs it. */
 async function runStatement({ page, go }: Reader, statement: string): Promise<void> {
   await go("/sql");
@@ -37,7 +45,9 @@ consoleTest(
     await runButton(reader).click();
     await page.getByRole("alert").getByText("do not fit").waitFor();
     await page.getByLabel("Arguments as JSON").fill('{"limit": 5}');
+    const answered = untilAnswered(reader);
     await runButton(reader).click();
+    await answered;
     await page.getByRole("button", { name: "Good", exact: true }).click();
     await page.getByText("Thank you").waitFor();
     await page.getByRole("button", { name: "4 stars" }).click();
@@ -68,9 +78,7 @@ consoleTest("the third failure in a row asks what went wrong, once", async (fixt
 
   const dialog = page.getByRole("dialog");
   const fail = async () => {
-    const answered = page.waitForResponse((response) =>
-      response.url().includes("mcp-execute") && response.request().method() === "POST"
-    );
+    const answered = untilAnswered(reader);
     await runButton(reader).click();
     await answered;
     await page.locator("[data-result]").getByText("No ink left").first().waitFor();
