@@ -48,7 +48,7 @@ export async function benchCost(db: string): Promise<BenchResult> {
   await addOwners(quiet.sql, 0);
   await addOwners(busy.sql, RUNNING);
   const claims = await runRounds(
-    { few: await claimCost(quiet), many: await claimCost(busy) },
+    { few: claimCost(quiet), many: claimCost(busy) },
     { bench: "cost of claims", count: ROUNDS },
   );
   const spreads = {

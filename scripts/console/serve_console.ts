@@ -130,8 +130,8 @@ function waitPage(message: string, status = 503): Response {
 }
 
 async function fileAnswer(path: string): Promise<Response> {
-  const file = normalize(decodeURIComponent(path));
-  if (!file.startsWith("/") || file.includes("\0")) return notFound();
+  const file = filePath(path);
+  if (file === null) return notFound();
   try {
     const body = await Deno.readFile(join(CONSOLE_DIST, file));
     return new Response(body, {
@@ -148,6 +148,16 @@ async function fileAnswer(path: string): Promise<Response> {
       return notFound();
     }
     throw error;
+  }
+}
+
+/** The path below the built files; null for one that names none, such as `/%E0`. */
+function filePath(path: string): string | null {
+  try {
+    const file = normalize(decodeURIComponent(path));
+    return file.startsWith("/") && !file.includes("\0") ? file : null;
+  } catch {
+    return null;
   }
 }
 

@@ -1,25 +1,13 @@
 import assert from "node:assert/strict";
-import type { Sql } from "../../shared/db/sql_client.ts";
 import { grantScopes } from "../mcp/mcp_platform.ts";
 import { addAgent } from "../e2e/operator.ts";
 import { complete, scriptTurns } from "../e2e/script.ts";
 import { operatorStatuses, REFUSED_EVERYWHERE } from "../security/operator_endpoints.ts";
+import { buryJob } from "./bury_job.ts";
 import { testsSharing } from "../shared_fixture.ts";
 import { openConsoleFixture, picture, type Reader, sessionKey } from "./console_fixture.ts";
 
 const consoleTest = testsSharing(openConsoleFixture);
-
-/** A job of somebody's that ran out of attempts. */
-async function buryJob(sql: Sql, ownerId: string): Promise<string> {
-  const [job] = await sql<{ task_id: string }[]>`
-    select task_id from private.create_task('unlucky', '{}', ${ownerId},
-      p_run_after => now() + interval '1 hour')`;
-  const error = { code: "MODEL_UNAVAILABLE", message: "The model is down" };
-  await sql`
-    select private.bury_task(task, 'attempts_exhausted', ${sql.json(error)})
-    from public.tasks as task where id = ${job?.task_id ?? ""}`;
-  return job?.task_id ?? "";
-}
 
 async function accessTokenOf({ page }: Reader, key: string): Promise<string> {
   const session = await page.evaluate((name) => localStorage.getItem(name), key);
@@ -34,7 +22,8 @@ consoleTest(
     await addAgent(sql, { slug: "unlucky" });
     await using owner = await fixture.open();
     const ownerId = await owner.signUp("owner");
-    const id = await buryJob(sql, ownerId);
+    const error = { code: "MODEL_UNAVAILABLE", message: "The model is down" };
+    const id = await buryJob(sql, { agent: "unlucky", ownerId, error });
     await using operator = await fixture.open();
     const { page } = operator;
     await grantScopes(sql, await operator.signUp("operator"), ["swarm:operate"]);

@@ -64,7 +64,7 @@ const CAPPED: readonly CappedJob[] = [
     name: "depth",
     job: { slug: "boss", turns: [handOff("boss")], budget: { max_depth: 0 } },
     code: "DEPTH_EXCEEDED",
-    says: /the job may be 0 deep$/,
+    says: /the maximum depth of the job is 0$/,
     requestCount: 1,
   },
   {
@@ -117,7 +117,10 @@ Deno.test("a budget ends a job, and says which one it was", async (t) => {
     });
 
     assert.equal(end.task.status, "completed");
-    assert.match(JSON.stringify(end.task.output), /DEPTH_EXCEEDED.*the job may be 1 deep/s);
+    assert.match(
+      JSON.stringify(end.task.output),
+      /DEPTH_EXCEEDED.*the maximum depth of the job is 1/s,
+    );
   });
 
   await t.step("a budget is the whole job's: what a subtask spends its parent lacks", async () => {

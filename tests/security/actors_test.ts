@@ -126,7 +126,7 @@ Deno.test("an agent never acts as the person whose task it works on", async (t) 
       ],
     );
     const capped = await asAgent("swarm", "create_task", { ...request, budget: { max_tasks: 9 } });
-    assert.match(capped.text, /no budget of its own/);
+    assert.match(capped.text, /cannot have its own budget/);
   });
 
   await t.step("the endpoint makes subtasks of an agent's requests as well", async () => {
