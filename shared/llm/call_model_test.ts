@@ -273,6 +273,21 @@ Deno.test("when no provider answers, the first one's failure counts", async () =
   assert.deepEqual([error.code, error.retryAfterSeconds], ["MODEL_UNAVAILABLE", 7]);
 });
 
+Deno.test("a fallback whose window is too small for the prompt is skipped", async () => {
+  const { ports, asked } = failingPorts({
+    acme: new SwarmError("MODEL_UNAVAILABLE", "HTTP 503"),
+    spare: new SwarmError("MODEL_CONTEXT_EXCEEDED", "the prompt is too long"),
+  });
+
+  const { usage } = await createModelCaller(ports)(call({ fallbacks: FALLBACKS }));
+
+  assert.equal(asked.length, 3);
+  assert.deepEqual(usage.passed_over?.map(({ code }) => code), [
+    "MODEL_UNAVAILABLE",
+    "MODEL_CONTEXT_EXCEEDED",
+  ]);
+});
+
 Deno.test("an agent whose own provider is not active is answered by its fallbacks", async () => {
   const { ports, asked } = failingPorts({});
 
