@@ -116,6 +116,7 @@ consoleTest(
 
     await using stranger = await fixture.open();
     await stranger.signUp("stranger");
+    await stranger.go("/jobs");
     await stranger.page.getByRole("heading", { name: "No jobs yet" }).waitFor();
     await stranger.go(`/jobs/${id}`);
     await stranger.page.getByRole("heading", { name: "There is no such job" }).waitFor();
