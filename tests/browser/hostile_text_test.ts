@@ -187,16 +187,19 @@ consoleTest(
     await assertInertText("/jobs");
     await assertInertText(`/jobs/new?from=${id}`);
     await assertInertText("/tools?server=villa&tool=inherit");
-    await page.getByLabel(/^constructor/).waitFor();
-    assert.equal(await page.getByLabel(/^toString/).inputValue(), "");
+    assert.equal(await page.getByRole("textbox", { name: /^constructor/ }).inputValue(), "");
+    assert.equal(await page.getByRole("textbox", { name: /^toString/ }).inputValue(), "");
     for (const tool of ["show", "fail"]) {
       await assertInertText(`/tools?server=villa&tool=${tool}`);
       await page.getByRole("button", { name: "Run", exact: true }).click();
       const result = page.locator("[data-result]");
-      await result.getByText(HOST).first().waitFor();
+      await result.waitFor();
       for (const tab of await result.getByRole("tab").all()) {
         await tab.click();
-        await assertInertAt(`a result of ${tool}, ${await tab.textContent()}`);
+        const name = await tab.textContent();
+        // The chart is the tool's own picture, which holds no text of the page.
+        if (name !== "Chart") await result.getByText(HOST).first().waitFor();
+        await assertInertAt(`a result of ${tool}, ${name}`);
       }
     }
     await holdDefinitions(sql);
@@ -227,7 +230,7 @@ consoleTest(
     for (const view of ["queue", "stuck", "jobs", "servers"]) {
       await assertInertPage(`/operations?view=${view}`);
     }
-    await page.getByRole("button", { name: "Compare and approve" }).click();
+    await page.getByRole("button", { name: "Compare and approve" }).first().click();
     await page.getByRole("dialog").getByText(HOST).first().waitFor();
     await assertInertAt("the difference of a definition");
     await page.keyboard.press("Escape");
