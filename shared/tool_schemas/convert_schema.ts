@@ -168,7 +168,7 @@ function convertProperties(schema: JsonObject, place: ConversionPlace): Converte
 
 /** The tool's messages use the original name of the property. */
 function withOwnName(schema: JsonObject, name: string): JsonObject {
-  const rule = `The tool's own name for this is ${ruleText(name)}.`;
+  const rule = `The tool calls this ${ruleText(name)}.`;
   return { ...schema, description: addRule(schema.description, rule) };
 }
 

@@ -2,28 +2,10 @@ import assert from "node:assert/strict";
 import { addAgent } from "../e2e/operator.ts";
 import { call, complete, scriptTurns } from "../e2e/script.ts";
 import { testsSharing } from "../shared_fixture.ts";
-import {
-  assertAccessible,
-  assertFits,
-  openConsoleFixture,
-  picture,
-  type Reader,
-} from "./console_fixture.ts";
+import { assertAccessible, assertFits, openConsoleFixture, picture } from "./console_fixture.ts";
+import { startJob, untilChip } from "./job_steps.ts";
 
 const consoleTest = testsSharing(openConsoleFixture);
-
-async function startJob({ page, go }: Reader, agent: string, input: string): Promise<string> {
-  await go("/jobs/new");
-  await page.getByLabel("Agent", { exact: true }).selectOption(agent);
-  await page.getByLabel("Input", { exact: true }).fill(input);
-  await page.getByRole("button", { name: "Start the job" }).click();
-  await page.waitForURL(/#\/jobs\/[0-9a-f-]{36}/);
-  return page.url().split("/jobs/")[1]?.slice(0, 36) ?? "";
-}
-
-async function untilChip({ page }: Reader, text: string): Promise<void> {
-  await page.locator("header .chip").getByText(text).waitFor();
-}
 
 consoleTest("a new user runs a first job and reads what it thought", async (fixture) => {
   await using reader = await fixture.open();
@@ -123,38 +105,3 @@ consoleTest(
     assert.deepEqual(stranger.offences, []);
   },
 );
-
-consoleTest("what models and users write stays text", async (fixture) => {
-  const hostile = '<img src="https://evil.example/a.png" onerror="alert(1)">' +
-    "<script>alert(2)</script> ![x](https://evil.example/b.png) [y](javascript:alert(3))";
-  fixture.platform.stack.models.addAgent(
-    scriptTurns(
-      "villain",
-      call("request_human_review", {
-        question: hostile,
-        options: [hostile],
-        context: { [hostile]: hostile },
-      }),
-      complete(hostile),
-    ),
-  );
-  await addAgent(fixture.platform.sql, { slug: "villain" });
-  await using reader = await fixture.open();
-  const { page } = reader;
-  await reader.signUp("victim");
-  const id = await startJob(reader, "villain", hostile);
-  await untilChip(reader, "Needs review");
-  await reader.go("/reviews");
-  await page.getByRole("radio").check();
-  await page.getByRole("button", { name: "Approve" }).click();
-  await page.getByRole("heading", { name: "No open questions" }).waitFor();
-  for (const tab of ["conversation", "data", "events", "trace"]) {
-    await reader.go(`/jobs/${id}?tab=${tab}`);
-    await untilChip(reader, "Completed");
-    await page.waitForLoadState("networkidle");
-  }
-  await reader.go("/jobs");
-  await page.locator("[data-job]").waitFor();
-  assert.equal(await page.locator("main img").count(), 0);
-  assert.deepEqual(reader.offences, []);
-});

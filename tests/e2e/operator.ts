@@ -74,6 +74,13 @@ export async function addTool(sql: Sql, row: ToolRow): Promise<string> {
   return created.id;
 }
 
+/** The id of a registered tool, such as one of the seeded internal servers. */
+export async function toolId(sql: Sql, slug: string): Promise<string> {
+  const [tool] = await sql<{ id: string }[]>`select id from public.tools where slug = ${slug}`;
+  if (tool === undefined) throw new Error(`There is no tool ${slug}`);
+  return tool.id;
+}
+
 /** Lets every user's tasks use these tools: gives everybody the scopes of their servers. */
 export async function grantToEverybody(sql: Sql, toolIds: readonly string[]): Promise<void> {
   await sql`

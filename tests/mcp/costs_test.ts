@@ -4,7 +4,7 @@ import { addProject } from "../../scripts/quoth/add_project.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
 import type { Sql } from "../../shared/db/sql_client.ts";
 import { created, sendRequest } from "../e2e/create_task_endpoint.ts";
-import { addAgent, addProvider } from "../e2e/operator.ts";
+import { addAgent, addProvider, toolId } from "../e2e/operator.ts";
 import { call, completeWithResults, scriptTurns } from "../e2e/script.ts";
 import { bootMcpPlatform, type McpPlatform, type McpUser } from "./mcp_platform.ts";
 
@@ -166,11 +166,6 @@ async function setPrice(sql: Sql, provider: string, model: string): Promise<void
         output_micro_usd_per_mtok)
     select id, ${model}, ${PRICE}, ${PRICE}, ${PRICE} from public.llm_providers
     where name = ${provider}`;
-}
-
-async function toolId(sql: Sql, slug: string): Promise<string> {
-  const [tool] = await sql<{ id: string }[]>`select id from public.tools where slug = ${slug}`;
-  return tool?.id ?? "";
 }
 
 /** @returns The id of the call. */

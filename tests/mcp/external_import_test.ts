@@ -36,7 +36,7 @@ Deno.test("mcps:import", async (t) => {
 
     assert.equal(code, 0);
     assert.match(stdout, /^mcps:\n {2}notes:\n {4}name: Notes\n/);
-    assert.match(stderr, /NOTES_MCP_API_KEY into \.env/);
+    assert.match(stderr, /NOTES_MCP_API_KEY to \.env/);
   });
 
   await t.step("adds it to the file, once", async () => {

@@ -66,7 +66,7 @@ Deno.test("an agent never acts as the person whose task it works on", async (t) 
     ] as const;
     for (const [tool, parameters] of attempts) {
       const { text, isError } = await asAgent("swarm", tool, parameters);
-      assert.ok(isError && /an agent may not do that/.test(text), `${tool}: ${text}`);
+      assert.ok(isError && /an agent may not do this/.test(text), `${tool}: ${text}`);
     }
     assert.equal(await isOpen(asked), true);
     assert.equal(
@@ -80,7 +80,7 @@ Deno.test("an agent never acts as the person whose task it works on", async (t) 
     for (const name of ["approve", "approve_in_disguise"]) {
       const asked = await review();
       const { text, isError } = await asAgent(name, name, { p_task: asked });
-      assert.ok(isError && /an agent may not do that/.test(text), `${name}: ${text}`);
+      assert.ok(isError && /an agent may not do this/.test(text), `${name}: ${text}`);
       assert.equal(await isOpen(asked), true);
     }
     const { text } = await asAgent("who", "who", {});

@@ -5,7 +5,7 @@ import { jsonObject } from "../../shared/json_schema.ts";
 import type { Sql } from "../../shared/db/sql_client.ts";
 import type { ScriptedAnswer, ScriptedRequest } from "../../scripts/models/scripted_agent.ts";
 import { created, sendRequest, userHeaders } from "../e2e/create_task_endpoint.ts";
-import { addAgent, addTool, grantToEverybody } from "../e2e/operator.ts";
+import { addAgent, addTool, grantToEverybody, toolId } from "../e2e/operator.ts";
 import { bootPlatform, type Platform } from "../e2e/platform.ts";
 import { complete, newestResults, scriptTurns } from "../e2e/script.ts";
 import { readSteps, type StepView, untilTask } from "../e2e/task_view.ts";
@@ -249,7 +249,7 @@ async function addWorld(
     type: "http_api",
     config: http(payrollUrl),
   });
-  const artifacts = await artifactsTool(sql);
+  const artifacts = await toolId(sql, "artifacts");
   await sql.unsafe(`
     create function public.read_all_tasks(p_where text default '') returns setof jsonb
     language sql stable set search_path = '' as $$ select input from public.tasks $$;
@@ -299,13 +299,6 @@ async function addWorld(
     from public.agents as gullible, public.agents as paymaster
     where gullible.slug = 'gullible' and paymaster.slug = 'paymaster'`;
   await addSkills(sql);
-}
-
-async function artifactsTool(sql: Sql): Promise<string> {
-  const [seeded] = await sql<{ id: string }[]>`
-    select id from public.tools where slug = 'artifacts'`;
-  return seeded?.id ??
-    await addTool(sql, { slug: "artifacts", type: "internal", config: { server: "artifacts" } });
 }
 
 async function addSkills(sql: Sql): Promise<void> {

@@ -102,7 +102,7 @@ Deno.test("the REST API and registered functions reach what is the caller's own"
     ] as const;
     for (const [tool, parameters] of attempts) {
       const { text, isError } = await execute(platform, open, tool, parameters);
-      assert.ok(isError && /an agent may not do that/.test(text), `${tool}: ${text}`);
+      assert.ok(isError && /an agent may not do this/.test(text), `${tool}: ${text}`);
     }
     const [row] = await sql`
       select (select count(*)::int from public.tasks) as tasks,

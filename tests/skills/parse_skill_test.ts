@@ -89,7 +89,7 @@ Deno.test("a SKILL.md that does not fit is refused with what is wrong", () => {
     ["---\ndescription: b\n---\n", /name/],
     ["---\nname: [a\n---\n", /not YAML/],
     ["---\nname: a: b: c\ndescription: d\n---\n", /not YAML/],
-    ["---\n- a\n---\n", /does not fit/],
+    ["---\n- a\n---\n", /is invalid/],
     [`---\nname: ${"x".repeat(65)}\ndescription: b\n---\n`, /64/],
     ["---\nname: '!!'\ndescription: b\n---\n", /no letter or digit/],
   ];
@@ -152,7 +152,7 @@ Deno.test("a path that leads out of an archive is refused", async () => {
 Deno.test("links in a tar archive are passed over", async () => {
   const files = await readTarGz(await tarGzOf({ "SKILL.md": "/etc/passwd" }, "2"));
 
-  assert.throws(() => skillsOf(files), { message: /no folder holds/ });
+  assert.throws(() => skillsOf(files), { message: /no folder has/ });
 });
 
 Deno.test("a damaged archive is refused, whatever its kind", async () => {

@@ -1,56 +1,21 @@
 import assert from "node:assert/strict";
-import { toolNamed } from "../../shared/agent/agent_states.ts";
-import type { ToolCallRequest } from "../../shared/tool_contracts/tool_call.ts";
-import type { TaskModelCall } from "../../shared/worker/task_ports.ts";
 import { waitFor } from "../../scripts/wait_for.ts";
+import { checkedJob, PAGES, prepareChecks, shapeOf } from "./checked_job.ts";
 import { dyingAt } from "./dying_store.ts";
-import { answered, ask, type ModelTurn, Swarm, type TestWorker } from "./swarm_fixture.ts";
+import { Swarm, type TestWorker, type WorkerParts } from "./swarm_fixture.ts";
 
-const PAGES = 5;
 /** Of the two runs together: none of them may be the last that a worker lives to make. */
 const MOST_WRITES = 20;
 
-/** A run that is checked, summed up and continued, and what really ran of it. */
+/** The job, and what really ran of it. */
 function job() {
   const ran: string[] = [];
-  const model = (call: TaskModelCall): ModelTurn => {
-    const text = call.prompt.messages.map((message) => message.text).join("\n");
-    const read = Math.max(
-      0,
-      ...[...text.matchAll(/page (\d+) of|to page (\d+)/g)]
-        .map(([, page, summed]) => Number(page ?? summed)),
-    );
-    const isSummary = call.prompt.tools.length === 0;
-    const isFollowUp = call.prompt.messages.at(-1)?.text === "And now?";
-    ran.push(isSummary ? `summary to ${read}` : isFollowUp ? "follow-up" : `model after ${read}`);
-    if (isSummary) return { text: `Read to page ${read}` };
-    if (isFollowUp) return { text: `I know ${read} pages` };
-    return read < PAGES ? { calls: [ask("read", { page: read + 1 })] } : { text: "Read" };
-  };
-  const callTool = ({ toolName, arguments: given }: ToolCallRequest) => {
-    ran.push(`${toolName} ${given.page ?? given.content}`);
-    return toolName === "read"
-      ? answered(`page ${given.page} of ${PAGES} ${"lorem ipsum ".repeat(115)}`)
-      : answered("", { structured: { allowed: true } });
-  };
-  const tools = [toolNamed("read", { isReadOnly: true })];
-  return { ran, parts: { model, callTool, tools, leaseSeconds: 1, heartbeatSeconds: 0.3 } };
+  return { ran, parts: checkedJob((what) => void ran.push(what)) };
 }
 
 async function openSwarm(): Promise<Swarm> {
   const swarm = await Swarm.open();
-  await swarm.sql`
-    insert into public.model_windows (provider_id, model_prefix, window_tokens)
-    values (null, 'script', 5500)`;
-  await swarm.sql`
-    with tool as (
-      insert into public.tools (name, slug, type, config)
-      values ('Safety', 'safety', 'internal', '{"server": "safety"}') returning id
-    )
-    insert into public.agent_guardrails (agent_id, stage, tool_id, tool_name)
-    select agents.id, stage, tool.id, 'check_' || stage
-    from tool, public.agents, unnest(array['input', 'output']) as stage
-    where agents.slug = 'test-planner'`;
+  await prepareChecks(swarm.sql);
   return swarm;
 }
 
@@ -102,10 +67,8 @@ function pause(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 100));
 }
 
-type Parts = ReturnType<typeof job>["parts"];
-
 /** Lets the task run to the end of both runs, with a second worker once the first one is dead. */
-async function goOn(swarm: Swarm, taskId: string, parts: Parts) {
+async function goOn(swarm: Swarm, taskId: string, parts: WorkerParts) {
   let rescuer: TestWorker | null = null;
   const untilCompleted = async () => {
     await waitFor(async () => {
@@ -125,20 +88,10 @@ async function goOn(swarm: Swarm, taskId: string, parts: Parts) {
   return { output, rescues: died === null ? 0 : 1 };
 }
 
-async function runToEnd(swarm: Swarm, parts: Parts) {
+async function runToEnd(swarm: Swarm, parts: WorkerParts) {
   const worker = swarm.startWorker(parts);
   const taskId = await swarm.createTask("Read all");
   await goOn(swarm, taskId, parts);
   await worker.stop();
   return { steps: await shapeOf(swarm, taskId) };
-}
-
-/** What a task's steps are, whoever ran them. */
-async function shapeOf(swarm: Swarm, taskId: string) {
-  const rows = await swarm.sql`
-    select seq, kind, state,
-      case when jsonb_typeof(input) = 'object' then input - 'arguments' end as input
-    from public.task_steps
-    where task_id = ${taskId}::uuid order by seq`;
-  return rows.map(({ seq, kind, state, input }) => ({ seq, kind, state, input }));
 }

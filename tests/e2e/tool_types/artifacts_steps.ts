@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { findOutcomes, type ScriptedRequest } from "../../../scripts/models/scripted_agent.ts";
-import { addTool, changeToolConfig } from "../operator.ts";
+import { changeToolConfig, toolId } from "../operator.ts";
 import { call, complete, completeWithResults } from "../script.ts";
 import { runJob, type ToolStage } from "./tool_jobs.ts";
 
@@ -10,11 +10,7 @@ const LIST = call("artifacts__list_artifacts");
 /** Proves tools of type `internal` on the server `artifacts`, which reads Storage. */
 export async function artifactsSteps(t: Deno.TestContext, stage: ToolStage): Promise<void> {
   const { sql } = stage.platform;
-  const id = await addTool(sql, {
-    slug: "artifacts",
-    type: "internal",
-    config: { server: "artifacts" },
-  });
+  const id = await toolId(sql, "artifacts");
 
   await t.step("internal: an agent reads its job's file from the private bucket", async () => {
     const { task, executions } = await runJob(stage, {
