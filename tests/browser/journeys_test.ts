@@ -31,6 +31,7 @@ consoleTest("a new user runs a first job and reads what it thought", async (fixt
   await untilChip(reader, "Completed");
   await page.getByRole("treeitem").nth(1).click();
   await page.getByRole("heading", { name: "Answer" }).waitFor();
+  await page.locator("header").getByText(/^[1-9].* in, [1-9].* out$/).waitFor();
   await page.getByRole("button", { name: "Dismiss" }).click();
   await picture(page, "job_trace");
   await page.getByRole("tab", { name: "Conversation" }).click();
@@ -46,7 +47,7 @@ consoleTest("a review is answered on a phone, and the job goes on", async (fixtu
     scriptTurns(
       "asker",
       call("request_human_review", {
-        question: "Publish the draft?\n\nIt has **no** open comments.",
+        question: "**Publish** the draft?",
         options: ["Now", "Tomorrow"],
         context: { words: 1200 },
       }),
@@ -61,7 +62,7 @@ consoleTest("a review is answered on a phone, and the job goes on", async (fixtu
 
   await untilChip(reader, "Needs review");
   await page.getByRole("link", { name: "Answer the review" }).click();
-  await page.getByText("no", { exact: true }).waitFor();
+  await page.getByText("Publish", { exact: true }).first().waitFor();
   await assertFits(page, "the reviews");
   await assertAccessible(page, "the reviews at 360 px, dark");
   await picture(page, "review_360_dark");
