@@ -4,6 +4,8 @@
  * package when it is called, so a script downloads only what it runs.
  */
 
+import { fileURLToPath } from "node:url";
+
 export const loadAimock = () => import("npm:@copilotkit/aimock@1.43.0");
 export const loadEsbuild = () => import("npm:esbuild@0.28.2");
 export const loadFastXmlParser = () => import("npm:fast-xml-parser@5.12.1");
@@ -11,6 +13,13 @@ export const loadFflate = () => import("npm:fflate@0.8.2");
 /** A browser's remote control; the browser itself is the machine's own. */
 export const loadPlaywright = () => import("npm:playwright-core@1.65.1");
 export const loadSupabaseJs = () => import("npm:@supabase/supabase-js@2.119.1");
+/** The same as one script that a page can run; it defines `supabase`. */
+export async function readSupabaseJsScript(): Promise<string> {
+  // Fetches the package, if it is not there yet.
+  await loadSupabaseJs();
+  const script = import.meta.resolve("npm:@supabase/supabase-js@2.119.1/dist/umd/supabase.js");
+  return await Deno.readTextFile(fileURLToPath(script));
+}
 export const loadYaml = () => import("npm:yaml@2.9.1");
 
 export type {

@@ -4,6 +4,7 @@ import { type Browser, loadAxeSource, loadSupabaseJs, type Page } from "../deps.
 import { buildStaleConsole } from "../../scripts/console/build_console.ts";
 import { launchChromium } from "../../scripts/console/launch_chromium.ts";
 import { serveConsole, type ServedConsole } from "../../scripts/console/serve_console.ts";
+import { sessionKey } from "../../scripts/console/session_key.ts";
 import type { Project } from "../../scripts/demo/user_client.ts";
 import { bootPlatform, type Platform } from "../e2e/platform.ts";
 
@@ -168,11 +169,6 @@ async function createSession(project: Project, name: string) {
   if (error !== null) throw error;
   assert.ok(data.session, "signing up gives a session");
   return data.session;
-}
-
-/** Where supabase-js keeps a project's session in `localStorage`. */
-export function sessionKey({ apiUrl }: Project): string {
-  return `sb-${new URL(apiUrl).hostname.split(".")[0]}-auth-token`;
 }
 
 /** Asserts that the page as it stands breaks no rule of WCAG 2.2 AA that axe can see. */

@@ -1,28 +1,18 @@
 import assert from "node:assert/strict";
 import { addAgent } from "../e2e/operator.ts";
-import { call, complete, scriptTurns } from "../e2e/script.ts";
+import { call, complete, newestResults, scriptTurns } from "../e2e/script.ts";
 import { testsSharing } from "../shared_fixture.ts";
-import {
-  assertAccessible,
-  assertFits,
-  openConsoleFixture,
-  picture,
-  type Reader,
-} from "./console_fixture.ts";
+import { assertAccessible, assertFits, openConsoleFixture, picture } from "./console_fixture.ts";
+import { startJob, untilChip } from "./job_steps.ts";
 
 const consoleTest = testsSharing(openConsoleFixture);
 
-async function startJob({ page, go }: Reader, agent: string, input: string): Promise<string> {
-  await go("/jobs/new");
-  await page.getByLabel("Agent", { exact: true }).selectOption(agent);
-  await page.getByLabel("Input", { exact: true }).fill(input);
-  await page.getByRole("button", { name: "Start the job" }).click();
-  await page.waitForURL(/#\/jobs\/[0-9a-f-]{36}/);
-  return page.url().split("/jobs/")[1]?.slice(0, 36) ?? "";
-}
-
-async function untilChip({ page }: Reader, text: string): Promise<void> {
-  await page.locator("header .chip").getByText(text).waitFor();
+/** A job whose agent ends with what it was given, and with what it was answered. */
+interface ForkedJob {
+  readonly id: string;
+  readonly input: string;
+  readonly status: string;
+  readonly output: { readonly given: readonly string[]; readonly answered: readonly string[] };
 }
 
 consoleTest("a new user runs a first job and reads what it thought", async (fixture) => {
@@ -41,6 +31,7 @@ consoleTest("a new user runs a first job and reads what it thought", async (fixt
   await untilChip(reader, "Completed");
   await page.getByRole("treeitem").nth(1).click();
   await page.getByRole("heading", { name: "Answer" }).waitFor();
+  await page.getByRole("button", { name: "Dismiss" }).click();
   await picture(page, "job_trace");
   await page.getByRole("tab", { name: "Conversation" }).click();
   await page.getByText("Queues and patience").first().waitFor();
@@ -55,7 +46,7 @@ consoleTest("a review is answered on a phone, and the job goes on", async (fixtu
     scriptTurns(
       "asker",
       call("request_human_review", {
-        question: "**Publish** the draft?",
+        question: "Publish the draft?\n\nIt has **no** open comments.",
         options: ["Now", "Tomorrow"],
         context: { words: 1200 },
       }),
@@ -70,7 +61,7 @@ consoleTest("a review is answered on a phone, and the job goes on", async (fixtu
 
   await untilChip(reader, "Needs review");
   await page.getByRole("link", { name: "Answer the review" }).click();
-  await page.getByText("Publish", { exact: true }).first().waitFor();
+  await page.getByText("no", { exact: true }).waitFor();
   await assertFits(page, "the reviews");
   await assertAccessible(page, "the reviews at 360 px, dark");
   await picture(page, "review_360_dark");
@@ -124,37 +115,73 @@ consoleTest(
   },
 );
 
-consoleTest("what models and users write stays text", async (fixture) => {
-  const hostile = '<img src="https://evil.example/a.png" onerror="alert(1)">' +
-    "<script>alert(2)</script> ![x](https://evil.example/b.png) [y](javascript:alert(3))";
-  fixture.platform.stack.models.addAgent(
-    scriptTurns(
-      "villain",
-      call("request_human_review", {
-        question: hostile,
-        options: [hostile],
-        context: { [hostile]: hostile },
-      }),
-      complete(hostile),
-    ),
-  );
-  await addAgent(fixture.platform.sql, { slug: "villain" });
-  await using reader = await fixture.open();
-  const { page } = reader;
-  await reader.signUp("victim");
-  const id = await startJob(reader, "villain", hostile);
-  await untilChip(reader, "Needs review");
-  await reader.go("/reviews");
-  await page.getByRole("radio").check();
-  await page.getByRole("button", { name: "Approve" }).click();
-  await page.getByRole("heading", { name: "No open questions" }).waitFor();
-  for (const tab of ["conversation", "data", "events", "trace"]) {
-    await reader.go(`/jobs/${id}?tab=${tab}`);
+consoleTest(
+  "a fork with another input and another answer runs to its end; its origin stays as it was",
+  async (fixture) => {
+    const { sql, stack } = fixture.platform;
+    stack.models.addAgent(
+      scriptTurns(
+        "translator",
+        call("request_human_review", {
+          question: "Translate the **whole** text?",
+          options: ["All of it", "The first page"],
+        }),
+        (request) =>
+          complete({
+            given: request.messages.filter(({ role }) => role === "user").map(({ text }) => text),
+            answered: newestResults(request),
+          }),
+      ),
+    );
+    await addAgent(sql, { slug: "translator" });
+    await using reader = await fixture.open();
+    const { page } = reader;
+    const userId = await reader.signUp("forker");
+    const id = await startJob(reader, "translator", "The harbor at dawn");
+    await untilChip(reader, "Needs review");
+
+    await page.getByRole("treeitem").nth(2).click();
+    await page.getByRole("button", { name: "Fork from here" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Change the input of the task").check();
+    await dialog.getByLabel("Input of the fork").fill("The harbor at night");
+    await dialog.getByLabel("Do not run it: give its answer").check();
+    await dialog.getByLabel("Response as JSON").fill("{choice:");
+    await dialog.getByRole("button", { name: "Fork", exact: true }).click();
+    await dialog.getByRole("alert").waitFor();
+    await dialog.getByLabel("Response as JSON").fill('{"choice": "The first page"}');
+    await dialog.getByRole("alert").waitFor({ state: "detached" });
+    await dialog.getByLabel("Comment").fill("Short is enough");
+    await picture(page, "job_fork");
+    await dialog.getByRole("button", { name: "Fork", exact: true }).click();
+    await page.waitForURL((url) => !url.hash.includes(id));
     await untilChip(reader, "Completed");
-    await page.waitForLoadState("networkidle");
-  }
-  await reader.go("/jobs");
-  await page.locator("[data-job]").waitFor();
-  assert.equal(await page.locator("main img").count(), 0);
-  assert.deepEqual(reader.offences, []);
-});
+    await page.getByText("Fork of").waitFor();
+    await page.getByRole("button", { name: "Dismiss" }).click();
+
+    const jobs = await sql<ForkedJob[]>`
+      select id, input, status, output from public.tasks
+      where created_by = ${userId} order by created_at`;
+    const [, fork] = jobs;
+    assert.ok(fork);
+    assert.deepEqual(jobs.map(({ input, status }) => ({ input, status })), [
+      { input: "The harbor at dawn", status: "needs_human_review" },
+      { input: "The harbor at night", status: "completed" },
+    ]);
+    assert.deepEqual(fork.output.given, ["The harbor at night"]);
+    assert.deepEqual(fork.output.answered.map((answer) => JSON.parse(answer)), [
+      { approved: true, response: { choice: "The first page" }, comments: "Short is enough" },
+    ]);
+    const header = page.locator("header");
+    await header.locator(`a[href$="/jobs/${id}"]`).click();
+    await untilChip(reader, "Needs review");
+    await header.locator(`a[href$="/jobs/${fork.id}"]`).waitFor();
+
+    await reader.go("/tools?server=swarm&tool=list_tasks");
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page.getByRole("tab", { name: "Table" }).waitFor();
+    await page.locator("[data-result]").scrollIntoViewIfNeeded();
+    await picture(page, "tool_table");
+    assert.deepEqual(reader.offences, []);
+  },
+);

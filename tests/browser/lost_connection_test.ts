@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { startModelServer } from "../../scripts/models/model_server.ts";
 import { launchChromium } from "../../scripts/console/launch_chromium.ts";
+import { sessionKey } from "../../scripts/console/session_key.ts";
 import { buildStaleConsole } from "../../scripts/console/build_console.ts";
 import { startPlatform } from "../../scripts/platform/start_platform.ts";
 import { PROJECT_ROOT } from "../../scripts/project_root.ts";
@@ -8,13 +9,7 @@ import { waitFor } from "../../scripts/wait_for.ts";
 import { createSql } from "../../shared/db/sql_client.ts";
 import { ensureKeys } from "../../stack/keys/keys.ts";
 import { testsSharing } from "../shared_fixture.ts";
-import {
-  openReader,
-  picture,
-  type Reader,
-  serveTestConsole,
-  sessionKey,
-} from "./console_fixture.ts";
+import { openReader, picture, type Reader, serveTestConsole } from "./console_fixture.ts";
 import { startCuttingProxy } from "./cutting_proxy.ts";
 import { addPacedAgent, type PacedAgent } from "./paced_agent.ts";
 

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
+import { sessionKey } from "../../scripts/console/session_key.ts";
 import { grantScopes } from "../mcp/mcp_platform.ts";
 import { addAgent } from "../e2e/operator.ts";
 import { complete, scriptTurns } from "../e2e/script.ts";
 import { operatorStatuses, REFUSED_EVERYWHERE } from "../security/operator_endpoints.ts";
 import { buryJob } from "./bury_job.ts";
 import { testsSharing } from "../shared_fixture.ts";
-import { openConsoleFixture, picture, type Reader, sessionKey } from "./console_fixture.ts";
+import { openConsoleFixture, picture, type Reader } from "./console_fixture.ts";
 
 const consoleTest = testsSharing(openConsoleFixture);
 

@@ -1,4 +1,4 @@
-import type { TraceStep } from "./trace_model.ts";
+import { momentsOf, type TraceStep } from "./trace_model.ts";
 
 /** Times on a scale from 0 to 1, in which long idle times take little room. */
 export interface Timeline {
@@ -74,19 +74,16 @@ const IDLE_STEPS = new Set(["request_human_review", "create_subtask"]);
 function idleTimes(steps: readonly TraceStep[], startMs: number, endMs: number) {
   const busy = steps
     .filter(({ name }) => !IDLE_STEPS.has(name ?? ""))
-    .map(({ started_at: from, ended_at: to }) => ({
-      fromMs: Date.parse(from),
-      toMs: to === null ? endMs : Date.parse(to),
-    }))
-    .sort((a, b) => a.fromMs - b.fromMs);
+    .map(momentsOf)
+    .sort((a, b) => a.startMs - b.startMs);
   // A job in which nothing has run yet has no idle time: it only waits to begin.
   if (busy.length === 0) return [];
   const longest = Math.max(MIN_GAP_MS, (endMs - startMs) * MIN_GAP_SHARE);
   const gaps: { fromMs: number; toMs: number }[] = [];
   let reachedMs = startMs;
-  for (const { fromMs, toMs } of [...busy, { fromMs: endMs, toMs: endMs }]) {
+  for (const { startMs: fromMs, endMs: toMs } of [...busy, { startMs: endMs, endMs }]) {
     if (fromMs - reachedMs >= longest) gaps.push({ fromMs: reachedMs, toMs: fromMs });
-    reachedMs = Math.max(reachedMs, toMs);
+    reachedMs = Math.max(reachedMs, toMs ?? endMs);
   }
   return gaps;
 }

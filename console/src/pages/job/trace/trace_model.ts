@@ -64,6 +64,33 @@ export interface TraceView {
 /** Steps during which a task only waits. */
 const WAITING_STEPS = new Set(["request_human_review", "create_subtask"]);
 
+/** What names a step and when it ran. */
+export interface StepMoments {
+  readonly key: string;
+  readonly startMs: number;
+  /** Null while it goes on. */
+  readonly endMs: number | null;
+}
+
+/**
+ * Of steps, which never change: a change is another object. A live job is drawn anew with each
+ * frame, and reading the times of thousands of steps would take longer than a frame may.
+ */
+const momentsOfSteps = new WeakMap<TraceStep, StepMoments>();
+
+/** A step's key and times. */
+export function momentsOf(step: TraceStep): StepMoments {
+  const known = momentsOfSteps.get(step);
+  if (known !== undefined) return known;
+  const moments = {
+    key: stepKey(step),
+    startMs: Date.parse(step.started_at),
+    endMs: endOf(step.ended_at),
+  };
+  momentsOfSteps.set(step, moments);
+  return moments;
+}
+
 export function stepKey({ task_id: taskId, seq }: { task_id: string; seq: number }): string {
   return `${taskId}:${seq}`;
 }
@@ -97,7 +124,7 @@ export function traceRows(
     const { task, level } = next;
     if (isWanted !== null && !isWanted.has(task.id)) continue;
     const own = (stepsOf.get(task.id) ?? []).filter((step) =>
-      isWanted === null || isWanted.has(stepKey(step))
+      isWanted === null || isWanted.has(momentsOf(step).key)
     );
     const unplaced = childrenOf.get(`${task.id}:`) ?? [];
     // What is searched for is shown, whatever was closed before.
@@ -106,8 +133,8 @@ export function traceRows(
     if (!isExpanded) continue;
     const children: Pending[] = [];
     for (const step of own) {
-      const subtasks = childrenOf.get(stepKey(step)) ?? [];
-      const key = stepKey(step);
+      const { key } = momentsOf(step);
+      const subtasks = childrenOf.get(key) ?? [];
       const isOpen = isLimited || !view.collapsed.has(key);
       children.push(stepRow(step, { task, level: level + 1, childCount: subtasks.length, isOpen }));
       if (isOpen) {
@@ -220,8 +247,9 @@ function stepRow(
     readonly isOpen: boolean;
   },
 ): TraceRow {
+  const { key, startMs, endMs } = momentsOf(step);
   return {
-    key: stepKey(step),
+    key,
     kind: "step",
     task,
     step,
@@ -230,8 +258,8 @@ function stepRow(
     isExpanded: isOpen,
     isFailed: step.state === "failed",
     isWaiting: WAITING_STEPS.has(step.name ?? ""),
-    startMs: Date.parse(step.started_at),
+    startMs,
     // A step that its task left behind did not go on after it.
-    endMs: endOf(step.ended_at ?? task.finished_at),
+    endMs: endMs ?? endOf(task.finished_at),
   };
 }

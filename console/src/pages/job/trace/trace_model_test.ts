@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { keysAbove, traceRows, type TraceStep, type TraceTask } from "./trace_model.ts";
 
 const START = "2026-11-01T10:00:00.000Z";
@@ -83,6 +83,21 @@ describe("traceRows()", () => {
     );
     const own = deep.map(({ id }) => step(id, 1, { name: "create_subtask" }));
     expect(traceRows(deep, own, EVERYTHING)).toHaveLength(10_000);
+  });
+
+  test("reads the times of a step once, and again only when it has changed", () => {
+    const job = task("job", { status: "running", finished_at: null });
+    const steps = Array.from({ length: 100 }, (_, index) => step("job", index + 1));
+    traceRows([job], steps, EVERYTHING);
+    const end = "2026-11-01T10:00:09.000Z";
+    const changed = steps.with(41, step("job", 42, { ended_at: end }));
+
+    using parse = vi.spyOn(Date, "parse");
+    const rows = traceRows([job], changed, EVERYTHING);
+
+    expect(rows[42]?.endMs).toBe(new Date(end).getTime());
+    // Those of the job and of the one step that changed.
+    expect(parse.mock.calls.length).toBeLessThanOrEqual(4);
   });
 
   test("takes time in proportion to the steps", () => {

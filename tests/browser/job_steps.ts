@@ -1,0 +1,20 @@
+import type { Reader } from "./console_fixture.ts";
+
+/** Starts a job as a user does, and returns its id. */
+export async function startJob(
+  { page, go }: Reader,
+  agent: string,
+  input: string,
+): Promise<string> {
+  await go("/jobs/new");
+  await page.getByLabel("Agent", { exact: true }).selectOption(agent);
+  await page.getByLabel("Input", { exact: true }).fill(input);
+  await page.getByRole("button", { name: "Start the job" }).click();
+  await page.waitForURL(/#\/jobs\/[0-9a-f-]{36}/);
+  return page.url().split("/jobs/")[1]?.slice(0, 36) ?? "";
+}
+
+/** Until the job that is looked at says this of itself. */
+export async function untilChip({ page }: Reader, text: string): Promise<void> {
+  await page.locator("header .chip").getByText(text).waitFor();
+}
