@@ -63,9 +63,9 @@ Deno.test("entryOfRegistry() makes an entry with names in place of secrets", () 
   });
   assert.deepEqual(imported.notes, [
     "Left out is the optional header X-Trace (For support).",
-    "Put ACME_ANALYTICS_MCP_API_KEY into .env before you sync.",
-    "Put ACME_ANALYTICS_MCP_AUTHORIZATION into .env before you sync.",
-    "Put ACME_ANALYTICS_MCP_ORG into .env before you sync.",
+    "Add ACME_ANALYTICS_MCP_API_KEY to .env before you sync.",
+    "Add ACME_ANALYTICS_MCP_AUTHORIZATION to .env before you sync.",
+    "Add ACME_ANALYTICS_MCP_ORG to .env before you sync.",
   ]);
   assert.equal(readMcpsFile(entryToYaml(imported, yaml), "x", yaml).length, 1);
 });

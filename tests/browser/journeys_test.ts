@@ -1,11 +1,19 @@
 import assert from "node:assert/strict";
 import { addAgent } from "../e2e/operator.ts";
-import { call, complete, scriptTurns } from "../e2e/script.ts";
+import { call, complete, newestResults, scriptTurns } from "../e2e/script.ts";
 import { testsSharing } from "../shared_fixture.ts";
 import { assertAccessible, assertFits, openConsoleFixture, picture } from "./console_fixture.ts";
 import { startJob, untilChip } from "./job_steps.ts";
 
 const consoleTest = testsSharing(openConsoleFixture);
+
+/** A job whose agent ends with what it was given, and with what it was answered. */
+interface ForkedJob {
+  readonly id: string;
+  readonly input: string;
+  readonly status: string;
+  readonly output: { readonly given: readonly string[]; readonly answered: readonly string[] };
+}
 
 consoleTest("a new user runs a first job and reads what it thought", async (fixture) => {
   await using reader = await fixture.open();
@@ -23,6 +31,8 @@ consoleTest("a new user runs a first job and reads what it thought", async (fixt
   await untilChip(reader, "Completed");
   await page.getByRole("treeitem").nth(1).click();
   await page.getByRole("heading", { name: "Answer" }).waitFor();
+  await page.locator("header").getByText(/^[1-9].* in, [1-9].* out$/).waitFor();
+  await page.getByRole("button", { name: "Dismiss" }).click();
   await picture(page, "job_trace");
   await page.getByRole("tab", { name: "Conversation" }).click();
   await page.getByText("Queues and patience").first().waitFor();
@@ -103,5 +113,76 @@ consoleTest(
     await stranger.go(`/jobs/${id}`);
     await stranger.page.getByRole("heading", { name: "There is no such job" }).waitFor();
     assert.deepEqual(stranger.offences, []);
+  },
+);
+
+consoleTest(
+  "a fork with another input and another answer runs to its end; its origin stays as it was",
+  async (fixture) => {
+    const { sql, stack } = fixture.platform;
+    stack.models.addAgent(
+      scriptTurns(
+        "translator",
+        call("request_human_review", {
+          question: "Translate the **whole** text?",
+          options: ["All of it", "The first page"],
+        }),
+        (request) =>
+          complete({
+            given: request.messages.filter(({ role }) => role === "user").map(({ text }) => text),
+            answered: newestResults(request),
+          }),
+      ),
+    );
+    await addAgent(sql, { slug: "translator" });
+    await using reader = await fixture.open();
+    const { page } = reader;
+    const userId = await reader.signUp("forker");
+    const id = await startJob(reader, "translator", "The harbor at dawn");
+    await untilChip(reader, "Needs review");
+
+    await page.getByRole("treeitem").nth(2).click();
+    await page.getByRole("button", { name: "Fork from here" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Change the input of the task").check();
+    await dialog.getByLabel("Input of the fork").fill("The harbor at night");
+    await dialog.getByLabel("Do not run it: give its answer").check();
+    await dialog.getByLabel("Response as JSON").fill("{choice:");
+    await dialog.getByRole("button", { name: "Fork", exact: true }).click();
+    await dialog.getByRole("alert").waitFor();
+    await dialog.getByLabel("Response as JSON").fill('{"choice": "The first page"}');
+    await dialog.getByRole("alert").waitFor({ state: "detached" });
+    await dialog.getByLabel("Comment").fill("Short is enough");
+    await picture(page, "job_fork");
+    await dialog.getByRole("button", { name: "Fork", exact: true }).click();
+    await page.waitForURL((url) => !url.hash.includes(id));
+    await untilChip(reader, "Completed");
+    await page.getByText("Fork of").waitFor();
+    await page.getByRole("button", { name: "Dismiss" }).click();
+
+    const jobs = await sql<ForkedJob[]>`
+      select id, input, status, output from public.tasks
+      where created_by = ${userId} order by created_at`;
+    const [, fork] = jobs;
+    assert.ok(fork);
+    assert.deepEqual(jobs.map(({ input, status }) => ({ input, status })), [
+      { input: "The harbor at dawn", status: "needs_human_review" },
+      { input: "The harbor at night", status: "completed" },
+    ]);
+    assert.deepEqual(fork.output.given, ["The harbor at night"]);
+    assert.deepEqual(fork.output.answered.map((answer) => JSON.parse(answer)), [
+      { approved: true, response: { choice: "The first page" }, comments: "Short is enough" },
+    ]);
+    const header = page.locator("header");
+    await header.locator(`a[href$="/jobs/${id}"]`).click();
+    await untilChip(reader, "Needs review");
+    await header.locator(`a[href$="/jobs/${fork.id}"]`).waitFor();
+
+    await reader.go("/tools?server=swarm&tool=list_tasks");
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page.getByRole("tab", { name: "Table" }).waitFor();
+    await page.locator("[data-result]").scrollIntoViewIfNeeded();
+    await picture(page, "tool_table");
+    assert.deepEqual(reader.offences, []);
   },
 );

@@ -77,7 +77,7 @@ const CAPPED: readonly CappedJob[] = [
       budget: { max_tasks: 2 },
     },
     code: "TASKS_EXCEEDED",
-    says: /the job may have 2 tasks$/,
+    says: /the job may have at most 2 tasks$/,
     requestCount: 1,
   },
 ];
