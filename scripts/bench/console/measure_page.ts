@@ -37,7 +37,8 @@ export const PAGE_NOTES: readonly string[] = [
   "frame, so that every frame shows other rows. `trace_nodes`: the most elements in the tree.",
   `Storm: ${STORM.seconds * STORM.eventsPerSecond} events in ${STORM.seconds} s, which begin and ` +
   "end new steps of the job of 10,000. Frames are times between animation frames; `idle` is the " +
-  "same page before the storm. A long task is one of more than 50 ms.",
+  "same page before the storm. `storm_main_thread_share` is the part of the storm for which the " +
+  "page's main thread had a processor, which a busy machine does not change. A long task is one of more than 50 ms.",
   "`event_to_frame`: by how much later the frame that shows a step as ended was drawn than the " +
   "callback of a bare `supabase-js` ran for the same event, in a page of its own in the same " +
   "browser; in a job of a few dozen steps, and (`of_large`) in the job of 10,000. Two frames are " +
@@ -66,7 +67,9 @@ export async function measurePage(
   const opening = await probe.openJob(job.id, steps + 1);
   const scroll = await probe.scrollThrough(SCROLL_FRAMES);
   const idle = await watchFrames(pages, () => pause(1_000));
+  const usedBefore = await pages.mainThreadSeconds();
   const storm = await watchFrames(pages, () => sendStorm(sql, job));
+  const stormCpu = await pages.mainThreadSeconds() - usedBefore;
   const large = await measureDelays(sql, pages, job);
 
   const small = await createTracedJob(sql, { ownerId, steps: OPEN_ROWS });
@@ -79,6 +82,7 @@ export async function measurePage(
     trace_nodes: scroll.nodes,
     idle_frame_p95_ms: percentile(idle.frame_ms, 0.95),
     storm_frame_p95_ms: percentile(storm.frame_ms, 0.95),
+    storm_main_thread_share: stormCpu / STORM.seconds,
     storm_long_tasks: storm.long_task_ms.length,
     storm_longest_task_ms: Math.max(0, ...storm.long_task_ms),
     event_to_frame_p50_ms: percentile(few, 0.5),

@@ -51,6 +51,8 @@ export interface BenchPages extends AsyncDisposable {
   readonly probe: ConsoleProbe;
   readonly listener: BareListener;
   readonly browserVersion: string;
+  /** Processor time that the console's main thread has had, in seconds. */
+  mainThreadSeconds(): Promise<number>;
 }
 
 /** Builds and serves the console, and opens both pages. @throws Error when there is no Chromium. */
@@ -90,12 +92,18 @@ export async function openPages(project: Project, { client }: DemoUser): Promise
   await page.addInitScript({ path: PROBE });
   await page.goto(`${served.url}/#/jobs`);
   await page.locator("[data-job]").first().waitFor();
+  const debugging = await context.newCDPSession(page);
+  await debugging.send("Performance.enable", { timeDomain: "threadTicks" });
   const opened = stack.move();
   return {
     page,
     probe: callsOf<ConsoleProbe>(page, "probe"),
     listener: callsOf<BareListener>(bare, "listener"),
     browserVersion: browser.version(),
+    async mainThreadSeconds() {
+      const { metrics } = await debugging.send("Performance.getMetrics");
+      return metrics.find(({ name }) => name === "TaskDuration")?.value ?? Number.NaN;
+    },
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
 }
