@@ -50,7 +50,7 @@ Deno.test("webhooks", async (t) => {
       [
         "redirects to a private address",
         "/redirect",
-        "answered 307, and redirects are not followed",
+        "responded with 307, and redirects are not followed",
       ],
     ] as const
   ) {

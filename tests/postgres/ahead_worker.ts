@@ -11,7 +11,7 @@ const worker = swarm.startWorker({
   model: async ({ context: { task } }) => {
     const [row] = await swarm.sql`
       with begun as (
-        insert into public.journal (task_id) values (${task.id}::uuid) returning task_id
+        insert into public.journal (task_id, is_rescue) values (${task.id}::uuid, false) returning task_id
       )
       select count(*)::int as waiting_count
       from public.tasks, begun
