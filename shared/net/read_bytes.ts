@@ -1,8 +1,10 @@
+import type { Bytes } from "../bytes.ts";
+
 /** Reads a response body of at most `maxBytes`; cancels a larger one and gives null. */
 export async function readBytes(
   response: Response,
   maxBytes: number,
-): Promise<Uint8Array<ArrayBuffer> | null> {
+): Promise<Bytes | null> {
   if (response.body === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let length = 0;

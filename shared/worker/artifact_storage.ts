@@ -1,3 +1,4 @@
+import type { Bytes } from "../bytes.ts";
 import { SwarmError } from "../errors/swarm_error.ts";
 import { ANSWER_LIMITS } from "../json/json_limits.ts";
 import { parseJsonOrUndefined } from "../json/parse_json.ts";
@@ -8,7 +9,7 @@ import { z } from "../vendor/zod.js";
 export interface Artifact {
   /** Path in its bucket; for a task's file `{master_task_id}/{task_id}/{filename}`. */
   readonly path: string;
-  readonly body: string | Uint8Array<ArrayBuffer>;
+  readonly body: string | Bytes;
   readonly contentType: string;
 }
 

@@ -1,3 +1,4 @@
+import type { Bytes } from "../bytes.ts";
 import { Buffer } from "node:buffer";
 import type { ContentBlock, MediaBlock, ResourceContents } from "../content_block.ts";
 import { contentText } from "../content_text.ts";
@@ -7,7 +8,7 @@ import { type FileSignature, fileSignature } from "../file_signature.ts";
 export interface ReturnedFile {
   /** As the tool names it; null where it does not. */
   readonly name: string | null;
-  readonly body: string | Uint8Array<ArrayBuffer>;
+  readonly body: string | Bytes;
   readonly mediaType: string;
   /** Of the stored object's name, without a dot. */
   readonly extension: string;
@@ -60,7 +61,7 @@ function unreadable(what: string): string {
   return `(${what}, left out: its data is empty or no base64)`;
 }
 
-function binaryFile(body: Uint8Array<ArrayBuffer>, name: string | null): ReturnedFile {
+function binaryFile(body: Bytes, name: string | null): ReturnedFile {
   const signature = fileSignature(body);
   if (signature !== null) return { name, body, ...signature };
   const named = extensionOf(name);
@@ -81,7 +82,7 @@ function extensionOf(name: string | null): string | null {
 }
 
 /** Null for what is empty or no base64; with the alphabet of URLs, too, and with line breaks. */
-function fromBase64(data: string): Uint8Array<ArrayBuffer> | null {
+function fromBase64(data: string): Bytes | null {
   const compact = data.replaceAll(/\s+/g, "");
   if (compact === "" || !/^[A-Za-z0-9+/_-]+={0,2}$/.test(compact)) return null;
   // A copy: Node's small buffers share their memory with others.

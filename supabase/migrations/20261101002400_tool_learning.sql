@@ -66,7 +66,7 @@ declare
 begin
   -- Each level is a call within a call, and the stack has an end.
   if p_max_depth = 0 and jsonb_typeof(p_value) in ('object', 'array') then
-    return '"<left out>"';
+    return '"<left out>"'::jsonb;
   end if;
   case jsonb_typeof(p_value)
     when 'object' then

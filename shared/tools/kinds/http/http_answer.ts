@@ -1,3 +1,4 @@
+import type { Bytes } from "../../../bytes.ts";
 import { Buffer } from "node:buffer";
 import type { ContentBlock } from "../../../content_block.ts";
 import { contentText } from "../../../content_text.ts";
@@ -103,7 +104,7 @@ async function readFile(response: Response, type: string): Promise<ReadBody> {
   return { text: contentText(content), content };
 }
 
-function fileBlock(bytes: Uint8Array<ArrayBuffer>, mimeType: string): ContentBlock {
+function fileBlock(bytes: Bytes, mimeType: string): ContentBlock {
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
   if (mimeType.startsWith("image/")) return { type: "image", data, mimeType };
   if (mimeType.startsWith("audio/")) return { type: "audio", data, mimeType };
