@@ -82,10 +82,11 @@ export function useTrace(jobId: Ref<string>) {
 
   /** Waits for whatever reading of the whole job is under way, also one that takes its place. */
   async function untilRead(): Promise<void> {
-    for (let ended: Promise<void> | undefined; ended !== whole;) {
+    let ended: Promise<void>;
+    do {
       ended = whole;
       await ended;
-    }
+    } while (ended !== whole);
   }
 
   /**
