@@ -13,12 +13,12 @@ describe("the filters of a list of jobs", () => {
     maxCost: "2",
   };
 
-  test("live in the address, and come back from it", () => {
+  test("survive a round trip through the address", () => {
     const filters = filtersOf(query);
     expect(filtersOf(queryOf(filters) as never)).toEqual(filters);
   });
 
-  test("reach the database in its own units", () => {
+  test("are sent to the database in its units", () => {
     expect(requestOf(filtersOf(query))).toMatchObject({
       status: ["failed", "cancelled"],
       agent: "writer",
@@ -30,7 +30,7 @@ describe("the filters of a list of jobs", () => {
     });
   });
 
-  test("limit nothing where they are malformed", () => {
+  test("are ignored if they are malformed", () => {
     const wrong = { id: "zz", from: "soon", minCost: "much", maxCost: "-1", metadata: "=x,plain" };
     expect(requestOf(filtersOf(wrong))).toEqual({});
     expect(metadataPairs("a=b=c")).toEqual({ a: "b=c" });

@@ -18,7 +18,7 @@ select is(pg_temp.turn() ->> 'refresh_token', 'refresh 1', 'the first caller ref
 select is(pg_temp.turn() ->> 'kind', 'busy', 'the next caller waits');
 update private.oauth_connections set refresh_started_at = clock_timestamp() - interval '31 seconds';
 select is(pg_temp.turn() ->> 'kind', 'begun', 'a caller that died does not block the next one');
-select ok((select private.end_token_refresh(id, generation, 'the new tokens are stored') from own), 'stored');
+select ok((select private.end_token_refresh(id, generation, '{"access_token": "access 2", "refresh_token": "refresh 2"}') from own), 'the new tokens are stored');
 select ok(not (select private.end_token_refresh(id, generation, '{"access_token": "late", "refresh_token": "late"}') from own), 'a late result is refused');
 select is(pg_temp.turn() ->> 'access_token', 'access 2', 'a caller with the older token gets the newer one');
 select is(pg_temp.turn(1) ->> 'refresh_token', 'refresh 2', 'the rotated refresh token is used next');
