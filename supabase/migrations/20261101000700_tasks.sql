@@ -113,7 +113,7 @@ comment on column public.tasks.failing_since is 'When the current step first fai
 comment on column public.tasks.deliveries is 'Claims since the last checkpoint. More than one means that workers died or returned the task before a step ended.';
 comment on column public.tasks.ahead_epoch is 'Epoch of the one claim that deliveries does not count, because the task was claimed before its worker had a free slot. Null when there was no such claim.';
 comment on column public.tasks.works_alone is 'True after a model call was cut off because its worker ended. The next worker that runs the task runs nothing else until a step ends.';
-comment on column public.tasks.rate_limit_waits is 'How often the current step waited for a provider''s rate limit. These waits do not count as attempts.';
+comment on column public.tasks.rate_limit_waits is 'How often the current step waited for a provider''s rate limit. The first 100 waits do not count as attempts.';
 comment on column public.tasks.message_id is 'The task''s message in the queue. Set only while the task is pending: a claim replaces the message with a lease.';
 comment on column public.tasks.cost_micro_usd is 'Millionths of a US dollar; null until the task calls a model that has a price.';
 
