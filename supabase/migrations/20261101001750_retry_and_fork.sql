@@ -551,6 +551,7 @@ begin
   select v_id, 1, data_flows from private.job_totals where master_task_id = v_source.master_task_id;
   insert into private.budget_shares (job_id, budget_job_id)
   values (v_id, private.budget_job_of(v_source.master_task_id));
+  insert into private.task_forks (fork_id, source_task_id, from_seq) values (v_id, p_task_id, p_from_seq);
   insert into private.job_clients (job_id, client_id, scopes, noted_at)
   select v_id, client_id, scopes, noted_at from private.job_clients where job_id = v_source.master_task_id;
   perform private.note_calling_client(v_id, v_source.created_by);

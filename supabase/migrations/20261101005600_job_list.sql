@@ -9,6 +9,7 @@ create type private.job_filters as (
   created_to timestamptz,
   first_id uuid,
   last_id uuid,
+  id_suffix text,
   min_cost_micro_usd bigint,
   max_cost_micro_usd bigint
 );
@@ -66,7 +67,7 @@ set search_path = ''
 as $$
 declare
   v_known constant text[] := array[
-    'status', 'agent', 'metadata', 'created_from', 'created_to', 'id_prefix',
+    'status', 'agent', 'metadata', 'created_from', 'created_to', 'id_prefix', 'id_suffix',
     'min_cost_micro_usd', 'max_cost_micro_usd'
   ];
   v_given constant jsonb := coalesce(jsonb_strip_nulls(nullif(p_filters, 'null')), '{}');
@@ -82,9 +83,12 @@ begin
     perform private.raise_query_invalid(p_attempt, format('there is no filter "%s"', left(v_unknown, 100)),
       'Filters are ' || array_to_string(v_known, ', ') || '.');
   end if;
-  if jsonb_typeof(v_given -> 'metadata') <> 'object' or v_given ->> 'id_prefix' !~* '^[0-9a-f-]{1,36}$' then
+  if jsonb_typeof(v_given -> 'metadata') <> 'object'
+    or v_given ->> 'id_prefix' !~* '^[0-9a-f-]{1,36}$'
+    or v_given ->> 'id_suffix' !~* '^[0-9a-f-]{1,36}$'
+  then
     perform private.raise_query_invalid(p_attempt, 'a filter has the wrong form',
-      'metadata is an object of values, id_prefix the first characters of an id.');
+      'metadata is an object of values, id_prefix the first and id_suffix the last characters of an id.');
   end if;
   begin
     v_filters.statuses := private.texts_of(v_given -> 'status');
@@ -94,6 +98,7 @@ begin
     v_filters.created_to := (v_given ->> 'created_to')::timestamptz;
     v_filters.first_id := private.first_id_with(v_given ->> 'id_prefix', '0');
     v_filters.last_id := private.first_id_with(v_given ->> 'id_prefix', 'f');
+    v_filters.id_suffix := lower(v_given ->> 'id_suffix');
     v_filters.min_cost_micro_usd := (v_given ->> 'min_cost_micro_usd')::bigint;
     v_filters.max_cost_micro_usd := (v_given ->> 'max_cost_micro_usd')::bigint;
   exception when data_exception then
@@ -172,6 +177,7 @@ as $function$
     and (($1).created_from is null or job.created_at >= ($1).created_from)
     and (($1).created_to is null or job.created_at < ($1).created_to)
     and (($1).first_id is null or job.id between ($1).first_id and ($1).last_id)
+    and (($1).id_suffix is null or right(job.id::text, length(($1).id_suffix)) = ($1).id_suffix)
     -- Compare as text, so that "5" also finds 5.
     and (($1).metadata is null or not exists (
       select from jsonb_each_text(($1).metadata) as wanted
@@ -316,7 +322,7 @@ as $$
   from private.list_jobs(p_filters, p_before, p_limit) as job;
 $$;
 comment on function public.list_jobs(jsonb, jsonb, int) is
-  'The caller''s jobs, newest first, with the cost of each and the number of its open reviews. Filters: status and agent (a text or several), metadata (an object), created_from, created_to, id_prefix, min_cost_micro_usd, max_cost_micro_usd. p_before is the last row of the previous page. Raises QUERY_INVALID, INSUFFICIENT_SCOPE.';
+  'The caller''s jobs, newest first, with the cost of each and the number of its open reviews. Filters: status and agent (a text or several), metadata (an object), created_from, created_to, id_prefix, id_suffix, min_cost_micro_usd, max_cost_micro_usd. p_before is the last row of the previous page. Raises QUERY_INVALID, INSUFFICIENT_SCOPE.';
 grant execute on function public.list_jobs(jsonb, jsonb, int) to authenticated;
 
 create function private.job_counts(p_filters jsonb)

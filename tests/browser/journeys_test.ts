@@ -37,7 +37,7 @@ consoleTest("a new user runs a first job and reads what it thought", async (fixt
   await page.getByRole("tab", { name: "Conversation" }).click();
   await page.getByText("Queues and patience").first().waitFor();
   await page.getByRole("link", { name: "Jobs", exact: true }).first().click();
-  await page.locator("[data-job]").getByText(id.slice(0, 8)).waitFor();
+  await page.locator("[data-job]").getByText(`${id.slice(0, 8)}…${id.slice(-4)}`).waitFor();
   await picture(page, "jobs");
   assert.deepEqual(reader.offences, []);
 });

@@ -390,6 +390,11 @@ export const FUNCTION_RULES: Readonly<Record<string, FunctionRule>> = {
     agent: "runs",
     arguments: async (world) => ({ p_master_task_id: await world.waitingTask() }),
   },
+  "list_forks(uuid, integer)": {
+    ...OWNER_AND_SERVICE,
+    agent: "runs",
+    arguments: async (world) => ({ p_task_id: await world.waitingTask() }),
+  },
   "check_head(uuid)": {
     ...OF_MEMBERS,
     arguments: () => ({ p_project_id: SYNCED_PROJECT_ID }),
@@ -505,6 +510,7 @@ export const PRIVATE_FUNCTIONS_OF_USERS: readonly string[] = [
   "join_channel(text)",
   "join_channel_as_operator(text)",
   "keep_sql_answer(uuid, jsonb)",
+  "list_forks(uuid, integer)",
   "list_jobs(jsonb, jsonb, integer)",
   "log_auth_event(text, jsonb)",
   "match_documents(vector, double precision, integer, uuid)",

@@ -63,7 +63,15 @@ export function formatBytes(bytes: number): string {
   return `${value.toFixed(value < 10 ? 1 : 0)} ${units[unit]}`;
 }
 
-/** The first part of an id, which tells rows apart. */
+/**
+ * The two ends of an id. The beginning is the time, which jobs of one minute share; the end tells
+ * them apart. The job list finds ids in this form.
+ */
 export function shortId(id: string | null | undefined): string {
-  return id?.slice(0, 8) ?? "–";
+  return id ? `${id.slice(0, 8)}…${id.slice(-4)}` : "–";
+}
+
+/** The beginning of a commit's hash, as Git shows it. */
+export function shortCommit(hash: string | null | undefined): string {
+  return hash?.slice(0, 8) ?? "–";
 }

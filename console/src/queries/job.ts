@@ -98,11 +98,9 @@ export function useForksOf(taskId: Ref<string>) {
     queryKey: computed(() => ["job", taskId.value, "forks"]),
     queryFn: async () => {
       const rows = dataOf(
-        await projectClient().from("task_events").select("task_id,payload")
-          .eq("type", "task.created").eq("payload->forked_from->>task_id", taskId.value)
-          .order("id").limit(FORK_LIMIT),
+        await projectClient().rpc("list_forks", { p_task_id: taskId.value, p_limit: FORK_LIMIT }),
       );
-      return rows.map(({ task_id: id, payload }) => ({ id, seq: forkOriginOf(payload)?.seq }));
+      return rows.map(({ fork_id: id, from_seq: seq }) => ({ id, seq }));
     },
   });
 }

@@ -7,7 +7,7 @@ export interface JobFilters {
   readonly agent: string;
   /** `key=value`, several separated by commas. */
   readonly metadata: string;
-  /** The beginning of an id. */
+  /** The beginning of an id, its end after `…`, or both, as lists show ids. */
   readonly id: string;
   /** A local day, such as `2026-11-22`. */
   readonly from: string;
@@ -17,17 +17,18 @@ export interface JobFilters {
   readonly maxCost: string;
 }
 
-const ID_PREFIX = /^[0-9a-f-]{1,36}$/i;
+const ID_PART = /^(?=.)([0-9a-f-]{0,36})(?:…([0-9a-f]{0,12}))?$/;
 const MICRO = 1_000_000;
 
 /** Reads the filters of an address; what is malformed limits nothing. */
 export function filtersOf(query: LocationQuery): JobFilters {
-  const id = text(query.id).toLowerCase();
+  // Three dots are easier to type than an ellipsis.
+  const id = text(query.id).toLowerCase().replace("...", "…");
   return {
     status: text(query.status).split(",").filter(Boolean),
     agent: text(query.agent),
     metadata: text(query.metadata),
-    id: ID_PREFIX.test(id) ? id : "",
+    id: ID_PART.test(id) ? id : "",
     from: dayOf(query.from),
     to: dayOf(query.to),
     minCost: amountOf(query.minCost),
@@ -43,6 +44,12 @@ export function queryOf(filters: JobFilters): LocationQueryRaw {
     ...(status.length === 0 ? {} : { status: status.join(",") }),
     ...Object.fromEntries(query),
   };
+}
+
+/** The beginning and the end of an id that the filter asks for; empty for any. */
+export function idEnds(filter: string): { readonly prefix: string; readonly suffix: string } {
+  const [, prefix = "", suffix = ""] = ID_PART.exec(filter) ?? [];
+  return { prefix, suffix };
 }
 
 /** The pairs of `key=value, key=value`; what is not of this form is left out. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { filtersOf, metadataPairs, queryOf } from "./job_filters.ts";
+import { shortId } from "../format/numbers.ts";
 import { requestOf } from "./jobs.ts";
 
 describe("the filters of a list of jobs", () => {
@@ -28,6 +29,20 @@ describe("the filters of a list of jobs", () => {
       min_cost_micro_usd: 50_000,
       max_cost_micro_usd: 2_000_000,
     });
+  });
+
+  test.each([
+    ["019aac3e…9c3f", { id_prefix: "019aac3e", id_suffix: "9c3f" }],
+    ["019AAC3E...9C3F", { id_prefix: "019aac3e", id_suffix: "9c3f" }],
+    ["…9c3f", { id_suffix: "9c3f" }],
+    ["019aac3e…", { id_prefix: "019aac3e" }],
+    ["…", {}],
+    ["9c3f…zz", {}],
+  ])("find an id by its ends as lists show them: %s", (id, request) => {
+    expect(requestOf(filtersOf({ id }))).toEqual(request);
+    expect(requestOf(filtersOf({ id: shortId("019aac3e-0b7f-7c3e-8a51-2f6e1d0b9c3f") }))).toEqual(
+      { id_prefix: "019aac3e", id_suffix: "9c3f" },
+    );
   });
 
   test("limit nothing where they are malformed", () => {

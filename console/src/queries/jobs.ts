@@ -4,7 +4,13 @@ import { computed, type Ref } from "vue";
 import type { Json } from "../../../shared/db/database.types.ts";
 import { projectClient } from "../project/project_client.ts";
 import { dataOf } from "../project/request_error.ts";
-import { type JobFilters, localDayStart, metadataPairs, microUsdOf } from "./job_filters.ts";
+import {
+  idEnds,
+  type JobFilters,
+  localDayStart,
+  metadataPairs,
+  microUsdOf,
+} from "./job_filters.ts";
 import { listPollMs } from "./user_events.ts";
 
 /** Jobs of one request. */
@@ -100,11 +106,13 @@ export async function readMatchingJobs(
 /** The filters as `list_jobs` and `job_counts` take them. */
 export function requestOf(filters: JobFilters): Record<string, Json> {
   const metadata = metadataPairs(filters.metadata);
+  const { prefix, suffix } = idEnds(filters.id);
   return {
     ...(filters.status.length === 0 ? {} : { status: [...filters.status] }),
     ...(filters.agent === "" ? {} : { agent: filters.agent }),
     ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
-    ...(filters.id === "" ? {} : { id_prefix: filters.id }),
+    ...(prefix === "" ? {} : { id_prefix: prefix }),
+    ...(suffix === "" ? {} : { id_suffix: suffix }),
     ...(filters.from === "" ? {} : { created_from: localDayStart(filters.from) }),
     ...(filters.to === "" ? {} : { created_to: localDayStart(filters.to, 1) }),
     ...(filters.minCost === "" ? {} : { min_cost_micro_usd: microUsdOf(filters.minCost) }),

@@ -47,15 +47,20 @@ export function useTrace(jobId: Ref<string>) {
   let frame = 0;
   let reconciling: ReturnType<typeof setTimeout> | undefined;
   let reading: AbortController | undefined;
+  /** Ends with the reading of the whole job that is under way. */
+  let whole: Promise<void> = Promise.resolve();
 
   const isActive = computed(() =>
     [...trace.value.tasks.values()].some(({ finished_at: at }) => at === null)
   );
 
-  async function readAll(): Promise<void> {
+  function readAll(): Promise<void> {
     reading?.abort();
-    const mine = reading = new AbortController();
-    const id = jobId.value;
+    reading = new AbortController();
+    return whole = readWhole(jobId.value, reading);
+  }
+
+  async function readWhole(id: string, mine: AbortController): Promise<void> {
     try {
       const tasks = await readTasks(id, mine.signal, (page) => show(page, []));
       const steps = await readSteps(id, mine.signal, (page) => show(tasks, page));
@@ -72,6 +77,39 @@ export function useTrace(jobId: Ref<string>) {
       if (!mine.signal.aborted) error.value = failure;
     } finally {
       if (!mine.signal.aborted) isPending.value = false;
+    }
+  }
+
+  /** Waits for whatever reading of the whole job is under way, also one that takes its place. */
+  async function untilRead(): Promise<void> {
+    let ended: Promise<void>;
+    do {
+      ended = whole;
+      await ended;
+    } while (ended !== whole);
+  }
+
+  /**
+   * Reads what may have changed between the first reading and the channel. The steps of tasks that
+   * had ended by then, and still have, are as they were read.
+   */
+  async function catchUp(): Promise<void> {
+    const id = jobId.value;
+    await untilRead();
+    const mine = reading;
+    if (mine === undefined || mine.signal.aborted || error.value !== null) return;
+    try {
+      const known = trace.value.tasks;
+      const tasks = await readTasks(id, mine.signal, () => {});
+      const moved = tasks.filter((task) => hasMoved(known.get(task.id), task));
+      const wasReopened = moved.some((task) => known.get(task.id)?.finished_at);
+      if (wasReopened || moved.length > MAX_SINGLE_TASKS) return await readAll();
+      const pages = await Promise.all(
+        moved.map((task) => readStepsFrom(task.id, firstOpenStepOf(trace.value, task.id))),
+      );
+      if (!mine.signal.aborted) show(tasks, pages.flat());
+    } catch (failure) {
+      if (!mine.signal.aborted) error.value = failure;
     }
   }
 
@@ -115,6 +153,8 @@ export function useTrace(jobId: Ref<string>) {
   }
 
   async function reconcile(): Promise<void> {
+    // Rows of that reading may be older than the events.
+    await untilRead();
     reconciling = undefined;
     const tasks = changed;
     changed = new Map();
@@ -138,12 +178,14 @@ export function useTrace(jobId: Ref<string>) {
     trace.value = emptyTrace();
     isPending.value = true;
     error.value = null;
+    let wasJoined = false;
     void readAll();
     const unfollow = followChannel(`supaswarm:master:${id}`, {
       onMessage: ({ event, payload }) => receive({ type: event, ...payload as object } as JobEvent),
       onJoined: (joins) => {
         // Whatever happened before the channel was joined, or while it was away, is read.
-        if (joins && !isJoined.value) void readAll();
+        if (joins && !isJoined.value) void (wasJoined ? readAll() : catchUp());
+        wasJoined ||= joins;
         isJoined.value = joins;
       },
     });
@@ -192,6 +234,23 @@ export function useTrace(jobId: Ref<string>) {
 
 function emptyTrace(): LiveTrace {
   return { tasks: new Map(), steps: new Map(), texts: new Map() };
+}
+
+function hasMoved(before: TraceTask | undefined, now: TraceTask): boolean {
+  return before === undefined || now.finished_at === null ||
+    before.finished_at !== now.finished_at || before.status !== now.status;
+}
+
+/** The lowest step that may still change: one that has not ended, else the last one. */
+function firstOpenStepOf({ steps }: LiveTrace, taskId: string): number {
+  let last = 0;
+  let open = Infinity;
+  for (const step of steps.values()) {
+    if (step.task_id !== taskId) continue;
+    last = Math.max(last, step.seq);
+    if (step.ended_at === null) open = Math.min(open, step.seq);
+  }
+  return Math.min(open, last);
 }
 
 function lastStepOf({ steps }: LiveTrace, taskId: string): number {

@@ -1,6 +1,6 @@
 begin;
 set local search_path = public, extensions;
-select plan(18);
+select plan(20);
 create temp table job (name text, id uuid) on commit drop;
 grant select on job to authenticated;
 insert into job select name, tests.create_task() from unnest(array['cheap', 'dear', 'failed', 'old']) as name;
@@ -43,10 +43,21 @@ select is(
   pg_temp.found(jsonb_build_object('id_prefix', upper(replace((select id from job where name = 'dear')::text, '-', '')))),
   'dear', 'a whole id, in capitals and without hyphens'
 );
+select is(
+  pg_temp.found(jsonb_build_object('id_suffix', upper(right((select id from job where name = 'dear')::text, 12)))),
+  'dear', 'how an id ends'
+);
+select is(
+  pg_temp.found(jsonb_build_object(
+    'id_prefix', left((select id from job where name = 'dear')::text, 8),
+    'id_suffix', right((select id from job where name = 'old')::text, 12)
+  )),
+  'old', 'both ends tell jobs of one moment apart'
+);
 select is(pg_temp.found('{"id_prefix": "ffff"}'), null, 'an id that nothing has');
 select results_eq(
   $$select bad.filters from (values
-      ('[]'::jsonb), ('{"owner": "x"}'), ('{"status": 5}'), ('{"id_prefix": "zz"}'), ('{"id_prefix": "%"}'),
+      ('[]'::jsonb), ('{"owner": "x"}'), ('{"status": 5}'), ('{"id_prefix": "zz"}'), ('{"id_prefix": "%"}'), ('{"id_suffix": "%"}'),
       ('{"created_from": "soon"}'), ('{"min_cost_micro_usd": "much"}'), ('{"metadata": "x"}'), ('{"agent": {}}'),
       ('{"created_by": "00000000-0000-0000-0000-000000000000"}'), ('{"id_prefix": "0123456789012345678901234567890123456"}')
     ) as bad (filters)

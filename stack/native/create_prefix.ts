@@ -8,27 +8,27 @@ import {
 } from "./native_prefix.ts";
 import { exists, type PostgresInstallation } from "./postgres_installation.ts";
 
-/** Programs that find their own prefix, hence copies; a link would lead back to the system. */
+/** Programs that find their prefix from their own path. A link would lead back to the system. */
 const COPIED_PROGRAMS = ["postgres", "initdb", "pg_ctl"];
 
-/** Extensions that a migration may create although they are written in C; hosted allows them. */
+/** Extensions in C that a migration may create, as on the hosted platform. */
 const TRUSTED_EXTENSIONS = ["vector", "plpgsql_check"];
 
-/** A pgvector that is not part of the installation. */
+/** A pgvector that was built outside the installation. */
 export interface BuiltPgvector {
   readonly moduleDir: string;
   readonly extensionDir: string;
 }
 
 /**
- * Lays a private prefix: the machine's Postgres by links, with its own folder of extensions.
+ * Creates a private prefix: links to the machine's Postgres, with a separate folder of extensions.
  *
- * Postgres finds its files relative to its own program, so three copied programs at the same
- * relative places make a server that reads our extensions and changes no system folder.
+ * Postgres finds its files relative to its program. Three copied programs at the same relative
+ * paths therefore make a server that reads the stack's extensions and changes no system folder.
  *
- * @throws SwarmError `CONFIG_INVALID` when `path` holds something else.
+ * @throws SwarmError `CONFIG_INVALID` when `path` holds something other than an earlier prefix.
  */
-export async function layPrefix(
+export async function createPrefix(
   path: string,
   installation: PostgresInstallation,
   pgvector: BuiltPgvector | null,
@@ -39,7 +39,7 @@ export async function layPrefix(
   const inPrefix = (folder: string) => `${unfinished}/${relative(root, folder)}`;
   const binDir = inPrefix(installation.binDir);
   const extensionDir = `${inPrefix(installation.shareDir)}/extension`;
-  await removeIfThere(unfinished);
+  await removeIfPresent(unfinished);
   for (const folder of [binDir, extensionDir, inPrefix(installation.moduleDir)]) {
     await Deno.mkdir(folder, { recursive: true, mode: 0o755 });
   }
@@ -56,23 +56,23 @@ export async function layPrefix(
   for (const name of TRUSTED_EXTENSIONS) await trustExtension(`${extensionDir}/${name}.control`);
   await placeExtensions(extensionDir);
   await writePrefixStamp(unfinished, stampFor(installation, root));
-  await removeIfThere(path);
+  await removeIfPresent(path);
   await Deno.rename(unfinished, path);
 }
 
-/** A folder that is not an earlier prefix may be anything, down to somebody's home. */
+/** Refuses to replace a folder that is not an earlier prefix, such as a home folder. */
 async function requireReplaceable(path: string): Promise<void> {
   if (!await exists(path) || await readPrefixStamp(path) !== null) return;
   throw new SwarmError(
     "CONFIG_INVALID",
     `Cannot install into ${path}: it was not made by SupaSwarm`,
     {
-      hint: "Choose a folder that does not exist yet.",
+      hint: "Set SUPASWARM_NATIVE_PREFIX to a folder that does not exist yet.",
     },
   );
 }
 
-/** Whether a complete prefix at `path` was laid from this very installation. */
+/** Whether `path` holds a complete prefix of this installation. */
 export async function isPrefixCurrent(
   path: string,
   installation: PostgresInstallation,
@@ -94,7 +94,7 @@ function sourceOf({ version, binDir, shareDir, moduleDir }: PostgresInstallation
   return [version, binDir, shareDir, moduleDir].join(" | ");
 }
 
-/** The deepest folder that contains all of `paths`. */
+/** Returns the deepest folder that contains all of `paths`. */
 function commonFolder(paths: readonly [string, ...string[]]): string {
   let folder = dirname(paths[0]);
   while (!paths.every((path) => path.startsWith(`${folder}/`))) {
@@ -131,6 +131,6 @@ async function trustExtension(controlPath: string): Promise<void> {
   await Deno.writeTextFile(controlPath, `${control.trimEnd()}\ntrusted = true\n`);
 }
 
-async function removeIfThere(path: string): Promise<void> {
+async function removeIfPresent(path: string): Promise<void> {
   if (await exists(path)) await Deno.remove(path, { recursive: true });
 }
