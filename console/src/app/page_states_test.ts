@@ -23,37 +23,41 @@ const USER = { id: "00000000-0000-4000-8000-000000000001", email: "ada@example.t
 /** What each page says when there is nothing to show, and what it offers to do next. */
 const PAGES: readonly { readonly path: string; readonly title: string; readonly next: string }[] = [
   { path: "/jobs", title: "No jobs yet", next: "New job" },
-  { path: "/jobs?status=failed", title: "No job fits these filters", next: "Show all jobs" },
-  { path: "/jobs/new", title: "There is no agent that you may use", next: "Look again" },
-  { path: `/jobs/${JOB}`, title: "There is no such job", next: "Show all jobs" },
-  { path: "/reviews", title: "No open questions", next: "Go to the jobs" },
-  { path: "/tools", title: "No server has tools for you", next: "Look again" },
-  { path: "/tools?view=agents", title: "No agents", next: "Go to the jobs" },
-  { path: "/sql", title: "The server supabase is not open to you", next: "See your tools" },
+  { path: "/jobs?status=failed", title: "No jobs match these filters", next: "Show all jobs" },
+  { path: "/jobs/new", title: "No agents available", next: "Refresh" },
+  { path: `/jobs/${JOB}`, title: "Job not found", next: "Show all jobs" },
+  { path: "/reviews", title: "No open reviews", next: "Go to jobs" },
+  { path: "/tools", title: "No tools available", next: "Refresh" },
+  { path: "/tools?view=agents", title: "No agents", next: "Go to jobs" },
+  { path: "/sql", title: "You cannot use the supabase server", next: "Show your tools" },
   { path: "/calls", title: "No calls yet", next: "Run a tool" },
-  { path: "/usage", title: "Nothing was used in these days", next: "New job" },
-  { path: "/documents", title: "No repository is indexed for you", next: "Look again" },
-  { path: "/operations?view=queue", title: "No worker has run", next: "New job" },
+  { path: "/usage", title: "No usage in this period", next: "New job" },
+  { path: "/documents", title: "You have no indexed repositories", next: "Refresh" },
+  {
+    path: "/operations?view=queue",
+    title: "No worker has run in the last 24 hours",
+    next: "New job",
+  },
   { path: "/operations?view=stuck", title: "Nothing is stuck", next: "See the queue" },
   { path: "/operations?view=dead", title: "No dead letters", next: "See jobs that failed" },
   { path: "/operations?view=jobs", title: "No jobs yet", next: "New job" },
-  { path: "/operations?view=servers", title: "No servers yet", next: "See your tools" },
-  { path: "/operations?view=acts", title: "No acts yet", next: "See what is stuck" },
-  { path: "/settings", title: "No provider of this project needs a key", next: "each server" },
+  { path: "/operations?view=servers", title: "No servers yet", next: "Show your tools" },
+  { path: "/operations?view=acts", title: "No actions yet", next: "See what is stuck" },
+  { path: "/settings", title: "No provider in this project needs a key", next: "each server" },
 ];
 
 /** Something that an address names and that is not there for the reader. */
 const MISSING: readonly { readonly path: string; readonly text: string }[] = [
-  { path: "/tools?server=gone", text: "There is no server gone" },
-  { path: "/tools?server=notes&tool=gone", text: "There is no tool gone" },
-  { path: "/tools?view=agents&agent=gone", text: "There is no agent gone" },
-  { path: "/jobs/new?agent=gone", text: "There is no agent gone" },
-  { path: `/jobs/new?from=${JOB}`, text: `There is no job ${JOB}` },
-  { path: "/documents?project=gone", text: "There is no project gone" },
+  { path: "/tools?server=gone", text: "Server gone not found" },
+  { path: "/tools?server=notes&tool=gone", text: "Tool gone not found" },
+  { path: "/tools?view=agents&agent=gone", text: "Agent gone not found" },
+  { path: "/jobs/new?agent=gone", text: "Agent gone not found" },
+  { path: `/jobs/new?from=${JOB}`, text: `Job ${JOB} not found` },
+  { path: "/documents?project=gone", text: "Project gone not found" },
   { path: "/reviews?review=gone", text: "This question is no longer open" },
-  { path: "/calls?id=gone", text: "There is no such call" },
-  { path: "/jobs/no-uuid", text: "There is no such job" },
-  { path: "/no/such/page", text: "There is no such page" },
+  { path: "/calls?id=gone", text: "Call not found" },
+  { path: "/jobs/no-uuid", text: "Job not found" },
+  { path: "/no/such/page", text: "Page not found" },
 ];
 
 const router = createConsoleRouter();
@@ -215,7 +219,7 @@ describe.each(PAGES)("$path", ({ path, title, next }) => {
   test("waits for the network when it is opened offline, and then comes by itself", async () => {
     setNetwork("offline");
     await open(path, emptyAnswer);
-    await until(() => expect(shown()).toContain("has not been loaded yet"));
+    await until(() => expect(shown()).toContain("has not loaded yet"));
 
     setNetwork("online");
 
