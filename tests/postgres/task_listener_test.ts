@@ -21,7 +21,7 @@ Deno.test("a listener hears of tasks that are created, and of its reconnection",
     sql,
     clock: isolateClock,
     log: (_level, event) => void events.push(event),
-  })(() => heardCount++, stop.signal);
+  })({ workerId: "w", onHint: () => heardCount++ }, stop.signal);
   await waitFor(() => events.includes("worker.listening"));
 
   const [itself] = await sql`
@@ -74,7 +74,7 @@ Deno.test("a listener that hears nothing gives up and says so", async () => {
     sql: mute,
     clock: { ...isolateClock, sleep: () => Promise.resolve() },
     log: (_level, event) => void events.push(event),
-  })(() => {}, new AbortController().signal);
+  })({ workerId: "w", onHint: () => {} }, new AbortController().signal);
   await mute.end({ timeout: 1 });
 
   assert.deepEqual(events, ["worker.not_listening"]);
