@@ -18,12 +18,12 @@ import { applyEvent, type JobEvent, type LiveTrace } from "../pages/job/trace/ap
 import { stepKey, type TraceStep, type TraceTask } from "../pages/job/trace/trace_model.ts";
 
 const PAGE_SIZE = 1_000;
-/** After events the rows that changed are read again, at most this often. */
+/** The minimum time between two reads of changed rows. */
 const RECONCILE_MS = 500;
 const WATCH_RENEWAL_MS = 30_000;
-/** Stands for the steps after those that are known. */
+/** Represents the steps after the known ones. */
 const NEW_STEPS = Infinity;
-/** Beyond this many changed tasks everything is read at once. */
+/** If more tasks than this have changed, everything is read again. */
 const MAX_SINGLE_TASKS = 6;
 const POLL_MS = 3_000;
 
@@ -32,7 +32,7 @@ const TASK_COLUMNS =
 
 /**
  * A job's tasks and steps, read once and then kept up to date by its channel: events change the
- * next frame, and the rows that they are about are read shortly after.
+ * next frame, and the changed rows are read shortly after.
  */
 export function useTrace(jobId: Ref<string>) {
   const trace = shallowRef<LiveTrace>(emptyTrace());
@@ -41,7 +41,7 @@ export function useTrace(jobId: Ref<string>) {
   const updatedAtMs = ref(0);
   const isJoined = ref(false);
   const eventCount = ref(0);
-  /** Lowest step number that changed, by task. */
+  /** Lowest changed step number, by task. */
   let changed = new Map<string, number>();
   let queued: JobEvent[] = [];
   let frame = 0;
@@ -65,7 +65,7 @@ export function useTrace(jobId: Ref<string>) {
       const tasks = await readTasks(id, mine.signal, (page) => show(page, []));
       const steps = await readSteps(id, mine.signal, (page) => show(tasks, page));
       if (mine.signal.aborted) return;
-      // Texts that are being written are in no row.
+      // Text that is being written is not stored in any row.
       trace.value = {
         tasks: new Map(tasks.map((task) => [task.id, task])),
         steps: new Map(steps.map((step) => [stepKey(step), step])),
@@ -80,7 +80,7 @@ export function useTrace(jobId: Ref<string>) {
     }
   }
 
-  /** Waits for whatever reading of the whole job is under way, also one that takes its place. */
+  /** Waits for the current read of the whole job, including one that replaces it. */
   async function untilRead(): Promise<void> {
     let ended: Promise<void>;
     do {
@@ -90,8 +90,8 @@ export function useTrace(jobId: Ref<string>) {
   }
 
   /**
-   * Reads what may have changed between the first reading and the channel. The steps of tasks that
-   * had ended by then, and still have, are as they were read.
+   * Reads what may have changed between the first read and the channel. The steps of tasks that
+   * had already ended, and still have, are unchanged.
    */
   async function catchUp(): Promise<void> {
     const id = jobId.value;
@@ -113,13 +113,13 @@ export function useTrace(jobId: Ref<string>) {
     }
   }
 
-  /** The first pages are shown while the next ones are on their way. */
+  /** The first pages are shown while the next ones load. */
   function show(tasks: readonly TraceTask[], steps: readonly TraceStep[]): void {
     for (const task of tasks) trace.value.tasks.set(task.id, task);
     for (const step of steps) {
       const key = stepKey(step);
       const before = trace.value.steps.get(key);
-      // A step that is read by itself comes without what the whole trace has of it.
+      // A step that is read separately lacks the fields of the whole trace.
       const server = step.server ?? before?.server ?? null;
       const cost = step.cost_micro_usd ?? before?.cost_micro_usd ?? null;
       trace.value.steps.set(key, { ...step, server, cost_micro_usd: cost });
@@ -133,7 +133,7 @@ export function useTrace(jobId: Ref<string>) {
     if (frame === 0) frame = requestAnimationFrame(flush);
   }
 
-  /** However many events came since the last frame, they are drawn together. */
+  /** All events since the last frame are rendered together. */
   function flush(): void {
     frame = 0;
     const events = queued;
@@ -183,7 +183,7 @@ export function useTrace(jobId: Ref<string>) {
     const unfollow = followChannel(`supaswarm:master:${id}`, {
       onMessage: ({ event, payload }) => receive({ type: event, ...payload as object } as JobEvent),
       onJoined: (joins) => {
-        // Whatever happened before the channel was joined, or while it was away, is read.
+        // Reads what happened before the channel was joined, or while it was disconnected.
         if (joins && !isJoined.value) void (wasJoined ? readAll() : catchUp());
         wasJoined ||= joins;
         isJoined.value = joins;
@@ -202,7 +202,7 @@ export function useTrace(jobId: Ref<string>) {
     });
   }, { immediate: true });
 
-  // Models stream only while somebody looks.
+  // Models stream only while a user watches.
   const watching = setInterval(() => void renewWatch(), WATCH_RENEWAL_MS);
   const polling = setInterval(() => {
     if (!isJoined.value && isActive.value && isOnline.value && !document.hidden) void readAll();
