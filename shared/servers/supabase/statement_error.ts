@@ -9,6 +9,8 @@ export type StatementFailure = NonNullable<StatementAnswer["error"]>;
 
 const UNDEFINED_COLUMN = "42703";
 const UNDEFINED_TABLE = "42P01";
+/** Characters of a message, detail or hint. */
+const MAX_FIELD_LENGTH = 2_000;
 
 /**
  * Describes a failed statement: the gateway's own errors unchanged, the database's with SQLSTATE,
@@ -77,7 +79,9 @@ async function nearestTo(
   return nearestNames(missing, rows.map(({ name }) => name));
 }
 
+/** A field of an error, shortened: messages quote values of any length. */
 function textField(error: unknown, name: string): string | undefined {
   const value: unknown = error instanceof Error ? Reflect.get(error, name) : undefined;
-  return typeof value === "string" && value !== "" ? value : undefined;
+  if (typeof value !== "string" || value === "") return undefined;
+  return value.length > MAX_FIELD_LENGTH ? `${value.slice(0, MAX_FIELD_LENGTH)}…` : value;
 }
