@@ -9,7 +9,7 @@ const SHOP = `
   alter table public.products enable row level security;
   create policy everyone on public.products to authenticated using (true) with check (true);
   grant select, update on public.products to authenticated;
-  insert into public.products select n, 'product ' || n from generate_series(1, 40) as n;`;
+  insert into public.products select n, 'product ' || n from generate_series(1, 34) as n;`;
 
 Deno.test("a statement's long values neither fill nor block the isolate", async (t) => {
   await using fixture = await openToolFixture({});
@@ -30,7 +30,6 @@ Deno.test("a statement's long values neither fill nor block the isolate", async 
     const value = "string_agg(repeat('x', 1000000), '')";
     const answers = [
       await read(`select ${value} from products`),
-      await read(`select ${value}::int from products`),
       await write(
         `update products set name = 'new' where id = 1 returning (select ${value} from products)`,
       ),
