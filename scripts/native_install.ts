@@ -10,7 +10,7 @@ import {
   isAvailable,
   updateLists,
 } from "../stack/native/debian_packages.ts";
-import { isPrefixCurrent, layPrefix } from "../stack/native/lay_prefix.ts";
+import { createPrefix, isPrefixCurrent } from "../stack/native/create_prefix.ts";
 import {
   defaultPrefixPath,
   findNativePrefix,
@@ -32,13 +32,13 @@ async function install(path: string): Promise<PostgresInstallation> {
     return installation;
   }
   if (await hasPgvector(installation)) {
-    await layPrefix(path, installation, null);
+    await createPrefix(path, installation, null);
     return installation;
   }
   const workDir = await Deno.makeTempDir({ prefix: "supaswarm_pgvector_" });
   try {
     writeProgress("building pgvector");
-    await layPrefix(path, installation, await buildPgvector(installation, workDir));
+    await createPrefix(path, installation, await buildPgvector(installation, workDir));
   } finally {
     await Deno.remove(workDir, { recursive: true });
   }

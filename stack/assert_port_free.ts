@@ -1,7 +1,7 @@
 import { SwarmError } from "../shared/errors/swarm_error.ts";
 
 /**
- * Refuses a busy port before anything else is started.
+ * Checks that a port is free, before anything else is started.
  *
  * @param port 0 is always free.
  * @throws SwarmError CONFIG_INVALID
@@ -13,7 +13,7 @@ export function assertPortFree(port: number): void {
     if (!(cause instanceof Deno.errors.AddrInUse)) throw cause;
     throw new SwarmError("CONFIG_INVALID", `Cannot serve on port ${port}: it is already in use`, {
       hint: "Choose another port with --port (the database takes the next one), or --port 0 for " +
-        "any free ones.",
+        "any free ports.",
       cause,
     });
   }

@@ -1,7 +1,7 @@
 import { SwarmError } from "../shared/errors/swarm_error.ts";
 
 /**
- * Makes a data folder, or refuses one that cannot be written before anything else is started.
+ * Creates the data folder and checks that it can be written, before anything else is started.
  *
  * @throws SwarmError CONFIG_INVALID
  */
@@ -14,7 +14,7 @@ export async function assertWritable(dataDir: string): Promise<void> {
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new SwarmError("CONFIG_INVALID", `Cannot write the data folder ${dataDir}: ${reason}`, {
-      hint: "Set SUPASWARM_DATA_DIR to a folder that this user may write.",
+      hint: "Set SUPASWARM_DATA_DIR to a folder that this user can write to.",
       cause,
     });
   }

@@ -1,7 +1,7 @@
-// deno-lint-ignore-file explicit-module-boundary-types -- the type of a loader is that of its package
+// deno-lint-ignore-file explicit-module-boundary-types -- a loader has the type of its package
 /**
- * Every third-party package that the stack uses, named once and pinned. Each loader imports its
- * package when it is called.
+ * Pins every third-party package that the stack uses, in one place. Each loader imports its package
+ * when it is called.
  */
 
 export const loadJose = () => import("npm:jose@6.2.17");

@@ -1,16 +1,18 @@
 import type { StackKeys } from "./keys/keys.ts";
 import type { Environment } from "./stack_environment.ts";
 
-/** What a function's environment is made from. */
+/** The parts of a function's environment. */
 export interface FunctionEnvironmentParts {
   readonly apiUrl: string;
   readonly dbUrl: string;
   readonly keys: StackKeys;
-  /** The project's own variables; those of the platform come before them. */
+  /** The project's variables. The platform's variables override them. */
   readonly settings: Environment;
 }
 
-/** What edge functions see: the platform's default variables and the project's settings. */
+/**
+ * Returns the environment of edge functions: the platform's variables and the project's settings.
+ */
 export function functionEnvironment(
   { apiUrl, dbUrl, keys, settings }: FunctionEnvironmentParts,
 ): Environment {

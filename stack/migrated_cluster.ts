@@ -7,20 +7,20 @@ import { findNativePrefix } from "./native/native_prefix.ts";
 import { serverUser } from "./native/server_user.ts";
 import { platformHash } from "./platform/platform_files.ts";
 
-/** What a copied cluster is made from. */
+/** Options of {@linkcode copyMigratedCluster}. */
 export interface MigratedClusterOptions {
-  /** Whose migrations and seed the cluster has. */
+  /** The project whose migrations and seed are applied. */
   readonly projectRoot: string;
-  /** Where snapshots are kept; the server's user must reach it. */
+  /** Folder of the snapshots. The server's user must be able to enter it. */
   readonly cacheDir: string;
   readonly log: Logger;
 }
 
 /**
- * Makes `dataDir`, which is empty or does not exist, a cluster with the platform and the project's migrations,
- * for `startNativeCluster()`: a copy takes a fraction of the time of `initdb` and the migrations.
- * For databases that keep nothing: the passwords, and the secrets that migrations draw at random,
- * are the same in every copy.
+ * Fills `dataDir`, which must be empty or absent, with a cluster that has the platform and the
+ * project's migrations, for `startNativeCluster()`. A copy takes a fraction of the time of `initdb`
+ * and the migrations. Use it only for ephemeral databases: the passwords, and the secrets that
+ * migrations generate, are the same in every copy.
  */
 export async function copyMigratedCluster(
   dataDir: string,

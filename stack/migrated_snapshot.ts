@@ -5,8 +5,8 @@ import type { PgliteDatabaseOptions } from "./database/pglite_database.ts";
 import { startPgliteDatabase } from "./database/pglite_database.ts";
 
 /**
- * The snapshot of a database in which the project's migrations and seed have been applied, made
- * from `platform`. For stacks that keep nothing: secrets that the migrations draw at random are
+ * Returns the options of a snapshot that starts from `platform` and applies the project's
+ * migrations and seed. Use it only for ephemeral stacks: secrets that the migrations generate are
  * the same in every copy.
  */
 export async function migratedSnapshot(

@@ -9,7 +9,7 @@ import { migratedSnapshot } from "./migrated_snapshot.ts";
 import { ensurePgliteFolder, platformSnapshot, writeBundles } from "./database/pglite_folder.ts";
 import { openUrlDatabase } from "./database/url_database.ts";
 
-/** The notification channels of the platform's own parts. */
+/** The notification channels that the platform itself uses. */
 export const PLATFORM_CHANNELS: readonly string[] = [
   "pgrst",
   "supaswarm_cdc",
@@ -20,34 +20,37 @@ export const PLATFORM_CHANNELS: readonly string[] = [
 const DEFAULT_STATEMENT_LIMIT_MS = 30_000;
 const PROJECT_CACHE = new URL("../.supaswarm/cache/", import.meta.url);
 
-/** Which database to open and where it lives. */
+/** Which database to open, and where its data is. */
 export interface OpenDatabaseOptions {
   /** `pglite`, `native`, or the URL of a prepared server. */
   readonly db: string;
-  /** Folder of the stack's data; unused when `ephemeral`, and with a URL. */
+  /** Folder of the stack's data. Ignored when `ephemeral` is set or `db` is a URL. */
   readonly dataDir: string;
-  /** Data in a temporary folder that is removed at `stop()`. */
+  /** Keeps the data in a temporary folder that `stop()` removes. */
   readonly ephemeral: boolean;
-  /** Port on 127.0.0.1; unused with a URL. @default 0: any free one */
+  /** Port on 127.0.0.1. Ignored when `db` is a URL. @default 0: any free port */
   readonly port?: number;
-  /** PGlite only: longest time one statement may block all others. @default 30_000 */
+  /** PGlite only: how long one statement may block all others. @default 30_000 */
   readonly statementLimitMs?: number;
   /**
-   * Ephemeral databases only: starts from a cached copy of the database with this project's
-   * migrations and seed applied, in place of one without them.
+   * Ephemeral databases only: start from a cached database in which this project's migrations and
+   * seed are already applied.
    */
   readonly projectRoot?: string;
-  /** PGlite only: channels beside {@linkcode PLATFORM_CHANNELS} that will be subscribed to. */
+  /** PGlite only: channels to listen on in addition to {@linkcode PLATFORM_CHANNELS}. */
   readonly channels?: readonly string[];
-  /** Snapshots and extension bundles. @default SUPASWARM_CACHE_DIR or the project's `.supaswarm/cache` */
+  /**
+   * Folder of snapshots and extension bundles. @default SUPASWARM_CACHE_DIR or the project's
+   * `.supaswarm/cache`
+   */
   readonly cacheDir?: string;
   readonly log: Logger;
-  /** Called once when the database ended for good. @default the error is logged */
+  /** Called once, when the database has ended and cannot be restarted. @default logs the error */
   readonly onFailure?: (error: SwarmError) => void;
 }
 
 /**
- * Opens the database of a stack, prepared with the platform's SQL and ready for migrations.
+ * Opens the database of a stack. It has the platform's SQL and is ready for migrations.
  *
  * @throws SwarmError `DATABASE_UNAVAILABLE` when the folder is in use or damaged, when a binary
  * is missing, or when the server is not prepared; `CONFIG_INVALID` for an unknown `db`.
@@ -56,7 +59,7 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<StackD
   const { db } = options;
   if (db !== "pglite" && db !== "native" && !/^postgres(ql)?:\/\//.test(db)) {
     throw new SwarmError("CONFIG_INVALID", `Cannot open the database '${db}'`, {
-      hint: "Give pglite, native, or a URL that starts with postgresql://.",
+      hint: "Use pglite, native, or a URL that starts with postgresql://.",
     });
   }
   if (db !== "pglite" && db !== "native") return await openUrlDatabase(db);
@@ -75,7 +78,7 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<StackD
 
 async function openNative(dataDir: string, options: OpenDatabaseOptions): Promise<StackDatabase> {
   const { ephemeral, projectRoot, log } = options;
-  // Loaded when needed: the other kinds need nothing of it.
+  // Imported here because the other kinds of database do not need it.
   const { startNativeDatabase } = await import("./database/native_database.ts");
   if (ephemeral && projectRoot !== undefined) {
     const { copyMigratedCluster } = await import("./migrated_cluster.ts");

@@ -1,7 +1,9 @@
 import { join } from "node:path";
 import { endOrphan, folderInUse, isProcessAlive, takeLock } from "./database/folder_lock.ts";
 
-/** What the databases and Storage keep; keys stay, so that clients keep working. */
+/**
+ * Files of the databases and of Storage. Keys are not in the list, so that clients keep working.
+ */
 const KEPT_DATA = [
   "pglite",
   "native/pgdata",
@@ -11,10 +13,11 @@ const KEPT_DATA = [
 ];
 
 /**
- * Deletes the databases and stored files of a stack. API keys, caches and an installed native
- * Postgres stay.
+ * Deletes the databases and stored files of a stack. Keeps the API keys, the caches and an
+ * installed native Postgres.
  *
- * @throws SwarmError DATABASE_UNAVAILABLE when a stack uses the folder; nothing is deleted then.
+ * @throws SwarmError DATABASE_UNAVAILABLE when a running stack uses the folder. Then nothing is
+ * deleted.
  */
 export async function resetDataFolder(dataDir: string): Promise<void> {
   await Deno.mkdir(dataDir, { recursive: true });
@@ -35,7 +38,7 @@ export async function resetDataFolder(dataDir: string): Promise<void> {
   }
 }
 
-/** A native server outlives a stack that was killed; it must not lose its files while it runs. */
+/** A native server keeps running after its stack was killed. Its files must stay while it runs. */
 async function refuseOrphanServer(folder: string): Promise<void> {
   const text = await Deno.readTextFile(join(folder, "pgdata", "postmaster.pid")).catch(() => "");
   const pid = Number.parseInt(text, 10);

@@ -23,37 +23,37 @@ import { canReadThreadCpu } from "./functions/thread_cpu.ts";
 import { startEndpoints } from "./start_endpoints.ts";
 import { StopSequence } from "./stop_sequence.ts";
 
-/** Takes one log line, ready for `JSON.stringify`. */
+/** Receives one log line, ready for `JSON.stringify`. */
 export type StackLog = (line: Readonly<Record<string, JsonValue | undefined>>) => void;
 
-/** What a stack is started with. */
+/** Options of {@linkcode startStack}. */
 export interface StackOptions {
   /** `pglite`, `native`, or the URL of a prepared Postgres. */
   readonly db: string;
-  /** Port of the API on 127.0.0.1; 0 takes any free one. */
+  /** Port of the API on 127.0.0.1. 0 takes any free port. */
   readonly port: number;
-  /** Keeps nothing: data, keys and files go with the stack. */
+  /** Deletes data, keys and files when the stack stops. */
   readonly ephemeral: boolean;
-  /** Port of the database on 127.0.0.1; unused with a URL. @default 0: any free one */
+  /** Port of the database on 127.0.0.1. Ignored when `db` is a URL. @default 0: any free port */
   readonly databasePort?: number;
-  /** Where data, keys and files are kept; unused when `ephemeral`. */
+  /** Folder of data, keys and files. Ignored when `ephemeral` is set. */
   readonly dataDir: string;
   /** The folder with `deno.json`, `.env` and `supabase/`. */
   readonly projectRoot: string;
-  /** Loads functions anew when their code changes. */
+  /** Reloads functions when their code changes. */
   readonly watch: boolean;
   readonly onLog: StackLog;
-  /** Called when the database has ended for good. @default it is only logged */
+  /** Called when the database has ended and cannot be restarted. @default logs the error */
   readonly onFailure?: (error: SwarmError) => void;
-  /** @default the process's variables, and those of the project's `.env` */
+  /** @default the variables of the process and of the project's `.env` */
   readonly env?: Environment;
-  /** Variables that functions see beside the platform's own. @default none */
+  /** Returns variables for functions, in addition to the platform's. @default none */
   readonly functionSettings?: (environment: Environment, limits: FunctionLimits) => Environment;
-  /** Starts what the project runs beside the stack, while the database boots. @default nothing */
+  /** Starts additional services of the project while the database boots. @default none */
   readonly startCompanion?: (stops: StopSequence) => Promise<StackCompanion>;
 }
 
-/** What a project runs beside the stack. */
+/** Additional services of a project. */
 export interface StackCompanion {
   /** Prepares the migrated database, before scheduled jobs run and functions are called. */
   prepare(stack: { readonly dbUrl: string; readonly apiUrl: string }): Promise<void>;
@@ -61,31 +61,32 @@ export interface StackCompanion {
 
 /** A running stack. */
 export interface Stack {
-  /** What clients call the project's URL, such as `http://127.0.0.1:54321`. */
+  /** The project URL that clients use, such as `http://127.0.0.1:54321`. */
   readonly apiUrl: string;
-  /** As role `postgres`. */
+  /** Connection string as role `postgres`. */
   readonly dbUrl: string;
   readonly publishableKey: string;
   readonly secretKey: string;
   /** Names of the edge functions. */
   readonly functions: readonly string[];
   readonly functionLimits: FunctionLimits & {
-    /** False where the operating system does not tell the CPU time of a thread. */
+    /** False where the operating system does not report the CPU time of a thread. */
     readonly isCpuEnforced: boolean;
   };
-  /** What the isolates of a function have used since the start. */
+  /** Returns what the isolates of a function have used since the start. */
   functionUsage(name: string): FunctionUsage;
-  /** From the call to readiness. */
+  /** Time from the call of `startStack()` until the stack served. */
   readonly bootMs: number;
-  /** Ends everything, within seconds; safe to repeat. */
+  /** Stops everything within seconds. Safe to repeat. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts Supabase on this machine and resolves when it serves.
+ * Starts Supabase on this machine and resolves when it accepts requests.
  *
  * @throws SwarmError CONFIG_INVALID for a busy port or a bad setting, DATABASE_UNAVAILABLE for a
- * data folder that is in use or damaged, or a missing binary. Nothing is left running then.
+ * data folder that is in use or damaged, or a missing binary. Everything already started is stopped
+ * first.
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const startedAt = performance.now();
@@ -104,7 +105,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   }
 }
 
-/** What every step of the start may use. */
+/** Shared by all steps of the start. */
 interface StartContext {
   readonly log: Logger;
   readonly stops: StopSequence;
@@ -155,7 +156,7 @@ async function startParts(
   };
 }
 
-/** Fails like `Promise.all`, but only when nothing goes on any more that would start more. */
+/** Like `Promise.all`, but rejects only after all works have settled, so that none starts more. */
 async function inParallel<const Works extends readonly Promise<unknown>[]>(
   ...works: Works
 ): Promise<{ -readonly [Index in keyof Works]: Awaited<Works[Index]> }> {
@@ -163,7 +164,7 @@ async function inParallel<const Works extends readonly Promise<unknown>[]>(
   return await Promise.all(works);
 }
 
-/** Loads the gateway's large packages while the database boots; it reports itself what fails. */
+/** Loads the gateway's large packages while the database boots. The gateway reports load errors. */
 function preloadGateway(): void {
   Promise.all([loadSupabaseLite(), loadSupabaseLitePostgres()]).catch(() => {});
 }
@@ -192,7 +193,7 @@ async function open(
   return database;
 }
 
-/** @throws SwarmError CONFIG_INVALID when the database was made from other migrations. */
+/** @throws SwarmError CONFIG_INVALID when a migration was edited after it was applied. */
 async function migrate(database: StackDatabase, projectRoot: string): Promise<void> {
   const { edited } = await applyMigrations(database, projectRoot);
   if (edited.length === 0) return;

@@ -15,7 +15,7 @@ const DEFAULT_WALL_CLOCK_SECONDS = 400;
 const DEFAULT_CPU_SOFT_MS = 1_000;
 const DEFAULT_CPU_HARD_MS = 2_000;
 
-/** What the stack lets an isolate use over its whole life. */
+/** What an isolate may use over its lifetime. */
 export interface FunctionLimits {
   readonly wallClockMs: number;
   /** Null: CPU time is unlimited. */
@@ -23,8 +23,8 @@ export interface FunctionLimits {
 }
 
 /**
- * The variables of the project's `.env` with those of this process before them. An empty variable
- * counts as unset, as a copy of `.env.example` leaves them.
+ * Reads the variables of the project's `.env` and of this process, which win. An empty variable
+ * counts as unset, because a copy of `.env.example` has empty ones.
  */
 export async function readEnvironment(projectRoot: string): Promise<Environment> {
   const text = await Deno.readTextFile(join(projectRoot, ".env")).catch((error) => {
@@ -37,15 +37,16 @@ export async function readEnvironment(projectRoot: string): Promise<Environment>
   return { ...withoutEmpty(Object.fromEntries(fromFile)), ...withoutEmpty(Deno.env.toObject()) };
 }
 
-/** The variables that have a value. */
+/** Returns the variables that have a value. */
 export function withoutEmpty(environment: Environment): Environment {
   return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
 }
 
 /**
- * What the stack lets a function's isolate use. A hard CPU limit of 0 lifts both CPU limits.
+ * Reads the limits of an isolate. A hard CPU limit of 0 removes both CPU limits.
  *
- * @throws SwarmError CONFIG_INVALID when a variable is malformed, or the soft limit the larger one.
+ * @throws SwarmError CONFIG_INVALID when a variable is malformed, or when the soft limit is above
+ * the hard limit.
  */
 export function functionLimits(environment: Environment): FunctionLimits {
   const seconds = readNumber(environment, WALL_CLOCK_VARIABLE, DEFAULT_WALL_CLOCK_SECONDS);
@@ -67,6 +68,6 @@ function readNumber(environment: Environment, name: string, fallback: number): n
 
 function unreadable(name: string, problem: string): SwarmError {
   return new SwarmError("CONFIG_INVALID", `Cannot read ${name}: ${problem}`, {
-    hint: "Give a positive number, in the unit that the name ends with, or leave it out.",
+    hint: "Set it to a positive number in the unit at the end of its name, or remove it.",
   });
 }

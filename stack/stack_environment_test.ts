@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { functionLimits, readEnvironment } from "./stack_environment.ts";
 
-Deno.test("readEnvironment() reads .env, and the process's variables win", async () => {
+Deno.test("readEnvironment() reads .env, and the process's variables take precedence", async () => {
   const projectRoot = await Deno.makeTempDir();
   await Deno.writeTextFile(join(projectRoot, ".env"), 'PATH=/nowhere\n# note\nNEW_KEY="a b"\n');
 
@@ -24,7 +24,7 @@ Deno.test("readEnvironment() treats an empty variable of .env as unset", async (
   await Deno.remove(projectRoot, { recursive: true });
 });
 
-Deno.test("functionLimits() are the hosted platform's unless set otherwise", () => {
+Deno.test("functionLimits() are the hosted platform's unless set", () => {
   assert.deepEqual(functionLimits({}), {
     wallClockMs: 400_000,
     cpu: { softMs: 1_000, hardMs: 2_000 },
@@ -40,7 +40,7 @@ Deno.test("functionLimits() are the hosted platform's unless set otherwise", () 
   assert.equal(functionLimits({ SUPASWARM_CPU_HARD_MS: "0" }).cpu, null);
 });
 
-Deno.test("functionLimits() refuses what is no number, and a soft limit above the hard one", () => {
+Deno.test("functionLimits() refuses a non-number, and a soft limit above the hard one", () => {
   const refusals: readonly [Record<string, string>, RegExp][] = [
     [{ SUPASWARM_FUNCTION_WALL_CLOCK_SECONDS: "soon" }, /WALL_CLOCK_SECONDS: it is 'soon'/],
     [{ SUPASWARM_FUNCTION_WALL_CLOCK_SECONDS: "0" }, /WALL_CLOCK_SECONDS: it is '0'/],
@@ -48,7 +48,7 @@ Deno.test("functionLimits() refuses what is no number, and a soft limit above th
     [{ SUPASWARM_CPU_SOFT_MS: "3000" }, /SUPASWARM_CPU_SOFT_MS: it is 3000, more than/],
   ];
 
-  for (const [environment, says] of refusals) {
-    assert.throws(() => functionLimits(environment), says);
+  for (const [environment, message] of refusals) {
+    assert.throws(() => functionLimits(environment), message);
   }
 });

@@ -10,16 +10,16 @@ import { functionEnvironment } from "./function_environment.ts";
 import type { Environment, FunctionLimits } from "./stack_environment.ts";
 import type { StopSequence } from "./stop_sequence.ts";
 
-/** What the endpoints serve. */
+/** Options of {@linkcode startEndpoints}. */
 export interface EndpointsOptions {
   readonly database: StackDatabase;
   readonly keys: StackKeys;
   readonly port: number;
-  /** Where files are kept; `null` for the life of the stack only. */
+  /** Folder of stored files. `null` keeps them only until the stack stops. */
   readonly dataDir: string | null;
   readonly projectRoot: string;
   readonly watch: boolean;
-  /** What functions see beside the platform's variables. */
+  /** Variables for functions, in addition to the platform's. */
   readonly functionSettings: Environment;
   readonly functionLimits: FunctionLimits;
   readonly log: Logger;
@@ -31,13 +31,13 @@ export interface EndpointsOptions {
 export interface Endpoints {
   readonly apiUrl: string;
   readonly functions: FunctionHost;
-  /** Starts what else starts with the first request; wants the migrations applied. */
+  /** Starts what would otherwise start with the first request. Call it after the migrations. */
   warm(): Promise<void>;
 }
 
 /**
- * Starts what clients talk to: the gateway, and behind it Realtime and the edge functions. The
- * gateway comes first, because functions get its address; requests wait for what they need.
+ * Starts the gateway, and behind it Realtime and the edge functions. The gateway starts first
+ * because functions need its address. Requests wait until the part that they need has started.
  */
 export async function startEndpoints(options: EndpointsOptions): Promise<Endpoints> {
   const { database, keys, stops, onLog, functionSettings: settings } = options;

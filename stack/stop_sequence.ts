@@ -1,6 +1,6 @@
 import type { Logger } from "../shared/log/logger.ts";
 
-/** How long one part may take to end before the next one is ended. */
+/** How long one part may take to stop before the next one is stopped. */
 const STOP_LIMIT_MS = 6_000;
 
 interface StopStep {
@@ -8,7 +8,7 @@ interface StopStep {
   readonly stop: () => Promise<void>;
 }
 
-/** What must be ended, in the reverse order of its start. */
+/** Stops the running parts in the reverse order of their start. */
 export class StopSequence {
   readonly #log: Logger;
   readonly #steps: StopStep[] = [];
@@ -18,13 +18,13 @@ export class StopSequence {
     this.#log = log;
   }
 
-  /** Notes a part that runs from now on. When the end has come already, it is ended at once. */
+  /** Registers a running part. Stops it immediately if the sequence has already run. */
   add(name: string, stop: () => Promise<void>): void {
     if (this.#running === null) this.#steps.push({ name, stop });
     else this.#running = this.#running.then(() => this.#runStep({ name, stop }));
   }
 
-  /** Ends all parts; one that fails or hangs is logged and holds up no other. Safe to repeat. */
+  /** Stops all parts. Logs a part that fails or hangs, and goes on. Safe to repeat. */
   run(): Promise<void> {
     return this.#running ??= this.#runAll();
   }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { StopSequence } from "./stop_sequence.ts";
 
-Deno.test("StopSequence ends parts in reverse order, once, past one that fails", async () => {
+Deno.test("StopSequence stops parts once, in reverse order, and goes on after one that fails", async () => {
   const events: string[] = [];
   const stops = new StopSequence((_level, event) => void events.push(event));
   const part = (name: string) => () => Promise.resolve(void events.push(name));
@@ -14,7 +14,7 @@ Deno.test("StopSequence ends parts in reverse order, once, past one that fails",
   assert.deepEqual(events, ["last", "stop_failed", "first"]);
 });
 
-Deno.test("StopSequence ends a part at once that starts after the end", async () => {
+Deno.test("StopSequence immediately stops a part that is added after it has run", async () => {
   const stops = new StopSequence(() => {});
   await stops.run();
   let isStopped = false;

@@ -39,7 +39,7 @@ function importOf(document: unknown, variables: Record<string, string> = {}, nam
   return entryOfRegistry(server, { variables });
 }
 
-Deno.test("entryOfRegistry() makes an entry with names in place of secrets", () => {
+Deno.test("entryOfRegistry() creates an entry with names in place of secrets", () => {
   const imported = importOf(ANALYTICS, { tenant: "acme" });
 
   assert.equal(imported.slug, "acme-analytics");
@@ -70,7 +70,7 @@ Deno.test("entryOfRegistry() makes an entry with names in place of secrets", () 
   assert.equal(readMcpsFile(entryToYaml(imported, yaml), "x", yaml).length, 1);
 });
 
-Deno.test("entryOfRegistry() takes a bare Authorization header for a bearer token", () => {
+Deno.test("entryOfRegistry() reads a bare Authorization header as a bearer token", () => {
   const headers = [{ name: "Authorization", isSecret: true, isRequired: true }];
   const remotes = [{ type: "streamable-http", url: "https://n.example.com/mcp", headers }];
 
@@ -79,7 +79,7 @@ Deno.test("entryOfRegistry() takes a bare Authorization header for a bearer toke
   assert.deepEqual(entry.credentials, { token_env: "NOTES_MCP_TOKEN" });
 });
 
-Deno.test("entryOfRegistry() gives each secret a name of its own, whatever the headers' names", () => {
+Deno.test("entryOfRegistry() gives each secret a distinct name, whatever the headers' names", () => {
   const names = ["Authorization", "X-Token", "token", "X-API-Key", "Api_Key", "api-key"];
   const headers = names.map((name) => ({ name, isSecret: true }));
   const remotes = [{ type: "streamable-http", url: "https://n.example.com/mcp", headers }];
@@ -97,7 +97,7 @@ Deno.test("entryOfRegistry() gives each secret a name of its own, whatever the h
   assert.equal(readMcpsFile(entryToYaml(imported, yaml), "x", yaml).length, 1);
 });
 
-Deno.test("entryOfRegistry() leaves the credential's name to auth", () => {
+Deno.test("entryOfRegistry() derives the credential's name from auth", () => {
   const headers = [
     { name: "X-Token", isRequired: true },
     { name: "X-Org-Key", isSecret: true },
@@ -115,7 +115,7 @@ Deno.test("entryOfRegistry() leaves the credential's name to auth", () => {
   assert.equal(readMcpsFile(entryToYaml(imported, yaml), "x", yaml).length, 1);
 });
 
-Deno.test("entryOfRegistry() asks for a variable of the address that has no value", () => {
+Deno.test("entryOfRegistry() requests a value for each variable of the address", () => {
   assert.throws(() => importOf(ANALYTICS), /names \{tenant\}: give it with --set tenant=VALUE/);
 });
 
@@ -126,7 +126,7 @@ for (
     { registryType: "oci", version: "1.2.3", says: "docker run -i --rm acme:1.2.3" },
   ]
 ) {
-  Deno.test(`entryOfRegistry() says how to bridge a server of ${registryType}`, () => {
+  Deno.test(`entryOfRegistry() explains how to bridge a server of ${registryType}`, () => {
     const environmentVariables = [{ name: "ACME_KEY", isRequired: true }, { name: "LEVEL" }];
     const packages = [{ registryType, identifier: "acme", version, environmentVariables }];
 
@@ -138,7 +138,7 @@ for (
   });
 }
 
-Deno.test("entryOfRegistry() makes no command line of a name that is more than a word", () => {
+Deno.test("entryOfRegistry() builds no command line from a name that is more than one word", () => {
   const packages = [{ registryType: "npm", identifier: "acme; rm -rf ~" }];
 
   assert.throws(() => importOf({ name: "com.example/acme", packages }), (error: Error) => {
@@ -147,7 +147,7 @@ Deno.test("entryOfRegistry() makes no command line of a name that is more than a
   });
 });
 
-Deno.test("readRegistryDocument() takes a registry's answers, and of versions the latest", () => {
+Deno.test("readRegistryDocument() reads a registry's answers, and the latest of several versions", () => {
   const item = (name: string, title: string, isLatest: boolean) => ({
     server: { ...ANALYTICS, name, title },
     _meta: { "io.modelcontextprotocol.registry/official": { status: "active", isLatest } },
@@ -162,7 +162,7 @@ Deno.test("readRegistryDocument() takes a registry's answers, and of versions th
   assert.throws(() => readRegistryDocument(two, "a/z"), /no server 'a\/z'; it has: a\/x, a\/y/);
 });
 
-Deno.test("readRegistryDocument() refuses what is no description", () => {
+Deno.test("readRegistryDocument() refuses a document that is not a description", () => {
   assert.throws(() => readRegistryDocument("<html>", undefined), /it is no JSON/);
   assert.throws(
     () => readRegistryDocument('{"name":"a","remotes":[{"transport_type":"sse"}]}', undefined),
@@ -170,7 +170,7 @@ Deno.test("readRegistryDocument() refuses what is no description", () => {
   );
 });
 
-Deno.test("addEntry() keeps comments and what is there, and refuses a key twice", () => {
+Deno.test("addEntry() keeps comments and existing entries, and refuses a duplicate key", () => {
   const imported = importOf(ANALYTICS, { tenant: "acme" });
   const before = "# Ours\nmcps:\n  # first\n  notes:\n    name: 'Notes'\n" +
     "    url: https://n.example.com # here\n";

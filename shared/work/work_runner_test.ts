@@ -34,12 +34,12 @@ class ManualClock implements Clock {
   }
 }
 
-/** Lets everything run that waits for no clock. */
+/** Runs everything that does not wait for a clock. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setTimeout(resolve, 0));
 }
 
-/** A runner of work that takes no time, but for pieces named "slow", which end at `end()`. */
+/** A runner of work that takes no time, except pieces named "slow", which end at `end()`. */
 function testRunner(slots: number, parts: Partial<WorkKind> = {}) {
   const clock = new ManualClock();
   const waiting: string[] = [];
@@ -96,7 +96,7 @@ function testRunner(slots: number, parts: Partial<WorkKind> = {}) {
   };
 }
 
-Deno.test("quick work is claimed ahead of free slots once a claim was filled", async () => {
+Deno.test("quick work is claimed ahead of free slots after a full claim", async () => {
   const { add, requests, stop } = testRunner(2);
   await settle();
 
@@ -109,7 +109,7 @@ Deno.test("quick work is claimed ahead of free slots once a claim was filled", a
   await stop();
 });
 
-Deno.test("a kind that cannot let go of work is not claimed ahead", async () => {
+Deno.test("a kind whose work cannot be returned is not claimed ahead", async () => {
   const { add, requests, stop } = testRunner(2, { letGo: undefined as never });
   await settle();
 
@@ -119,7 +119,7 @@ Deno.test("a kind that cannot let go of work is not claimed ahead", async () => 
   await stop();
 });
 
-Deno.test("work that waits for a slot for a second is handed back", async () => {
+Deno.test("work that waits one second for a slot is returned", async () => {
   const { add, clock, ended, slow, stop } = testRunner(1);
   await settle();
   await add("quick", "slow", "second", "third");
@@ -134,7 +134,7 @@ Deno.test("work that waits for a slot for a second is handed back", async () => 
   await stop();
 });
 
-Deno.test("a worker that unloads hands back what waits without beginning it", async () => {
+Deno.test("a worker that unloads returns waiting work without starting it", async () => {
   const { add, ended, stop } = testRunner(1);
   await settle();
   await add("quick", "slow", "second");

@@ -1,12 +1,12 @@
 import type { Notification } from "./wire_frames.ts";
 
-/** An extension bundle that PGlite unpacks at start: `path` of a `.tar.gz` on disk. */
+/** An extension bundle that PGlite unpacks at start. `path` names a `.tar.gz` file. */
 export interface ExtensionBundle {
   readonly name: string;
   readonly path: string;
 }
 
-/** What the database child is to do: the first line of its stdin, as JSON. */
+/** The task of the database child. It is the first line of its stdin, as JSON. */
 export interface ChildOptions {
   /** The PostgreSQL data folder. */
   readonly dataDir: string;
@@ -14,7 +14,7 @@ export interface ChildOptions {
   readonly task: PrepareTask | ServeTask;
 }
 
-/** Make the data folder, run these SQL texts as superuser, end. */
+/** Create the data folder, run these SQL texts as superuser, and exit. */
 export interface PrepareTask {
   readonly kind: "prepare";
   readonly sql: readonly { readonly name: string; readonly sql: string }[];
@@ -25,20 +25,20 @@ export interface ServeTask {
   readonly kind: "serve";
   /** 0 takes any free port. */
   readonly port: number;
-  /** Channels whose notifications are reported. */
+  /** The child reports the notifications of these channels. */
   readonly channels: readonly string[];
-  /** A sign of life is sent this often while the session makes progress. */
+  /** Interval of heartbeats while the session makes progress. */
   readonly beatIntervalMs: number;
-  /** Written into the lock file: the process that the folder is in use by. */
+  /** The process that uses the folder. The child writes it into the lock file. */
   readonly ownerPid: number;
 }
 
-/** What the child reports, one JSON object a line of its stdout. */
+/** The child's reports, one JSON object per line of its stdout. */
 export type ChildMessage =
   | { readonly kind: "ready"; readonly port: number }
   | { readonly kind: "prepared" }
   | ({ readonly kind: "notification" } & Notification)
-  /** Messages are being answered, or nobody waits. */
+  /** The session answers messages, or no client is waiting. */
   | { readonly kind: "beat" }
   | { readonly kind: "locked"; readonly pid: number | null }
   | { readonly kind: "failed"; readonly message: string };
@@ -46,8 +46,8 @@ export type ChildMessage =
 const encoder = new TextEncoder();
 
 /**
- * Writes one report. Synchronous, since a long statement stops the child's event loop and the
- * report must be out before it.
+ * Writes one report. It writes synchronously because a long statement blocks the child's event
+ * loop, and the report must be sent before that.
  */
 export function reportToParent(message: ChildMessage): void {
   const bytes = encoder.encode(JSON.stringify(message) + "\n");

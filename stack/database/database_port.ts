@@ -1,27 +1,29 @@
-/** Writes one log event of the stack; fields never hold secrets or statement texts. */
+/** Writes one log event of the stack. Fields never hold secrets or statement texts. */
 export type { Logger } from "../../shared/log/logger.ts";
 
-/** Where the stack's data is kept, and by whom. */
+/** What serves the stack's database. */
 export type DatabaseKind = "pglite" | "native" | "url";
 
-/** The database of a running stack, whatever serves it. */
+/** The database of a running stack, of any kind. */
 export interface StackDatabase {
   readonly kind: DatabaseKind;
-  /** Connection string as role `postgres`; what edge functions get as `SUPABASE_DB_URL`. */
+  /** Connection string as role `postgres`. Edge functions get it as `SUPABASE_DB_URL`. */
   readonly url: string;
   /**
-   * Connection string of the bootstrap superuser (`supabase_admin`), for the platform's own parts:
-   * gateway, realtime, scheduler. The same as `url` where the server knows no login roles (PGlite).
+   * Connection string of the bootstrap superuser (`supabase_admin`), for gateway, realtime and
+   * scheduler. PGlite has no login roles, so there it is the same as `url`.
    */
   readonly adminUrl: string;
   /**
    * Calls `handler` with the payload of every notification committed on `channel`, in order,
-   * until the returned function is called. Survives a restart of the database; notifications
-   * sent while it is down are lost, so a caller also polls.
+   * until the returned function is called. The subscription survives a restart of the database.
+   * Notifications sent while it is down are lost, so callers must also poll.
    */
   onNotification(channel: string, handler: (payload: string) => void): Promise<() => void>;
-  /** Calls `handler` each time the database has come back after a crash or a forced restart. */
+  /**
+   * Calls `handler` each time the database is available again after a crash or a forced restart.
+   */
   onRestart(handler: () => void): () => void;
-  /** Ends the database and everything it started. Safe to call twice. */
+  /** Stops the database and everything it started. Safe to call twice. */
   stop(): Promise<void>;
 }

@@ -3,18 +3,18 @@ import { isProcessAlive, readHolder } from "./folder_lock.ts";
 
 const PREFIX = "supaswarm-ephemeral-";
 const LOCK_SUFFIX = ".lock";
-/** A start takes the lock within seconds. */
+/** A starting stack takes the lock within seconds. */
 const UNLOCKED_LIMIT_MS = 600_000;
 
-/** A folder that lasts as long as its stack. */
+/** A folder that exists as long as its stack. */
 export interface EphemeralFolder {
   readonly path: string;
   remove(): Promise<void>;
 }
 
 /**
- * Makes a temporary folder for one stack. It is on disk, so that the data survive a restart of
- * the database process. Removes the folders that killed stacks left behind.
+ * Creates a temporary folder for one stack and removes the folders that killed stacks left behind.
+ * The folder is on disk because its data must survive a restart of the database process.
  */
 export async function makeEphemeralFolder(): Promise<EphemeralFolder> {
   const path = await Deno.makeTempDir({ prefix: PREFIX });
@@ -33,7 +33,7 @@ async function removeAbandoned(parent: string): Promise<void> {
   }
 }
 
-/** Its lock file names a stack that is gone, or it never came to have one. */
+/** True when the lock file names a stack that has ended, or when there is no lock file for long. */
 async function isAbandoned(folder: string): Promise<boolean> {
   for await (const file of Deno.readDir(folder)) {
     if (!file.name.endsWith(LOCK_SUFFIX)) continue;

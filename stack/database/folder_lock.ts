@@ -3,21 +3,21 @@ import { SwarmError } from "../../shared/errors/swarm_error.ts";
 
 const ORPHAN_END_LIMIT_MS = 5_000;
 
-/** Who holds a folder: `pid` has it open, on behalf of the stack `ownerPid`. */
+/** Who holds a folder: process `pid` has it open, on behalf of the stack `ownerPid`. */
 export interface LockHolder {
   readonly pid: number;
   readonly ownerPid: number;
 }
 
-/** What came of an attempt to lock. */
+/** The result of an attempt to lock. */
 export type LockOutcome =
   | { readonly kind: "taken"; readonly release: () => void }
   /** `holder` is null when the lock file does not name one (yet). */
   | { readonly kind: "held"; readonly holder: LockHolder | null };
 
 /**
- * Takes the exclusive lock on the file `path`, or answers who holds it. The operating system
- * frees the lock when the process ends, however it ends.
+ * Takes the exclusive lock on the file `path`, or returns its holder. The operating system
+ * releases the lock when the process ends for any reason.
  */
 export async function takeLock(path: string, ownerPid: number): Promise<LockOutcome> {
   const file = await Deno.open(path, { read: true, write: true, create: true });
@@ -31,18 +31,18 @@ export async function takeLock(path: string, ownerPid: number): Promise<LockOutc
   return { kind: "taken", release: () => file.close() };
 }
 
-/** The holder that the lock file names; null when there is no file or it names nobody. */
+/** Reads the holder from the lock file. Returns null when there is no file or no holder in it. */
 export async function readHolder(path: string): Promise<LockHolder | null> {
   try {
     const { pid, ownerPid } = JSON.parse(await Deno.readTextFile(path));
     return Number.isInteger(pid) && Number.isInteger(ownerPid) ? { pid, ownerPid } : null;
   } catch {
-    // Missing, or being written just now.
+    // The file is missing, or another process is writing it.
     return null;
   }
 }
 
-/** The error for a folder that another stack uses; `ownerPid` is null when it is not known. */
+/** Creates the error for a folder that another stack uses. `ownerPid` is null when unknown. */
 export function folderInUse(folder: string, ownerPid: number | null): SwarmError {
   const holder = ownerPid === null ? "another process" : `process ${ownerPid}`;
   return new SwarmError(
@@ -60,14 +60,14 @@ export function isProcessAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // It runs, but belongs to somebody else.
+    // The process runs as another user.
     return error instanceof Error && "code" in error && error.code === "EPERM";
   }
 }
 
 /**
- * Ends a process that still holds the lock `path` although its stack is gone: a database child
- * that was too busy to notice. Does nothing while the stack lives or nobody holds the lock.
+ * Kills a process that still holds the lock `path` although its stack has ended: a database child
+ * that was too busy to notice. Does nothing while the stack runs or the lock is free.
  */
 export async function endOrphan(path: string): Promise<void> {
   const holder = await readHolder(path);

@@ -1,17 +1,17 @@
 import type { Sql } from "../../shared/db/sql_client.ts";
 import { SwarmError } from "../../shared/errors/swarm_error.ts";
 
-/** Every extension of the stack's own says so in its comment. */
+/** The comment of every extension that the stack itself provides. */
 const OWN_COMMENT = "SupaSwarm: %";
 const OWN_EXTENSIONS = ["pgmq", "pg_cron", "pg_net", "supabase_vault"];
 
 /**
- * Refuses the database of a Supabase project, hosted or run by its CLI. The stack would announce
- * its own loopback address there, so that the project's wake-ups go nowhere, and store demo
- * secrets in its Vault. Only reads.
+ * Refuses the database of a Supabase project, whether hosted or run by the Supabase CLI. The stack
+ * would register its own loopback address there, which breaks the project's wake-ups, and would
+ * store demo secrets in its Vault. This check only reads.
  *
- * @param place The server as errors name it, without credentials.
- * @throws SwarmError `DATABASE_REFUSED` naming what was found.
+ * @param place The server's name for errors, without credentials.
+ * @throws SwarmError `DATABASE_REFUSED` with the signs that were found.
  */
 export async function refuseHosted(sql: Sql, place: string): Promise<void> {
   const signs = await findHostedSigns(sql);
@@ -27,7 +27,7 @@ export async function refuseHosted(sql: Sql, place: string): Promise<void> {
   );
 }
 
-/** What tells a Supabase project's database from one that the stack prepared. */
+/** Returns the signs that the database belongs to a Supabase project. */
 async function findHostedSigns(sql: Sql): Promise<string[]> {
   const rows = await sql<{ sign: string }[]>`
     select 'the server loads supautils' as sign
@@ -41,14 +41,14 @@ async function findHostedSigns(sql: Sql): Promise<string[]> {
         pg_catalog.obj_description(installed.oid, 'pg_extension'), available.comment, ''
       ) not like ${OWN_COMMENT}
   `;
-  const address = await announcedAddress(sql);
+  const address = await registeredAddress(sql);
   const signs = rows.map(({ sign }) => sign).sort();
   if (address === null || isLoopback(address)) return signs;
   return [...signs, `its functions are at ${new URL(address).origin}`];
 }
 
-/** Where the database wakes functions; null when nobody has announced it yet. */
-async function announcedAddress(sql: Sql): Promise<string | null> {
+/** Returns the URL at which the database wakes functions, or null when none is registered. */
+async function registeredAddress(sql: Sql): Promise<string | null> {
   const [table] = await sql<{ exists: boolean }[]>`
     select pg_catalog.to_regclass('private.settings') is not null as exists`;
   if (!table?.exists) return null;

@@ -1,20 +1,20 @@
 import { createSql } from "../../shared/db/sql_client.ts";
 import type { DatabaseKind, StackDatabase } from "./database_port.ts";
 
-/** A server that real clients can LISTEN on. */
+/** A server with several sessions, where clients can LISTEN. */
 export interface ListeningDatabaseOptions {
   readonly kind: DatabaseKind;
   readonly url: string;
   readonly adminUrl: string;
-  /** Ends the server, where it is ours. */
+  /** Stops the server if the stack started it. */
   readonly stop: () => Promise<void>;
 }
 
 const STOP_LIMIT_SECONDS = 1;
 
 /**
- * The port over a server with sessions of its own: notifications come over one connection that
- * listens, which opens itself again when it was lost; that it had to is the sign of a restart.
+ * Returns the {@linkcode StackDatabase} of a server with several sessions. One connection listens
+ * for all notifications. It reconnects when it is lost, and a reconnect is reported as a restart.
  */
 export function listenOnDatabase(options: ListeningDatabaseOptions): StackDatabase {
   const { kind, url, adminUrl } = options;
@@ -27,7 +27,7 @@ export function listenOnDatabase(options: ListeningDatabaseOptions): StackDataba
     url,
     adminUrl,
     onNotification: async (channel, handler) => {
-      // All channels share the connection: one of them reports its loss.
+      // All channels share the connection, so only one of them reports its loss.
       restartChannel ??= channel;
       let listenCount = 0;
       const { unlisten } = await sql.listen(channel, handler, () => {

@@ -6,10 +6,9 @@ import { folderInUse, takeLock } from "./folder_lock.ts";
 import { listenOnDatabase } from "./listening_database.ts";
 
 /**
- * Serves `dataDir/native` from a private cluster of the machine's Postgres.
+ * Starts a private cluster of the machine's Postgres on `dataDir/native`.
  *
- * @param port On 127.0.0.1; 0 takes any free one.
- * @param copied For a new folder: the migrated cluster that it becomes a copy of.
+ * @param port Port on 127.0.0.1. 0 takes any free port.
  * @throws SwarmError `CONFIG_INVALID` when native Postgres is not set up, `DATABASE_UNAVAILABLE`
  * when the folder is in use or the server does not start.
  */

@@ -1,7 +1,8 @@
 /**
  * The database process: PGlite on a data folder, shared over TCP by `@electric-sql/pglite-socket`.
- * Started by {@linkcode ./pglite_process.ts}; talks in the lines of {@linkcode ./child_protocol.ts}
- * and ends when its stdin does, so that it never outlives the stack.
+ * {@linkcode ./pglite_process.ts} starts it and exchanges the messages of {@linkcode
+ * ./child_protocol.ts} with it. The process exits when its stdin ends, so it never outlives the
+ * stack.
  */
 import {
   loadPglite,
@@ -24,7 +25,7 @@ import { SharedSession } from "./shared_session.ts";
 
 const MAX_CONNECTIONS = 500;
 const SHUTDOWN_LIMIT_MS = 5_000;
-/** What a session of `postgres` starts with on a hosted project; PGlite starts with `public`. */
+/** The search path of `postgres` on a hosted project. PGlite's default is `public`. */
 const SEARCH_PATH = String.raw`"\$user", public, extensions`;
 
 async function main(): Promise<void> {
@@ -45,7 +46,7 @@ async function main(): Promise<void> {
   Deno.exit(0);
 }
 
-/** The first line of stdin; it comes from pglite_process.ts, never from a person. */
+/** Reads the first line of stdin. It is trusted because pglite_process.ts writes it. */
 async function readOptions(stdin: ReadableStreamDefaultReader<string>): Promise<ChildOptions> {
   let text = "";
   while (!text.includes("\n")) {
@@ -56,12 +57,12 @@ async function readOptions(stdin: ReadableStreamDefaultReader<string>): Promise<
   return JSON.parse(text) as ChildOptions;
 }
 
-/** Nothing more is ever sent; only the end of the stream counts. */
+/** Resolves at the end of stdin. The parent sends nothing after the first line. */
 async function end(stdin: ReadableStreamDefaultReader<string>): Promise<void> {
   while (!(await stdin.read()).done);
 }
 
-/** Ctrl-C reaches the whole process group; the stack decides when its database ends. */
+/** Ctrl-C reaches the whole process group, but the stack decides when its database stops. */
 function ignoreSignals(): void {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     Deno.addSignalListener(signal, () => {});
@@ -109,7 +110,7 @@ async function serve(
 ): Promise<void> {
   const pglite = await openPglite(options);
   await pglite.exec(`set search_path = ${SEARCH_PATH}`);
-  // Before the server starts: afterwards a statement of ours could run in a client's transaction.
+  // Listen before the server starts: later, this statement could run in a client's transaction.
   for (const channel of task.channels) await pglite.exec(`listen "${channel}"`);
   const pulse = createPulse(task.beatIntervalMs);
   const session = new SharedSession(pglite, {
@@ -119,7 +120,7 @@ async function serve(
   });
   const { PGLiteSocketServer } = await loadPgliteSocket();
   const server = new PGLiteSocketServer({
-    // The server calls the five public methods that SharedSession has, and nothing else.
+    // The server calls only the five public methods that SharedSession has.
     db: session as unknown as Pglite,
     host: "127.0.0.1",
     port: task.port,
@@ -137,8 +138,8 @@ async function serve(
 }
 
 /**
- * Signs of life: sent while messages are answered or nobody waits. They stop when a statement
- * keeps the one session busy, and when an idle transaction keeps all others waiting.
+ * Sends heartbeats while the session answers messages or no client is waiting. They stop when a
+ * statement keeps the only session busy, and when an idle transaction blocks all other clients.
  */
 function createPulse(intervalMs: number) {
   let beatAt = performance.now();
@@ -151,7 +152,7 @@ function createPulse(intervalMs: number) {
   return {
     progress(): void {
       hasProgressed = true;
-      // Many short statements in a row can keep timers from running.
+      // A long run of short statements can keep timers from firing.
       if (performance.now() - beatAt > intervalMs) beat();
     },
     start(isAnyoneWaiting: () => boolean): void {

@@ -7,26 +7,26 @@ import { Stopwatch } from "./stopwatch.ts";
 const RESTART_DELAYS_MS = [0, 250, 1_000, 2_000, 4_000];
 const LONGEST_BEAT_INTERVAL_MS = 1_000;
 
-/** How the embedded database is run. */
+/** Options of {@linkcode startPgliteDatabase}. */
 export interface PgliteDatabaseOptions {
-  /** The PostgreSQL data folder, made already. */
+  /** The existing PostgreSQL data folder. */
   readonly dataDir: string;
-  /** Port on 127.0.0.1. @default 0: any free one, which is kept across restarts */
+  /** Port on 127.0.0.1. @default 0: any free port, kept across restarts */
   readonly port?: number;
   readonly bundles: readonly ExtensionBundle[];
-  /** Channels that can be subscribed to; PGlite must listen before it serves. */
+  /** Channels that callers can subscribe to. PGlite must listen before it serves. */
   readonly channels: readonly string[];
-  /** Milliseconds after which a statement that blocks everybody costs the process its life. */
+  /** How long a statement may block all clients before the process is killed. */
   readonly statementLimitMs: number;
   readonly log: Logger;
-  /** Called once when the database ended and could not be started again. */
+  /** Called once, when the database has ended and cannot be restarted. */
   readonly onFailure: (error: SwarmError) => void;
 }
 
 /**
- * Serves a data folder from a child process, and starts that process again, on the same port,
- * when it dies or when one statement keeps its single session busy beyond the limit (PGlite knows
- * neither `statement_timeout` nor cancel).
+ * Serves a data folder from a child process. Restarts the child on the same port when it dies, or
+ * when one statement keeps its single session busy beyond the limit, because PGlite supports
+ * neither `statement_timeout` nor cancellation.
  *
  * @throws SwarmError `DATABASE_UNAVAILABLE` when the first start fails.
  */
@@ -140,10 +140,16 @@ class PgliteSupervisor implements StackDatabase {
       }
     }
     this.#options.onFailure(
-      new SwarmError("DATABASE_UNAVAILABLE", "The database ended and could not be started again", {
-        cause: lastError,
-        hint: lastError instanceof Error ? lastError.message : "See the log of the stack.",
-      }),
+      new SwarmError(
+        "DATABASE_UNAVAILABLE",
+        "The database process ended and could not be restarted",
+        {
+          cause: lastError,
+          hint: lastError instanceof Error
+            ? lastError.message
+            : "Read the log of the stack, then start it again.",
+        },
+      ),
     );
   }
 }

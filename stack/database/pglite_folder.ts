@@ -9,15 +9,15 @@ import { copySnapshot, type SnapshotOptions } from "./snapshot.ts";
 
 const DEPENDENCIES = new URL("../deps.ts", import.meta.url);
 
-/** What a PGlite data folder is made from. */
+/** Options of {@linkcode platformSnapshot}. */
 export interface PgliteFolderOptions {
   readonly cacheDir: string;
   readonly log: Logger;
 }
 
 /**
- * Names everything that decides what a fresh data folder holds: the platform's SQL and extensions
- * and the versions of PGlite and its packages.
+ * Returns a key for the content of a new data folder. It depends on the platform's SQL and
+ * extensions, and on the versions of PGlite and its packages.
  */
 export async function pgliteFolderKey(): Promise<string> {
   const dependencies = await Deno.readTextFile(DEPENDENCIES);
@@ -26,7 +26,7 @@ export async function pgliteFolderKey(): Promise<string> {
   return (await contentHash(text)).slice(0, 16);
 }
 
-/** The snapshot of a data folder in which the platform's SQL has run and nothing else. */
+/** Returns the options of a snapshot in which only the platform's SQL has run. */
 export async function platformSnapshot(
   bundles: readonly ExtensionBundle[],
   options: PgliteFolderOptions,
@@ -40,16 +40,16 @@ export async function platformSnapshot(
 }
 
 /**
- * Makes the data folder when it is missing. A folder of a stack of another version is kept as it
- * is, with a warning: its platform parts are older or newer than the code.
+ * Creates the data folder if it is missing. Keeps a folder of another version unchanged and logs a
+ * warning: its platform SQL is older or newer than the code.
  */
 export async function ensurePgliteFolder(
   dataDir: string,
   snapshot: SnapshotOptions,
 ): Promise<void> {
   const keyFile = `${dataDir}.key`;
-  const isThere = await Deno.stat(dataDir).then(() => true, () => false);
-  if (!isThere) {
+  const isPresent = await Deno.stat(dataDir).then(() => true, () => false);
+  if (!isPresent) {
     await Deno.mkdir(dirname(dataDir), { recursive: true });
     await copySnapshot(snapshot, dataDir);
     return await Deno.writeTextFile(keyFile, snapshot.key);
@@ -60,7 +60,7 @@ export async function ensurePgliteFolder(
   }
 }
 
-/** Writes our extensions as bundles into the cache, unless they are there, and names them. */
+/** Writes the stack's extensions as bundles into the cache, and returns them. */
 export async function writeBundles(cacheDir: string): Promise<ExtensionBundle[]> {
   const folder = join(cacheDir, `extensions-${(await platformHash()).slice(0, 16)}`);
   await Deno.mkdir(folder, { recursive: true });

@@ -9,9 +9,9 @@ const CHILD_SCRIPT = new URL("./pglite_child.ts", import.meta.url);
 const STOP_GRACE_MS = 6_000;
 const KEPT_ERROR_LINES = 8;
 
-/** How a serving child is started. */
+/** Options of {@linkcode startPgliteProcess}. */
 export interface PgliteProcessOptions {
-  /** The PostgreSQL data folder; its lock file lies beside it as `<dataDir>.lock`. */
+  /** The PostgreSQL data folder. Its lock file is `<dataDir>.lock`. */
   readonly dataDir: string;
   readonly bundles: readonly ExtensionBundle[];
   /** 0 takes any free port. */
@@ -23,20 +23,20 @@ export interface PgliteProcessOptions {
   readonly log: Logger;
 }
 
-/** A child that serves. */
+/** A child process that serves the database. */
 export interface PgliteProcess {
   readonly pid: number;
   readonly port: number;
-  /** Resolves when the process is gone, with the reason as far as it is known. */
+  /** Resolves when the process has ended, with the reason if it is known. */
   readonly ended: Promise<string>;
-  /** Ends it at once, as a crash would. */
+  /** Kills the process immediately, like a crash. */
   kill(): void;
-  /** Lets it write everything and end; kills it after six seconds. */
+  /** Lets the process write everything and exit. Kills it after six seconds. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts a child that serves `dataDir` and waits until it does.
+ * Starts a child that serves `dataDir`, and waits until it is ready.
  *
  * @throws SwarmError `DATABASE_UNAVAILABLE` when the folder is in use or cannot be opened.
  */
@@ -62,10 +62,10 @@ export async function startPgliteProcess(options: PgliteProcessOptions): Promise
 }
 
 /**
- * Makes a data folder and runs `sql` in it, in a child of its own: the memory that PGlite needs
- * to initialise a folder ends with it.
+ * Creates a data folder and runs `sql` in it. It uses a separate child, whose exit frees the memory
+ * that PGlite needs to initialize a folder.
  *
- * @throws SwarmError `DATABASE_UNAVAILABLE` naming the file that failed.
+ * @throws SwarmError `DATABASE_UNAVAILABLE` with the name of the file that failed.
  */
 export async function preparePgliteFolder(
   options: {
@@ -87,7 +87,7 @@ export async function preparePgliteFolder(
   throw outcome === undefined ? openingError(dataDir, reason) : toError(dataDir, outcome);
 }
 
-/** Spawns the child script, hands it its options and reads its reports. */
+/** Spawns the child script, sends it its options and reads its reports. */
 function spawnChild(
   options: ChildOptions,
   log: Logger,
@@ -100,7 +100,7 @@ function spawnChild(
     stderr: "piped",
   }).spawn();
   const stdin = process.stdin.getWriter();
-  // A child that is gone already says so by ending.
+  // When the write fails, the child has ended, and `ended` reports that.
   stdin.write(new TextEncoder().encode(JSON.stringify(options) + "\n")).catch(() => {});
   const errorLines: string[] = [];
   const reports = eachLine(process.stdout, (line) => {
@@ -122,7 +122,7 @@ function spawnChild(
     try {
       process.kill("SIGKILL");
     } catch {
-      // It is gone already.
+      // The process has already ended.
     }
   };
   const stop = async () => {
@@ -151,7 +151,7 @@ function openingError(dataDir: string, reason: string): SwarmError {
     "DATABASE_UNAVAILABLE",
     `Cannot open the database in ${dataDir}: ${reason}`,
     {
-      hint: "If the folder is damaged, move it away; the next start makes a new one.",
+      hint: "If the folder is damaged, move it away. The next start creates a new one.",
       details: { reason: "broken" },
     },
   );

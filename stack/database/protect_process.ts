@@ -1,13 +1,12 @@
 /**
- * Keeps a database that goes away from ending the process: postgres.js 3.4.9 then writes to the
- * socket that it has just set to null, in a timer where nobody can catch the TypeError. The query
- * itself is rejected properly, so that nothing is lost with the error. Every other uncaught error
- * still ends the process.
+ * Keeps the process alive when the database disconnects: postgres.js 3.4.9 then writes to a socket
+ * that it has just set to null, in a timer where no caller can catch the TypeError. The query
+ * itself is rejected, so no failure is hidden. Every other uncaught error still ends the process.
  *
- * Works in the main process and in workers; installing it twice is harmless.
+ * Works in the main process and in workers. Installing it twice is harmless.
  *
  * @param onSwallowed Called with each swallowed error, for the log.
- * @returns A function that takes the protection away.
+ * @returns A function that removes the protection.
  */
 export function protectProcess(onSwallowed: (error: Error) => void): () => void {
   const swallow = (event: Event, error: unknown) => {
@@ -25,7 +24,7 @@ export function protectProcess(onSwallowed: (error: Error) => void): () => void 
   };
 }
 
-/** True for the TypeError that postgres.js throws when its socket is gone. */
+/** Whether this is the TypeError that postgres.js throws when its socket is closed. */
 export function isLostConnectionError(error: unknown): error is TypeError {
   return error instanceof TypeError &&
     /of null \(reading '(write|end|destroy)'\)/.test(error.message) &&

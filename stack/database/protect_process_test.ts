@@ -7,7 +7,7 @@ function lostConnectionError(): TypeError {
   return error;
 }
 
-Deno.test("protectProcess() swallows the error of a lost connection and reports it", () => {
+Deno.test("protectProcess() suppresses and reports the error of a lost connection", () => {
   const swallowed: Error[] = [];
   const unprotect = protectProcess((error) => swallowed.push(error));
   const event = new ErrorEvent("error", { error: lostConnectionError(), cancelable: true });
@@ -29,7 +29,7 @@ Deno.test("protectProcess() lets every other error end the process", () => {
   assert.equal(event.defaultPrevented, false);
 });
 
-Deno.test("isLostConnectionError() wants the message and the place", () => {
+Deno.test("isLostConnectionError() checks both the message and the stack of an error", () => {
   const elsewhere = new TypeError("Cannot read properties of null (reading 'write')");
 
   assert.equal(isLostConnectionError(lostConnectionError()), true);

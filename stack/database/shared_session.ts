@@ -11,24 +11,24 @@ interface RawStreamOptions {
   readonly onRawData: (data: Uint8Array) => void;
 }
 
-/** Listeners to the session's activity. */
+/** Handlers of the session's activity. */
 export interface SessionHandlers {
   onNotification(notification: Notification): void;
   /** A message has been answered; the session is not stuck. */
   onProgress(): void;
-  /** PGlite itself broke, not a statement: the process is of no more use. */
+  /** PGlite itself failed, not a statement. The process must end. */
   onBroken(error: unknown): void;
 }
 
 /**
- * PGlite's one session as `PGLiteSocketServer` sees it, made safe to share.
+ * Makes PGlite's single session safe to share through `PGLiteSocketServer`.
  *
- * The socket server asks `isInTransaction()` whose message may run next. PGlite answers "no"
- * between the messages of one extended query (parse, flush, then bind and execute), and another
- * client's parse would replace the unnamed statement: results would go to the wrong query. This
- * session says "yes" from a client's first message until the server is ready for the next query,
- * so nobody gets in between. It also takes notifications out of the answers, and ends what a
- * vanished client left open without committing it.
+ * The socket server calls `isInTransaction()` to decide whose message may run next. PGlite returns
+ * false between the messages of one extended query (parse, flush, then bind and execute). Another
+ * client's parse would then replace the unnamed statement, and results would go to the wrong query.
+ * This class returns true from a client's first message until the server is ready for the next
+ * query. It also removes notifications from the answers, and rolls back what a disconnected client
+ * left open.
  */
 export class SharedSession {
   readonly #pglite: Pglite;
@@ -63,9 +63,9 @@ export class SharedSession {
     return this.#pglite.runExclusive(action);
   }
 
-  /** Runs one message of a client and streams the answer, notifications excepted. */
+  /** Runs one message of a client and streams the answer without notifications. */
   async execProtocolRawStream(message: Uint8Array, options: RawStreamOptions): Promise<void> {
-    // A client's goodbye concerns its socket; the session goes on.
+    // A client's terminate message ends only its socket, not the shared session.
     if (message[0] === TERMINATE) return;
     this.#isAnswering = true;
     try {
@@ -82,9 +82,9 @@ export class SharedSession {
   }
 
   /**
-   * Called by the socket server when a client vanished with something open. A faulty statement
-   * aborts an extended query that was executed but not yet synced (a sync alone would commit it);
-   * the rollback ends an open transaction.
+   * Ends what a client left open. The socket server calls it when a client disconnects. A faulty
+   * statement aborts an extended query that was executed but not yet synced, because a sync alone
+   * would commit it. The rollback then ends an open transaction.
    */
   async exec(_rollback: string): Promise<void> {
     const discarded = { onRawData: () => {} };

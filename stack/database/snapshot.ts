@@ -5,33 +5,33 @@ const MANIFEST = "manifest.json";
 const DATA = "data";
 const KEPT_SNAPSHOTS = 6;
 
-/** A file's or folder's place in a snapshot; folders have no size. */
+/** A file or folder in a snapshot. Folders have no size. */
 interface ManifestEntry {
   readonly path: string;
   readonly sizeBytes: number | null;
 }
 
-/** Where a snapshot is kept and how it is made. */
+/** Where a snapshot is stored, and how to build it. */
 export interface SnapshotOptions {
   readonly cacheDir: string;
-  /** Names the content: the same key always means the same data. */
+  /** Identifies the content: the same key always means the same data. */
   readonly key: string;
-  /** Fills the given new folder with a database that is closed cleanly. */
+  /** Fills the new folder with a database and closes the database cleanly. */
   readonly build: (dataDir: string) => Promise<void>;
   readonly log: Logger;
 }
 
 /**
- * Makes `target` a copy of the snapshot `key`, building the snapshot when it is missing or
- * damaged. Safe against other processes doing the same, and against a kill at any moment:
- * snapshot and target appear whole, by a rename, or not at all.
+ * Copies the snapshot `key` to `target`, and builds the snapshot first if it is missing or damaged.
+ * Safe against concurrent processes and against a kill at any time: a rename creates snapshot and
+ * target atomically.
  */
 export async function copySnapshot(options: SnapshotOptions, target: string): Promise<void> {
   const snapshot = join(options.cacheDir, `database-${options.key}`);
   if (await exists(snapshot) && await tryCopy(snapshot, target, options.log)) return;
   await Deno.mkdir(options.cacheDir, { recursive: true });
   using lock = await Deno.open(`${snapshot}.lock`, { create: true, write: true });
-  // Building takes seconds and much memory: concurrent starts wait for one of them.
+  // A build takes seconds and much memory, so concurrent starts wait for one build.
   await lock.lock(true);
   if (await exists(snapshot) && await tryCopy(snapshot, target, options.log)) return;
   await Deno.remove(snapshot, { recursive: true }).catch(() => {});
@@ -58,7 +58,7 @@ async function buildSnapshot(options: SnapshotOptions, snapshot: string): Promis
   await removeOldSnapshots(options.cacheDir);
 }
 
-/** False when the snapshot is not what its manifest says. */
+/** Returns false when the snapshot does not match its manifest. */
 async function tryCopy(snapshot: string, target: string, log: Logger): Promise<boolean> {
   const draft = `${target}.draft-${crypto.randomUUID()}`;
   try {
@@ -87,7 +87,7 @@ async function copyFile(from: string, to: string, file: ManifestEntry): Promise<
   if (size !== file.sizeBytes) throw new RangeError(`${file.path} has ${size} bytes`);
 }
 
-/** Folders come before what they hold. */
+/** Lists each folder before its content. */
 async function listEntries(root: string, folder = ""): Promise<ManifestEntry[]> {
   const entries: ManifestEntry[] = [];
   for await (const entry of Deno.readDir(join(root, folder))) {
@@ -105,7 +105,7 @@ async function renameUnlessThere(draft: string, target: string): Promise<void> {
   try {
     await Deno.rename(draft, target);
   } catch (error) {
-    // A concurrent start was first; its result is as good.
+    // A concurrent start renamed first; its result is equivalent.
     if (!await exists(target)) throw error;
   }
 }

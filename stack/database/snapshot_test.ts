@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { copySnapshot } from "./snapshot.ts";
 
-/** A cache in a temporary folder whose snapshots hold two files, and how often one was built. */
+/** Runs a test with a cache in a temporary folder. Its snapshots hold two files. */
 async function withCache(test: (cache: TestCache) => Promise<void>): Promise<void> {
   const folder = await Deno.makeTempDir();
   let buildCount = 0;
@@ -58,7 +58,7 @@ for (
     ["no manifest", (data: string) => Deno.remove(`${data}/../manifest.json`)],
   ] as const
 ) {
-  Deno.test(`copySnapshot() builds a snapshot again that has ${damage}`, () =>
+  Deno.test(`copySnapshot() rebuilds a snapshot that has ${damage}`, () =>
     withCache(async ({ folder, options, buildCount }) => {
       await copySnapshot(options, join(folder, "a"));
       await inflict(join(options.cacheDir, "database-k", "data"));
@@ -82,7 +82,7 @@ Deno.test("copySnapshot() builds once for concurrent starts and leaves no drafts
     assert.deepEqual(left.filter((entry) => entry.name.includes("draft")), []);
   }));
 
-Deno.test("copySnapshot() leaves neither snapshot nor target when building fails", () =>
+Deno.test("copySnapshot() leaves neither a snapshot nor a target when the build fails", () =>
   withCache(async ({ folder, options }) => {
     const failing = { ...options, build: () => Promise.reject(new Error("no disk")) };
 

@@ -1,6 +1,6 @@
 /**
- * Calls `onLimit` when it has run for `limitMs` without a reset. It counts its own ticks instead
- * of reading the clock, so that a laptop waking from sleep does not find everything overdue.
+ * Calls `onLimit` when it has run for `limitMs` without a reset. It counts ticks instead of reading
+ * the clock, so that a laptop that wakes from sleep does not reach the limit.
  */
 export class Stopwatch {
   readonly #tickMs: number;

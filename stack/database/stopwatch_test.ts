@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Stopwatch } from "./stopwatch.ts";
 
-Deno.test("Stopwatch calls once when nothing resets it", async () => {
+Deno.test("Stopwatch calls onLimit once when nothing resets it", async () => {
   let callCount = 0;
   const called = Promise.withResolvers<void>();
   const stopwatch = new Stopwatch(1, 3, () => {
@@ -16,7 +16,7 @@ Deno.test("Stopwatch calls once when nothing resets it", async () => {
   stopwatch.stop();
 });
 
-Deno.test("Stopwatch counts from its last reset and not at all once stopped", async () => {
+Deno.test("Stopwatch counts from its last reset and does not count after stop()", async () => {
   const stopwatch = new Stopwatch(1, 5, () => assert.fail("called"));
   const ticks = Promise.withResolvers<void>();
   let tickCount = 0;

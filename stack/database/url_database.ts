@@ -9,10 +9,12 @@ const SCHEMAS = ["auth", "storage", "realtime", "extensions"];
 const EXTENSIONS = ["pgmq", "pg_cron", "pg_net", "supabase_vault", "vector"];
 
 /**
- * Uses a server that the installer prepared, never a Supabase project's. It has to be reachable without a transaction pooler, since the stack listens on it.
+ * Opens a server that the installer prepared, never the database of a Supabase project. The URL
+ * must not point to a transaction pooler, because the stack listens for notifications.
  *
- * @throws SwarmError `DATABASE_UNAVAILABLE` when it cannot be reached, `DATABASE_REFUSED` for a
- * Supabase project's, `CONFIG_INVALID` naming what it lacks. Nothing is written before.
+ * @throws SwarmError `DATABASE_UNAVAILABLE` when the server cannot be reached, `DATABASE_REFUSED`
+ * for a Supabase project, `CONFIG_INVALID` with the missing roles, schemas or extensions. All
+ * checks run before the first write.
  */
 export async function openUrlDatabase(url: string): Promise<StackDatabase> {
   const sql = createSql(url, { maxConnections: 1, applicationName: "supaswarm start" });
@@ -28,7 +30,7 @@ export async function openUrlDatabase(url: string): Promise<StackDatabase> {
       `Cannot use the database at ${place(url)}: ${reason}`,
       {
         cause: error,
-        hint: "Check host, port, user and password of the URL.",
+        hint: "Check the host, port, user and password of the URL.",
       },
     );
   } finally {
@@ -60,11 +62,11 @@ function notPrepared(url: string, missing: readonly string[]): SwarmError {
   return new SwarmError(
     "CONFIG_INVALID",
     `Cannot use the database at ${place(url)}: it lacks ${missing.join(", ")}`,
-    { hint: "Use one that `deno task native:install` prepared, or --db native or pglite." },
+    { hint: "Use a server that `deno task native:install` prepared, --db native or --db pglite." },
   );
 }
 
-/** Host and database, never user and password. */
+/** Returns host and database, never user and password. */
 function place(url: string): string {
   const { host, pathname } = new URL(url);
   return `${host}${pathname}`;

@@ -2,16 +2,16 @@ const NOTIFICATION_RESPONSE = "A".charCodeAt(0);
 const READY_FOR_QUERY = "Z".charCodeAt(0);
 const HEADER_BYTES = 5;
 
-/** A committed NOTIFY as the server reports it. */
+/** A committed NOTIFY. */
 export interface Notification {
   readonly channel: string;
   readonly payload: string;
 }
 
-/** What a session may do next: nothing open, inside a transaction, inside a failed one. */
+/** The transaction status of a session. `failed` is a transaction that can only be rolled back. */
 export type TransactionStatus = "idle" | "transaction" | "failed";
 
-/** Listeners to the frames that the splitter recognizes. */
+/** Handlers of the frames that the splitter recognizes. */
 export interface FrameHandlers {
   onNotification(notification: Notification): void;
   /** The server has answered everything up to here and waits for the next message. */
@@ -19,12 +19,12 @@ export interface FrameHandlers {
 }
 
 /**
- * Follows the server's side of the PostgreSQL protocol through arbitrarily cut chunks, takes
- * notifications out of the stream and passes everything else on untouched and uncopied.
+ * Reads the server's side of the PostgreSQL protocol from chunks of any size. It removes
+ * notifications from the stream and passes everything else on unchanged, without a copy.
  */
 export class FrameSplitter {
   readonly #handlers: FrameHandlers;
-  /** Type byte and length of the frame being read; `#headerLength` of its bytes are known. */
+  /** Type byte and length of the current frame. The first `#headerLength` bytes are filled in. */
   readonly #header = new Uint8Array(HEADER_BYTES);
   #headerLength = 0;
   #bodyMissing = 0;
@@ -55,7 +55,7 @@ export class FrameSplitter {
   #readHeaderByte(chunk: Uint8Array, offset: number): number {
     this.#header[this.#headerLength++] = chunk[offset] ?? 0;
     if (this.#headerLength === HEADER_BYTES) {
-      // The length counts its own four bytes.
+      // The length includes its own four bytes.
       this.#bodyMissing = new DataView(this.#header.buffer).getInt32(1) - 4;
       if (this.#bodyMissing <= 0) this.#endFrame();
     }
@@ -85,7 +85,10 @@ export class FrameSplitter {
   }
 }
 
-/** Body of a NotificationResponse: process id, then channel and payload ended by zeros. */
+/**
+ * Parses the body of a NotificationResponse: process id, then channel and payload, each
+ * zero-terminated.
+ */
 function parseNotification(body: Uint8Array): Notification {
   const [channel = "", payload = ""] = new TextDecoder().decode(body.subarray(4)).split("\0");
   return { channel, payload };

@@ -19,7 +19,7 @@ function join(...parts: Uint8Array[]): Uint8Array {
   return Uint8Array.from(parts.flatMap((part) => [...part]));
 }
 
-/** Two answers with notifications before, between and after what belongs to the client. */
+/** Two answers, with notifications before, between and after the client's frames. */
 const dataRow = frame("D", encoder.encode("A row that has an A and a Z in it"));
 const complete = frame("C", encoder.encode("SELECT 1\0"));
 const emptyAnswer = frame("I", new Uint8Array(0));
@@ -59,11 +59,11 @@ const expected = {
   forwarded: clientBytes,
 };
 
-Deno.test("FrameSplitter takes notifications out of a stream and passes on the rest", () => {
+Deno.test("FrameSplitter removes notifications from a stream and passes on the rest", () => {
   assert.deepEqual(split([serverBytes]), expected);
 });
 
-Deno.test("FrameSplitter gives the same result however the stream is cut into three chunks", () => {
+Deno.test("FrameSplitter gives the same result however the stream is split into three chunks", () => {
   for (let first = 0; first < serverBytes.length; first++) {
     for (let second = first; second < serverBytes.length; second += 3) {
       const chunks = [
@@ -80,13 +80,13 @@ Deno.test("FrameSplitter gives the same result byte by byte", () => {
   assert.deepEqual(split([...serverBytes].map((byte) => Uint8Array.of(byte))), expected);
 });
 
-Deno.test("FrameSplitter passes on a chunk without notifications as it is", () => {
+Deno.test("FrameSplitter passes on a chunk without notifications unchanged", () => {
   const splitter = new FrameSplitter({ onNotification: () => {}, onReady: () => {} });
 
   assert.deepEqual(splitter.push(clientBytes), [clientBytes]);
 });
 
-Deno.test("FrameSplitter is not misled by a chunk whose memory is reused", () => {
+Deno.test("FrameSplitter is not affected when the memory of a chunk is reused", () => {
   const notifications: Notification[] = [];
   const splitter = new FrameSplitter({
     onNotification: (notification) => notifications.push(notification),

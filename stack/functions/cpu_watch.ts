@@ -1,20 +1,20 @@
-/** A limit is noticed at most so late. */
+/** The watch notices a limit at most this late. */
 const SHORTEST_PAUSE_MS = 10;
 
-/** The share of the hard limit at which the isolate is warned. */
+/** The isolate gets a warning at this share of the hard limit. */
 const WARNING_SHARE = 0.9;
 
-/** CPU time that an isolate may use over its whole life, its import not counted. */
+/** CPU time that an isolate may use over its lifetime, without the import of its code. */
 export interface CpuLimits {
-  /** After this it gets no new requests. */
+  /** After this time, the isolate gets no new requests. */
   readonly softMs: number;
-  /** Here it is terminated. */
+  /** After this time, the isolate is terminated. */
   readonly hardMs: number;
 }
 
 /** What a {@linkcode CpuWatch} reads and calls. */
 export interface CpuWatchPorts {
-  /** CPU time of the isolate's thread since its start; null when it cannot be read. */
+  /** Returns the CPU time of the isolate's thread, or null when it cannot be read. */
   readonly readMs: () => number | null;
   readonly onSoft: () => void;
   readonly onWarning: () => void;
@@ -32,14 +32,14 @@ const RUNTIME_TIMERS = {
 };
 
 /**
- * Holds an isolate to its CPU limits. One thread cannot use more CPU time than time passes, so the
- * next look is due when the next limit could be reached at the earliest: an isolate that waits
- * costs a look a second.
+ * Enforces an isolate's CPU limits. A thread cannot use more CPU time than time passes, so the next
+ * check is due at the earliest time at which the next limit can be reached. An isolate that waits
+ * costs one check per second.
  */
 export class CpuWatch {
   readonly #ports: CpuWatchPorts;
   readonly #timers: NonNullable<CpuWatchPorts["timers"]>;
-  /** What is still to happen, the earliest first. */
+  /** The pending actions, the earliest first. */
   readonly #due: { readonly atMs: number; readonly act: () => void }[];
   #baseMs: number | null = null;
   #usedMs = 0;
@@ -55,16 +55,16 @@ export class CpuWatch {
     ].sort((one, other) => one.atMs - other.atMs);
   }
 
-  /** Counts from now on. Does nothing where CPU time cannot be read. */
+  /** Starts to count. Does nothing where CPU time cannot be read. */
   start(): void {
     this.#baseMs = this.#ports.readMs();
-    if (this.#baseMs !== null) this.#look();
+    if (this.#baseMs !== null) this.#check();
   }
 
-  /** CPU time since the start in whole milliseconds; null where it cannot be read. */
+  /** CPU time since the start, in whole milliseconds; null where it cannot be read. */
   get usedMs(): number | null {
     if (this.#baseMs === null) return null;
-    // A thread that is gone keeps its last reading.
+    // A thread that has ended keeps its last value.
     this.#usedMs = (this.#ports.readMs() ?? this.#baseMs + this.#usedMs) - this.#baseMs;
     return Math.round(this.#usedMs);
   }
@@ -74,12 +74,12 @@ export class CpuWatch {
     this.#due.length = 0;
   }
 
-  #look(): void {
+  #check(): void {
     const usedMs = this.usedMs ?? 0;
     while (this.#due[0] !== undefined && this.#due[0].atMs <= usedMs) this.#due.shift()?.act();
     const next = this.#due[0];
     if (next === undefined || !Number.isFinite(next.atMs)) return;
     const pauseMs = Math.max(SHORTEST_PAUSE_MS, next.atMs - usedMs);
-    this.#timer = this.#timers.set(() => this.#look(), pauseMs);
+    this.#timer = this.#timers.set(() => this.#check(), pauseMs);
   }
 }

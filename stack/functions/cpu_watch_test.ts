@@ -3,64 +3,64 @@ import { CpuWatch } from "./cpu_watch.ts";
 
 const LIMITS = { softMs: 1_000, hardMs: 2_000 };
 
-/** A watch over a thread that uses CPU by hand, with the pauses that the watch asked for. */
+/** Creates a watch on a thread whose CPU time the test sets, and records its pauses. */
 function watched(limits = LIMITS) {
-  const seen: string[] = [];
+  const events: string[] = [];
   const pauses: number[] = [];
-  let look: (() => void) | null = null;
+  let check: (() => void) | null = null;
   let cpuMs: number | null = 500;
   const watch = new CpuWatch(limits, {
     readMs: () => cpuMs,
-    onSoft: () => seen.push("soft"),
-    onWarning: () => seen.push("warning"),
-    onHard: () => seen.push("hard"),
+    onSoft: () => events.push("soft"),
+    onWarning: () => events.push("warning"),
+    onHard: () => events.push("hard"),
     timers: {
       set(work, pauseMs) {
-        look = work;
+        check = work;
         pauses.push(pauseMs);
       },
-      clear: () => look = null,
+      clear: () => check = null,
     },
   });
   return {
     watch,
-    seen,
+    events,
     pauses,
     use(ms: number | null) {
       cpuMs = ms === null ? null : 500 + ms;
-      look?.();
+      check?.();
     },
   };
 }
 
-Deno.test("CpuWatch counts from its start on, so that an import is free", () => {
-  const { watch, use, seen } = watched();
+Deno.test("CpuWatch counts from its start, so that an import is free", () => {
+  const { watch, use, events } = watched();
   watch.start();
 
   use(999);
 
-  assert.deepEqual([watch.usedMs, seen], [999, []]);
+  assert.deepEqual([watch.usedMs, events], [999, []]);
 });
 
-Deno.test("CpuWatch tells soft limit, warning at nine tenths and hard limit once each, in order", () => {
-  const { watch, use, seen } = watched();
+Deno.test("CpuWatch reports the soft limit, the warning at 90 % and the hard limit once, in order", () => {
+  const { watch, use, events } = watched();
   watch.start();
 
   for (const ms of [1_000, 1_500, 1_800, 1_999, 2_000, 2_100]) use(ms);
 
-  assert.deepEqual(seen, ["soft", "warning", "hard"]);
+  assert.deepEqual(events, ["soft", "warning", "hard"]);
 });
 
-Deno.test("CpuWatch that is late tells everything that was passed", () => {
-  const { watch, use, seen } = watched();
+Deno.test("CpuWatch that checks late reports every limit that was passed", () => {
+  const { watch, use, events } = watched();
   watch.start();
 
   use(5_000);
 
-  assert.deepEqual(seen, ["soft", "warning", "hard"]);
+  assert.deepEqual(events, ["soft", "warning", "hard"]);
 });
 
-Deno.test("CpuWatch looks again when the next limit can be reached at the earliest", () => {
+Deno.test("CpuWatch checks again at the earliest time the next limit can be reached", () => {
   const { watch, use, pauses } = watched();
   watch.start();
 
@@ -71,22 +71,22 @@ Deno.test("CpuWatch looks again when the next limit can be reached at the earlie
   assert.deepEqual(pauses, [1_000, 1_000, 300, 10]);
 });
 
-Deno.test("CpuWatch does nothing where CPU time cannot be read, and nothing after stop()", () => {
-  const blind = watched();
-  blind.use(null);
-  blind.watch.start();
+Deno.test("CpuWatch does nothing if CPU time cannot be read, and nothing after stop()", () => {
+  const unreadable = watched();
+  unreadable.use(null);
+  unreadable.watch.start();
   const stopped = watched();
   stopped.watch.start();
   stopped.watch.stop();
 
-  blind.use(null);
+  unreadable.use(null);
   stopped.use(3_000);
 
-  assert.deepEqual([blind.watch.usedMs, blind.seen, blind.pauses], [null, [], []]);
-  assert.deepEqual(stopped.seen, []);
+  assert.deepEqual([unreadable.watch.usedMs, unreadable.events, unreadable.pauses], [null, [], []]);
+  assert.deepEqual(stopped.events, []);
 });
 
-Deno.test("CpuWatch keeps the last reading of a thread that is gone", () => {
+Deno.test("CpuWatch keeps the last value of a thread that has ended", () => {
   const { watch, use } = watched();
   watch.start();
   use(700);

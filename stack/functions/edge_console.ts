@@ -1,10 +1,10 @@
 import { format } from "node:util";
 import type { LogLevel } from "../../shared/log/logger.ts";
 
-/** Longest log line in characters, as on the hosted platform. */
+/** Maximum length of a log line in characters, as on the hosted platform. */
 const MAX_TEXT_LENGTH = 10_000;
 
-/** Takes one console call. */
+/** Receives one console call. */
 export type ConsoleSink = (level: LogLevel, text: string) => void;
 
 const LEVEL_OF_METHOD = {
@@ -16,7 +16,7 @@ const LEVEL_OF_METHOD = {
   error: "error",
 } as const;
 
-/** Sends what the function's code writes to the console to `sink` instead. */
+/** Sends the console output of the function's code to `sink`. */
 export function captureConsole(sink: ConsoleSink): void {
   const write = (level: LogLevel) => (...args: unknown[]) =>
     sink(level, format(...args).slice(0, MAX_TEXT_LENGTH));

@@ -1,6 +1,6 @@
 import process from "node:process";
 
-/** File APIs that the edge runtime refuses always; the other asynchronous ones work. */
+/** File APIs that the edge runtime always refuses. The other asynchronous ones work. */
 const REFUSED_FILE_APIS = [
   "chdir",
   "chmod",
@@ -16,20 +16,20 @@ const REFUSED_FILE_APIS = [
   "watchFs",
 ];
 
-/** What edge functions may call without any effect. */
+/** APIs that edge functions may call but that have no effect. */
 const IGNORED_APIS = ["exit", "kill", "addSignalListener", "removeSignalListener"];
 
 /** What the environment needs from the isolate. */
 export interface EdgeEnvironmentPorts {
-  /** Serves the function's requests; stands in for `Deno.serve`. */
+  /** Serves the function's requests. Replaces `Deno.serve`. */
   readonly serve: typeof Deno.serve;
-  /** Turns a request that the function got back into the one the server made. */
+  /** Returns the server's original request for a request that the function received. */
   readonly nativeRequest: (request: Request) => Request;
   /** Keeps the isolate alive until the promise settles. */
   readonly waitUntil: (work: Promise<unknown>) => void;
 }
 
-/** Makes this worker look like the edge runtime to the code that is loaded afterwards. */
+/** Makes this worker behave like the edge runtime for code that is loaded later. */
 export function installEdgeEnvironment(ports: EdgeEnvironmentPorts): void {
   const upgradeWebSocket = Deno.upgradeWebSocket;
   Object.assign(Deno, {
@@ -56,7 +56,9 @@ export function installEdgeEnvironment(ports: EdgeEnvironmentPorts): void {
   });
 }
 
-/** Refuses synchronous file access from now on: the edge runtime has it only while code loads. */
+/**
+ * Refuses synchronous file access from now on. The edge runtime allows it only while code loads.
+ */
 export function refuseSyncFileApis(): void {
   const names = Object.keys(Deno).filter((name) => name.endsWith("Sync"));
   for (const name of names) if (name !== "realPathSync") refuse(name);

@@ -3,7 +3,7 @@ import type { IsolateActivity } from "./isolate_activity.ts";
 /** How long a loaded function may take to call `Deno.serve`. */
 const SERVE_GRACE_MS = 2_000;
 
-/** What {@linkcode EdgeServer} needs. */
+/** Dependencies of {@linkcode EdgeServer}. */
 export interface EdgeServerPorts {
   readonly activity: IsolateActivity;
   /** Called once, with the port on 127.0.0.1. */
@@ -11,8 +11,8 @@ export interface EdgeServerPorts {
 }
 
 /**
- * Serves a function's requests on a free loopback port, whichever way its code asks for it:
- * `Deno.serve(…)` or `export default { fetch }`.
+ * Serves a function's requests on a free loopback port. The function's code calls `Deno.serve(…)`
+ * or has `export default { fetch }`.
  */
 export class EdgeServer {
   readonly #ports: EdgeServerPorts;
@@ -25,14 +25,14 @@ export class EdgeServer {
     this.#ports = ports;
   }
 
-  /** Stands in for `Deno.serve`: the address is ours, handler and `onError` are the function's. */
+  /** Replaces `Deno.serve`. Ignores the function's address, and uses its handler and `onError`. */
   readonly serve = ((...args: unknown[]) => {
     if (this.#isServing) throw new Deno.errors.AddrInUse("An edge function serves once");
     const { handler, options } = readServeArguments(args);
     this.#isServing = true;
     const { onError, signal } = options;
     return this.#nativeServe({
-      // Without a helper from elsewhere: isolates may read this folder and their own project alone.
+      // Imports no helper from `shared/`: isolates may read only this folder and their own project.
       ...(onError === undefined ? {} : { onError }),
       ...(signal === undefined ? {} : { signal }),
       hostname: "127.0.0.1",
@@ -46,10 +46,10 @@ export class EdgeServer {
     }, this.#track(handler));
   }) as typeof Deno.serve;
 
-  /** The request that the server made for one that it handed out. */
+  /** Returns the server's original request for a request that the handler received. */
   readonly nativeRequest = (request: Request): Request => this.#natives.get(request) ?? request;
 
-  /** Serves a module's default export when it has a `fetch` and nothing is served yet. */
+  /** Serves a module's default export if it has a `fetch` and nothing is served yet. */
   serveDefaultExport(exported: unknown): void {
     if (this.#isServing || !hasFetch(exported)) return;
     this.serve((request) => exported.fetch(request));
@@ -58,7 +58,7 @@ export class EdgeServer {
   /**
    * Resolves when the function serves.
    *
-   * @throws TypeError when it does not, a short while after its code has loaded.
+   * @throws TypeError when it does not serve shortly after its code has loaded.
    */
   async listening(name: string): Promise<void> {
     const timer = setTimeout(() => {
@@ -90,7 +90,7 @@ function readServeArguments(
   const options = (args.find((arg) => typeof arg === "object" && arg !== null) ??
     {}) as ServeOptions;
   const handler = (handlers[0] as Deno.ServeHandler | undefined) ?? options.handler;
-  if (handler === undefined) throw new TypeError("No handler was given to Deno.serve");
+  if (handler === undefined) throw new TypeError("Deno.serve was called without a handler");
   return { handler, options };
 }
 
@@ -101,7 +101,7 @@ function hasFetch(
     typeof exported.fetch === "function";
 }
 
-/** Gives the request the address that the client used instead of the isolate's own. */
+/** Replaces the isolate's address in the request with the address that the client used. */
 function asClientSentIt(native: Request): Request {
   const host = native.headers.get("x-forwarded-host");
   if (host === null) return native;

@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 /**
- * The edge functions of a project: folder name → `file:` URL of its `index.ts`. Folders that start
- * with `_` or `.` are none, as for the Supabase CLI. A project without functions has an empty map.
+ * Finds the edge functions of a project: folder name → `file:` URL of its `index.ts`. Skips folders
+ * that start with `_` or `.`, like the Supabase CLI. A project without functions has an empty map.
  */
 export async function findFunctions(projectRoot: string): Promise<ReadonlyMap<string, string>> {
   const folder = join(projectRoot, "supabase", "functions");

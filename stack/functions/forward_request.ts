@@ -4,21 +4,21 @@ const MAX_WHOLE_BODY_BYTES = 1_048_576;
 /** Headers that belong to one connection, not to the message. */
 const CONNECTION_HEADERS = ["connection", "keep-alive", "transfer-encoding", "upgrade"];
 
-/** Where a request goes. */
+/** The target of a request. */
 export interface ForwardTarget {
   /** The isolate's port on 127.0.0.1. */
   readonly port: number;
-  /** Path and query as the function sees them: `/<name>/…`. */
+  /** Path and query for the function: `/<name>/…`. */
   readonly path: string;
-  /** Ends the exchange, also while the answer streams. */
+  /** Aborts the request, also while the response streams. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Sends a request on to an isolate and answers with its response. Bodies stream in both directions;
- * redirects are handed through.
+ * Forwards a request to an isolate and returns its response. Bodies stream in both directions.
+ * Redirects are passed through.
  *
- * @throws the signal's reason, or TypeError when the isolate cannot be reached.
+ * @throws The signal's reason, or TypeError when the isolate cannot be reached.
  */
 export async function forwardRequest(request: Request, target: ForwardTarget): Promise<Response> {
   const response = await fetch(`http://127.0.0.1:${target.port}${target.path}`, {
@@ -37,7 +37,7 @@ export async function forwardRequest(request: Request, target: ForwardTarget): P
   });
 }
 
-/** The request's headers with those that say where it came in. */
+/** Returns the request's headers with the `x-forwarded-*` headers. */
 export function forwardedHeaders(request: Request): Headers {
   const headers = new Headers(request.headers);
   const url = new URL(request.url);
@@ -45,7 +45,7 @@ export function forwardedHeaders(request: Request): Headers {
   setIfAbsent(headers, "x-forwarded-host", headers.get("host") ?? url.host);
   setIfAbsent(headers, "x-forwarded-proto", url.protocol.slice(0, -1));
   setIfAbsent(headers, "x-forwarded-port", url.port || (url.protocol === "https:" ? "443" : "80"));
-  // Without it fetch asks for compressed answers, which the client may not understand.
+  // Without this, fetch requests compressed responses, which the client may not support.
   setIfAbsent(headers, "accept-encoding", "identity");
   return headers;
 }

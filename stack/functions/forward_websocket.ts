@@ -1,19 +1,19 @@
 import { FunctionFailure } from "./function_failure.ts";
 import { forwardedHeaders, type ForwardTarget } from "./forward_request.ts";
 
-/** Close codes that a program may send itself; others say how the connection was lost. */
+/** Maps reserved close codes to 1000: a program may send only 1000 and 3000 to 4999. */
 function sendableCode(code: number): number {
   return code === 1000 || (code >= 3000 && code <= 4999) ? code : 1000;
 }
 
-/** True for a request that asks for a websocket. */
+/** Whether a request asks for a websocket. */
 export function isWebSocketRequest(request: Request): boolean {
   return request.headers.get("upgrade")?.toLowerCase() === "websocket";
 }
 
 /**
- * Opens a websocket to an isolate and then the client's own, with the subprotocol that the function
- * chose, and passes messages both ways until one side closes or the signal ends both.
+ * Opens a websocket to an isolate, then accepts the client's with the subprotocol that the function
+ * chose. Passes messages both ways until one side closes or the signal aborts.
  *
  * @throws FunctionFailure when the function does not accept the websocket.
  */

@@ -6,8 +6,8 @@ import { type FunctionUsage, IsolatePool } from "./isolate_pool.ts";
 import { watchSources } from "./watch_sources.ts";
 
 /**
- * The hosted platform's limits: 2 s of CPU time, no new requests from 1 s on; 400 s of wall clock
- * (paid plan); 150 s to the head of an answer.
+ * The hosted platform's limits: 2 s of CPU time with no new requests after 1 s, 400 s of wall clock
+ * (paid plan), and 150 s until the response headers.
  */
 const DEFAULT_LIMITS: IsolateLimits = {
   cpu: { softMs: 1_000, hardMs: 2_000 },
@@ -17,33 +17,33 @@ const DEFAULT_LIMITS: IsolateLimits = {
   blockedMs: 10_000,
 };
 
-/** How the host is made. */
+/** Options of {@linkcode createFunctionHost}. */
 export interface FunctionHostOptions extends Partial<IsolateLimits> {
   /** The folder with `deno.json` and `supabase/functions`. */
   readonly projectRoot: string;
-  /** All that the functions see of an environment. */
+  /** The complete environment of the functions. */
   readonly env: Readonly<Record<string, string>>;
-  /** Loads the code anew when it changes. */
+  /** Reloads the code when it changes. */
   readonly watch: boolean;
   readonly onLog: FunctionLog;
 }
 
 /** Runs a project's edge functions as the hosted platform does. */
 export interface FunctionHost {
-  /** The functions that there are, sorted. */
+  /** Names of all functions, sorted. */
   readonly names: readonly string[];
   /**
-   * Answers a request with the function `name`, starting it when needed. The path may carry
-   * `/functions/v1`, which the function does not see. Never throws: what fails is an answer.
+   * Responds to a request with the function `name`, and starts it if needed. Removes
+   * `/functions/v1` from the path. Never throws: a failure becomes an error response.
    */
   fetch(name: string, request: Request): Promise<Response>;
-  /** What the isolates of `name` have used so far. */
+  /** Returns what the isolates of `name` have used so far. */
   usageOf(name: string): FunctionUsage;
-  /** Ends all functions and their process; safe to repeat. */
+  /** Stops all functions and their process. Safe to repeat. */
   stop(): Promise<void>;
 }
 
-/** Makes the host; functions start at their first request. */
+/** Creates the host. Each function starts with its first request. */
 export async function createFunctionHost(options: FunctionHostOptions): Promise<FunctionHost> {
   const { projectRoot, env, watch, onLog, ...limits } = options;
   let functions = await findFunctions(projectRoot);
@@ -68,7 +68,7 @@ export async function createFunctionHost(options: FunctionHostOptions): Promise<
       try {
         const entry = functions.get(name);
         if (entry === undefined) {
-          throw new FunctionFailure("FUNCTION_NOT_FOUND", `There is no edge function '${name}'`);
+          throw new FunctionFailure("FUNCTION_NOT_FOUND", `Edge function '${name}' not found`);
         }
         return await pool.acquire(name, entry).fetch(request, functionPath(request));
       } catch (error) {
@@ -90,8 +90,8 @@ function functionPath(request: Request): string {
 
 function toResponse(error: unknown, request: Request): Response {
   if (error instanceof FunctionFailure) return error.toResponse();
-  // Nobody is left to read it; 499 is the usual status in logs for a client that went away.
+  // The client has disconnected and reads no response. 499 is the usual status for this in logs.
   if (request.signal.aborted) return new Response(null, { status: 499 });
-  const message = "Cannot pass the request on to the function";
+  const message = "Cannot forward the request to the function";
   return new FunctionFailure("FUNCTION_EXCHANGE_BROKEN", message).toResponse();
 }

@@ -6,19 +6,19 @@ export interface FunctionLogLine {
   /** ISO 8601 time. */
   readonly at: string;
   readonly level: LogLevel;
-  /** The function's name, or `edge-runtime` for the host's own lines. */
+  /** The function's name, or `edge-runtime` for lines of the host. */
   readonly function: string;
-  /** What was written, unless that was JSON: then its fields stand here themselves. */
+  /** The text. If the text is a JSON object, the line has the object's fields instead. */
   readonly message?: string;
   readonly [field: string]: JsonValue | undefined;
 }
 
-/** Where log lines go. */
+/** Receives log lines. */
 export type FunctionLog = (line: FunctionLogLine) => void;
 
 /**
- * Makes a log line of what a function wrote to its console. A JSON object is merged, its own time
- * and level winning; anything else is the message.
+ * Creates a log line from a function's console output. The fields of a JSON object are merged into
+ * the line and override its time and level. Any other text becomes the message.
  */
 export function toLogLine(name: string, level: LogLevel, text: string): FunctionLogLine {
   const base = { at: new Date().toISOString(), level, function: name };

@@ -6,41 +6,41 @@ import type { JsonValue } from "../../shared/json.ts";
 import type { LogLevel } from "../../shared/log/logger.ts";
 import type { IsolateCommand, IsolateEvent, UnloadReason } from "./isolate_protocol.ts";
 
-/** How long after a broken connection the report of a crash may follow. */
+/** How long after a broken connection a crash report may arrive. */
 const CRASH_REPORT_GRACE_MS = 500;
 
 /** The limits of an isolate. */
 export interface IsolateLimits {
-  /** CPU time over its whole life, from the end of its import on; null: unlimited. */
+  /** CPU time over its lifetime, counted after its import. Null: unlimited. */
   readonly cpu: CpuLimits | null;
-  /** Whole life: retired at a half of it, `beforeunload` at nine tenths, terminated at its end. */
+  /** Lifetime: retired after 50 % of it, `beforeunload` after 90 %, terminated at the end. */
   readonly wallClockMs: number;
-  /** Longest time from a request to the head of its answer. */
+  /** Maximum time from a request to its response headers. */
   readonly requestTimeoutMs: number;
-  /** Longest time until the code is loaded and serves. */
+  /** Maximum time until the code is loaded and serves. */
   readonly bootTimeoutMs: number;
   /**
-   * A request unanswered for so long has the isolate asked for a sign of life; without one in the
-   * same time again it is taken to be in an endless loop and ended.
+   * When a request is unanswered for this long, the isolate gets a ping. If it does not respond
+   * within the same time again, it is considered to be in an endless loop and is terminated.
    */
   readonly blockedMs: number;
 }
 
-/** Stands in where CPU time is unlimited: the watch measures and never acts. */
+/** Limits for unlimited CPU time: the watch measures and never acts. */
 const NO_CPU_LIMITS: CpuLimits = {
   softMs: Number.POSITIVE_INFINITY,
   hardMs: Number.POSITIVE_INFINITY,
 };
 
-/** How an isolate came to its end. */
+/** How an isolate ended. */
 export interface IsolateEnd {
-  /** Null when it ended as asked. */
+  /** Null when it ended on request. */
   readonly failure: FunctionFailure | null;
-  /** It was given up over a limit: its code may still hold a thread. */
+  /** It was terminated at a limit, and its code may still occupy a thread. */
   readonly mayStillRun: boolean;
 }
 
-/** What an isolate is made from. */
+/** Options of {@linkcode Isolate}. */
 export interface IsolateOptions {
   readonly id: number;
   readonly name: string;
@@ -48,44 +48,46 @@ export interface IsolateOptions {
   readonly entry: string;
   readonly limits: IsolateLimits;
   readonly send: (command: IsolateCommand) => void;
-  /** Called once, when the isolate is gone. */
+  /** Called once, when the isolate has ended. */
   readonly onEnd: (end: IsolateEnd) => void;
-  /** CPU time of its thread in milliseconds; null where it cannot be read. */
+  /** Returns the CPU time of its thread in milliseconds, or null where it cannot be read. */
   readonly readCpuMs: () => number | null;
   readonly log: IsolateLog;
 }
 
-/** Takes what happens to an isolate at its limits. */
+/** Logs what happens to an isolate at its limits. */
 export type IsolateLog = (
   level: LogLevel,
   event: string,
   fields: { readonly [field: string]: JsonValue },
 ) => void;
 
-/** One running copy of a function's code, seen from the stack. */
+/** One running instance of a function's code, seen from the stack. */
 export class Isolate {
   readonly #options: IsolateOptions;
   readonly #port = Promise.withResolvers<number>();
-  /** Aborted when the isolate is gone; the reason is the failure. */
+  /** Aborted when the isolate has ended. The reason is the failure. */
   readonly #end = new AbortController();
   readonly #timers: readonly ReturnType<typeof setTimeout>[];
   readonly #startedAt = performance.now();
   readonly #cpu: CpuWatch;
-  /** Runs while a sign of life is awaited. */
-  #signOfLife: ReturnType<typeof setTimeout> | undefined;
+  /** Runs while the isolate has not answered a ping. */
+  #pingTimer: ReturnType<typeof setTimeout> | undefined;
   #isRetired = false;
   #isReady = false;
-  /** What requests fail with that the isolate never saw before it ended as asked. */
+  /** The error of requests that had not reached the isolate when it ended on request. */
   #missedCode: FunctionFailureCode = "FUNCTION_CRASHED";
-  /** Requests sent to the isolate that have no head of an answer yet. */
+  /** The number of requests without response headers. */
   #unanswered = 0;
-  /** The isolate's last report of its requests and background tasks; null before its warning. */
+  /**
+   * The last reported number of requests and background tasks. Null before the unload is announced.
+   */
   #pending: number | null = null;
 
   constructor(options: IsolateOptions) {
     this.#options = options;
     const { id: isolate, name, entry, limits: { wallClockMs, bootTimeoutMs } } = options;
-    this.#port.promise.catch(() => {}); // Requests that wait for it see the failure.
+    this.#port.promise.catch(() => {}); // Requests that wait for the port get the failure.
     this.#timers = [
       setTimeout(() => this.#exceedBoot(), bootTimeoutMs),
       setTimeout(() => this.retire(), wallClockMs * 0.5),
@@ -106,18 +108,18 @@ export class Isolate {
     return !this.#isRetired && !this.#end.signal.aborted;
   }
 
-  /** CPU time that it has used in milliseconds; null where it cannot be read. */
+  /** CPU time that it has used, in milliseconds; null where it cannot be read. */
   get cpuMs(): number | null {
     return this.#cpu.usedMs;
   }
 
-  /** Answers a request. @throws FunctionFailure, or the request's abort reason. */
+  /** Responds to a request. @throws FunctionFailure, or the request's abort reason. */
   async fetch(request: Request, path: string): Promise<Response> {
     const { requestTimeoutMs, blockedMs } = this.#options.limits;
     const timeout = new AbortController();
-    const asking = setInterval(() => this.#askForSignOfLife(), blockedMs);
+    const pinging = setInterval(() => this.#ping(), blockedMs);
     const timer = setTimeout(() => {
-      const detail = `it has not answered in ${requestTimeoutMs} ms`;
+      const detail = `it did not respond within ${requestTimeoutMs} ms`;
       timeout.abort(this.#failure("FUNCTION_TIMEOUT", detail));
     }, requestTimeoutMs);
     const signal = AbortSignal.any([request.signal, this.#end.signal, timeout.signal]);
@@ -131,14 +133,14 @@ export class Isolate {
       if (error instanceof FunctionFailure) throw error;
       throw await this.#explain(error);
     } finally {
-      clearInterval(asking);
+      clearInterval(pinging);
       clearTimeout(timer);
       this.#unanswered -= 1;
-      this.#passRetirementOn();
+      this.#sendRetire();
     }
   }
 
-  /** Takes in what the process reports about this isolate; its log lines go elsewhere. */
+  /** Handles the process's reports about this isolate. Its log lines are handled elsewhere. */
   handle(event: IsolateEvent): void {
     switch (event.type) {
       case "started":
@@ -150,8 +152,8 @@ export class Isolate {
         this.#cpu.start();
         return this.#port.resolve(event.port);
       case "pong":
-        clearTimeout(this.#signOfLife);
-        return void (this.#signOfLife = undefined);
+        clearTimeout(this.#pingTimer);
+        return void (this.#pingTimer = undefined);
       case "failed":
         return this.#failBoot(event.message);
       case "crashed":
@@ -164,14 +166,14 @@ export class Isolate {
     }
   }
 
-  /** Gives it no new requests; it ends when nothing is going on any more. */
+  /** Stops sending it new requests. It ends when its work is done. */
   retire(): void {
     if (!this.isAccepting) return;
     this.#isRetired = true;
-    this.#passRetirementOn();
+    this.#sendRetire();
   }
 
-  /** Announces the end now; the isolate ends itself when its work is done. */
+  /** Announces the unload now. The isolate ends itself when its work is done. */
   unload(reason: UnloadReason): void {
     this.#isRetired = true;
     if (reason !== "termination") this.#logLimit("warn", "isolate.unloading", { reason });
@@ -179,7 +181,7 @@ export class Isolate {
     this.#options.send({ type: "unload", isolate: this.#options.id, reason });
   }
 
-  /** Ends it, whatever is going on: requests in flight fail with `failure`. */
+  /** Ends it immediately. Requests in flight fail with `failure`. */
   end(failure: FunctionFailure | null): void {
     this.#finish({ failure, mayStillRun: false });
   }
@@ -187,7 +189,7 @@ export class Isolate {
   #finish(end: IsolateEnd): void {
     if (this.#end.signal.aborted) return;
     for (const timer of this.#timers) clearTimeout(timer);
-    clearTimeout(this.#signOfLife);
+    clearTimeout(this.#pingTimer);
     const usedMs = this.#cpu.usedMs;
     this.#cpu.stop();
     const { log } = this.#options;
@@ -199,19 +201,19 @@ export class Isolate {
     this.#options.onEnd(end);
   }
 
-  /** The isolate may hear of its retirement only after the last request has reached it. */
-  #passRetirementOn(): void {
+  /** Sends the retirement to the isolate, but only after its last request has a response. */
+  #sendRetire(): void {
     if (!this.#isRetired || this.#unanswered > 0 || this.#end.signal.aborted) return;
     const { id: isolate, send } = this.#options;
     send({ type: "retire", isolate, reason: "early_drop" });
   }
 
-  #askForSignOfLife(): void {
-    if (!this.#isReady || this.#signOfLife !== undefined) return;
+  #ping(): void {
+    if (!this.#isReady || this.#pingTimer !== undefined) return;
     const { id: isolate, send, limits: { blockedMs } } = this.#options;
     send({ type: "ping", isolate });
-    this.#signOfLife = setTimeout(() => {
-      const detail = `its code has held the event loop for more than ${blockedMs} ms`;
+    this.#pingTimer = setTimeout(() => {
+      const detail = `its code has blocked the event loop for more than ${blockedMs} ms`;
       this.#giveUp("FUNCTION_BLOCKED", detail);
     }, blockedMs);
   }
@@ -222,13 +224,13 @@ export class Isolate {
 
   #exceedBoot(): void {
     const { bootTimeoutMs } = this.#options.limits;
-    this.#giveUp("FUNCTION_BOOT_ERROR", `nothing serves after ${bootTimeoutMs} ms`);
+    this.#giveUp("FUNCTION_BOOT_ERROR", `it did not start to serve within ${bootTimeoutMs} ms`);
   }
 
   #exceedWallClock(): void {
     const { wallClockMs } = this.#options.limits;
     this.#logLimit("error", "isolate.terminated", { reason: "wall_clock", lost: this.#lost() });
-    this.#giveUp("FUNCTION_WALL_CLOCK", `it has used up its ${wallClockMs} ms of wall clock`);
+    this.#giveUp("FUNCTION_WALL_CLOCK", `it reached its wall-clock limit of ${wallClockMs} ms`);
   }
 
   #retireAtCpu(): void {
@@ -239,7 +241,7 @@ export class Isolate {
   #exceedCpu(): void {
     const { cpu } = this.#options.limits;
     this.#logLimit("error", "isolate.terminated", { reason: "cpu", lost: this.#lost() });
-    this.#giveUp("FUNCTION_CPU_LIMIT", `it has used up its ${cpu?.hardMs} ms of CPU time`);
+    this.#giveUp("FUNCTION_CPU_LIMIT", `it reached its CPU limit of ${cpu?.hardMs} ms`);
   }
 
   #logLimit(
@@ -257,7 +259,7 @@ export class Isolate {
     });
   }
 
-  /** Requests and background tasks that end with the isolate; unreported ones are not counted. */
+  /** Requests and background tasks that end with the isolate, as far as it reported them. */
   #lost(): number {
     return Math.max(this.#unanswered, this.#pending ?? 0);
   }
@@ -271,8 +273,8 @@ export class Isolate {
   }
 
   /**
-   * A broken connection mostly means a crash, whose report may still be on its way. Without one the
-   * request's own body may have failed, which is no reason to end the isolate.
+   * Finds the reason of a broken connection. Usually it is a crash, whose report may arrive later.
+   * Otherwise the request's body may have failed, which does not end the isolate.
    */
   async #explain(error: unknown): Promise<unknown> {
     const { promise: reported, resolve } = Promise.withResolvers<void>();
@@ -281,7 +283,7 @@ export class Isolate {
     await reported;
     clearTimeout(timer);
     if (this.#end.signal.aborted) return this.#end.signal.reason;
-    this.#askForSignOfLife();
+    this.#ping();
     return this.#failure("FUNCTION_EXCHANGE_BROKEN", String(error), { cause: error });
   }
 

@@ -1,10 +1,10 @@
-/** Counts what an isolate has going on: requests until their last byte, and background work. */
+/** Counts the running work of an isolate: requests until their last byte, and background work. */
 export class IsolateActivity {
   #ongoing = 0;
   #onChange: (count: number) => void = () => {};
   #quietWaiters: (() => void)[] = [];
 
-  /** Counts one more thing going on, until the returned function is called. */
+  /** Counts one more piece of work until the returned function is called. */
   begin(): () => void {
     this.#add(1);
     let isOver = false;
@@ -16,13 +16,13 @@ export class IsolateActivity {
     };
   }
 
-  /** Resolves as soon as nothing is going on. */
+  /** Resolves when no work is running. */
   quiet(): Promise<void> {
     if (this.#ongoing === 0) return Promise.resolve();
     return new Promise((resolve) => this.#quietWaiters.push(resolve));
   }
 
-  /** Tells the count of what is going on now and after each change. */
+  /** Calls `onChange` with the count of running work, now and after each change. */
   follow(onChange: (count: number) => void): void {
     this.#onChange = onChange;
     onChange(this.#ongoing);

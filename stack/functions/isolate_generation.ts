@@ -5,17 +5,19 @@ import type { IsolateCommand, IsolateEvent } from "./isolate_protocol.ts";
 import { type IsolateProcess, spawnIsolateProcess } from "./spawn_isolate_process.ts";
 import { IsolateThreads } from "./thread_cpu.ts";
 
-/** How long isolates may use at the end for `beforeunload` and the work that it starts. */
+/** How long isolates may run `beforeunload` and the work that it starts. */
 const UNLOAD_GRACE_MS = 2_000;
 
-/** How long the thread of a terminated isolate may take to end; one in an endless loop never does. */
+/**
+ * How long the thread of a terminated isolate may take to end. In an endless loop it never ends.
+ */
 const THREAD_END_GRACE_MS = 1_000;
-const THREAD_LOOK_INTERVAL_MS = 25;
+const THREAD_CHECK_INTERVAL_MS = 25;
 
-/** The name under which lines of the process itself are logged. */
+/** The function name in log lines of the process itself. */
 const RUNTIME_LOG_NAME = "edge-runtime";
 
-/** What the isolates of a generation have in common. */
+/** Options that all isolates of a generation share. */
 export interface IsolateGenerationOptions {
   readonly projectRoot: string;
   readonly env: Readonly<Record<string, string>>;
@@ -23,18 +25,18 @@ export interface IsolateGenerationOptions {
   readonly onLog: FunctionLog;
 }
 
-/** An isolate with what the generation knows of it. */
+/** An isolate with its name and thread. */
 interface RunningIsolate {
   readonly name: string;
   readonly isolate: Isolate;
-  /** Its thread; null where the operating system does not tell. */
+  /** Its thread; null where the operating system does not report it. */
   thread: number | null;
 }
 
 /**
- * One process and the isolates in it. Deno cannot stop a worker in an endless loop (its thread goes
- * on after `terminate()`), so a process with such a thread is given up: it gets no new isolates and is
- * ended when the others in it have finished their work.
+ * One process and its isolates. Deno cannot stop a worker in an endless loop: its thread keeps
+ * running after `terminate()`. A process with such a thread gets no new isolates and is stopped
+ * when its other isolates have finished their work.
  */
 export class IsolateGeneration {
   readonly #options: IsolateGenerationOptions;
@@ -61,12 +63,12 @@ export class IsolateGeneration {
     );
   }
 
-  /** Whether isolates may be started in it. */
+  /** Whether it can start isolates. */
   get isUsable(): boolean {
     return this.#isUsable;
   }
 
-  /** Starts an isolate; `onEnd` hears when it is gone. */
+  /** Starts an isolate. Calls `onEnd` when it has ended. */
   start({ name, entry, onEnd }: {
     readonly name: string;
     readonly entry: string;
@@ -93,12 +95,12 @@ export class IsolateGeneration {
     return isolate;
   }
 
-  /** Gives its isolates no new requests. */
+  /** Stops sending new requests to its isolates. */
   retire(): void {
     for (const { isolate } of this.#isolates.values()) isolate.retire();
   }
 
-  /** Ends all isolates and the process. */
+  /** Stops all isolates and the process. */
   async stop(): Promise<void> {
     this.#isUsable = false;
     for (const { isolate } of this.#isolates.values()) isolate.unload("termination");
@@ -107,7 +109,7 @@ export class IsolateGeneration {
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
     for (const { name, isolate } of [...this.#isolates.values()]) {
-      const message = `Function ${name} was ended: the stack is ending`;
+      const message = `Function ${name} was stopped: the stack is stopping`;
       isolate.end(new FunctionFailure("FUNCTION_HOST_STOPPED", message));
     }
     await this.#endProcess();
@@ -156,13 +158,13 @@ export class IsolateGeneration {
     if (!this.#isUsable && this.#isolates.size === 0) await this.#endProcess();
   }
 
-  /** Whether a terminated isolate's thread ends; false where that cannot be seen. */
+  /** Whether a terminated isolate's thread ends. False where that is unknown. */
   async #hasEnded(thread: number | null): Promise<boolean> {
     if (thread === null) return false;
     const deadline = performance.now() + THREAD_END_GRACE_MS;
     while (this.#readCpuMs(thread) !== null) {
       if (performance.now() > deadline) return false;
-      await new Promise((resolve) => setTimeout(resolve, THREAD_LOOK_INTERVAL_MS));
+      await new Promise((resolve) => setTimeout(resolve, THREAD_CHECK_INTERVAL_MS));
     }
     return true;
   }

@@ -2,28 +2,28 @@ import { FunctionFailure } from "./function_failure.ts";
 import type { Isolate } from "./isolate.ts";
 import { IsolateGeneration, type IsolateGenerationOptions } from "./isolate_generation.ts";
 
-/** What the isolates of one function have used, those that have ended included. */
+/** What the isolates of one function have used, including ended ones. */
 export interface FunctionUsage {
   readonly isolateCount: number;
-  /** CPU time, imports not counted; 0 where it cannot be read. */
+  /** CPU time without imports; 0 where it cannot be read. */
   readonly cpuMs: number;
 }
 
-/** A function's isolates: those that run, and what the others had used at their end. */
-interface Lives {
+/** A function's isolates: the running ones, and the usage of the ended ones. */
+interface IsolateRecord {
   readonly running: Set<Isolate>;
   endedCount: number;
   endedCpuMs: number;
 }
 
-/** The isolates that take the functions' requests: one current for each function. */
+/** The isolates that serve the functions' requests. Each function has one current isolate. */
 export class IsolatePool {
   readonly #options: IsolateGenerationOptions;
   readonly #current = new Map<string, Isolate>();
   #generation: IsolateGeneration;
-  /** Given up, but perhaps still at work. */
+  /** Generations that get no new isolates but may still be running some. */
   readonly #oldGenerations: IsolateGeneration[] = [];
-  readonly #lives = new Map<string, Lives>();
+  readonly #records = new Map<string, IsolateRecord>();
   #isStopped = false;
 
   constructor(options: IsolateGenerationOptions) {
@@ -31,49 +31,52 @@ export class IsolatePool {
     this.#generation = new IsolateGeneration(options);
   }
 
-  /** The isolate that takes the function's next request, started when there is none. */
+  /** Returns the isolate for the function's next request, and starts one if needed. */
   acquire(name: string, entry: string): Isolate {
     if (this.#isStopped) {
-      throw new FunctionFailure("FUNCTION_HOST_STOPPED", `Cannot run ${name}: the stack is ending`);
+      throw new FunctionFailure(
+        "FUNCTION_HOST_STOPPED",
+        `Cannot run ${name}: the stack is stopping`,
+      );
     }
     const current = this.#current.get(name);
     if (current?.isAccepting) return current;
-    const lives = this.#livesOf(name);
+    const record = this.#recordOf(name);
     const isolate = this.#usableGeneration().start({
       name,
       entry,
       onEnd: (ended) => {
-        lives.running.delete(ended);
-        lives.endedCount += 1;
-        lives.endedCpuMs += ended.cpuMs ?? 0;
+        record.running.delete(ended);
+        record.endedCount += 1;
+        record.endedCpuMs += ended.cpuMs ?? 0;
         if (this.#current.get(name) === ended) this.#current.delete(name);
       },
     });
     this.#current.set(name, isolate);
-    lives.running.add(isolate);
+    record.running.add(isolate);
     return isolate;
   }
 
-  /** What a function's isolates have used so far. */
+  /** Returns what a function's isolates have used so far. */
   usageOf(name: string): FunctionUsage {
-    const { running, endedCount, endedCpuMs } = this.#livesOf(name);
+    const { running, endedCount, endedCpuMs } = this.#recordOf(name);
     const cpuMs = [...running].reduce((sum, isolate) => sum + (isolate.cpuMs ?? 0), endedCpuMs);
     return { isolateCount: endedCount + running.size, cpuMs };
   }
 
-  #livesOf(name: string): Lives {
-    const lives = this.#lives.get(name) ?? { running: new Set(), endedCount: 0, endedCpuMs: 0 };
-    this.#lives.set(name, lives);
-    return lives;
+  #recordOf(name: string): IsolateRecord {
+    const record = this.#records.get(name) ?? { running: new Set(), endedCount: 0, endedCpuMs: 0 };
+    this.#records.set(name, record);
+    return record;
   }
 
-  /** Retires all isolates: next requests are answered by the code as it is then. */
+  /** Retires all isolates, so that the next requests run the current code. */
   retireAll(): void {
     this.#current.clear();
     this.#generation.retire();
   }
 
-  /** Ends everything. */
+  /** Stops all isolates and their processes. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#current.clear();

@@ -1,6 +1,6 @@
 /**
- * The process that holds all isolates, started by the stack with an environment of its own: edge
- * functions see their variables and nothing of the stack's. It ends with its stdin.
+ * The process that holds all isolates. The stack starts it with the environment of the edge
+ * functions only, so that functions cannot see the stack's variables. It exits when its stdin ends.
  */
 import {
   decodeMessage,
@@ -12,23 +12,25 @@ import { readLines } from "./read_lines.ts";
 
 const encoder = new TextEncoder();
 const workers = new Map<number, Worker>();
-/** Folders that functions may read: their code, and npm packages that read files of their own. */
+/**
+ * Folders that functions may read: their code, and npm packages, some of which read their files.
+ */
 const readableFolders: readonly string[] = JSON.parse(Deno.args[0] ?? "[]");
 const writableFolder = Deno.args[1] ?? "";
 
-// Signals often reach the whole process group; the stack ends this process when it is ready to.
+// Signals often reach the whole process group, but the stack decides when this process stops.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   if (Deno.build.os !== "windows") Deno.addSignalListener(signal, () => {});
 }
 
 for await (const line of readLines(Deno.stdin.readable)) {
   const command = decodeMessage<IsolateCommand>(line);
-  if (command !== null) obey(command);
+  if (command !== null) handleCommand(command);
 }
 await Deno.remove(writableFolder, { recursive: true }).catch(() => {});
 Deno.exit(0);
 
-function obey(command: IsolateCommand): void {
+function handleCommand(command: IsolateCommand): void {
   switch (command.type) {
     case "start":
       return start(command);
@@ -79,7 +81,7 @@ function terminate(isolate: number): void {
   workers.delete(isolate);
 }
 
-/** Writes synchronously, so that lines of different isolates never mix. */
+/** Writes a report synchronously, so that lines of different isolates never mix. */
 function report(event: IsolateEvent): void {
   let bytes = encoder.encode(encodeMessage(event));
   while (bytes.length > 0) bytes = bytes.subarray(Deno.stdout.writeSync(bytes));

@@ -1,6 +1,6 @@
 /**
- * The first code that runs in a function's isolate: makes it an edge environment, loads the
- * function, serves its requests on a loopback port, and ends it as asked.
+ * The first code that runs in a function's isolate. It installs the edge environment, loads the
+ * function, serves its requests on a loopback port, and ends the isolate on request.
  */
 import { captureConsole } from "./edge_console.ts";
 import { installEdgeEnvironment, refuseSyncFileApis } from "./edge_environment.ts";
@@ -8,7 +8,7 @@ import { EdgeServer } from "./edge_server.ts";
 import { IsolateActivity } from "./isolate_activity.ts";
 import type { IsolateCommand, IsolateEvent, UnloadReason } from "./isolate_protocol.ts";
 
-/** The two members of a worker's global scope that are needed; its library is not loaded here. */
+/** The two members of a worker's global scope in use. Deno's worker types are not loaded here. */
 const scope = globalThis as unknown as {
   postMessage(event: IsolateEvent): void;
   onmessage: ((event: MessageEvent<IsolateCommand>) => void) | null;
@@ -57,13 +57,13 @@ async function start({ isolate, name, entry }: IsolateCommand & { type: "start" 
 function keepAlive(isolate: number, work: Promise<unknown>): void {
   const done = activity.begin();
   Promise.resolve(work).then(done, (error) => {
-    const text = `The work given to EdgeRuntime.waitUntil failed: ${describe(error)}`;
+    const text = `The promise passed to EdgeRuntime.waitUntil was rejected: ${describe(error)}`;
     post({ type: "log", isolate, level: "error", text });
     done();
   });
 }
 
-/** Announces the end once; its listeners may still start work, which is waited for. */
+/** Announces the unload once, then waits for work that its listeners start. */
 async function unload(isolate: number, reason: UnloadReason): Promise<void> {
   if (hasUnloaded) return;
   hasUnloaded = true;

@@ -1,4 +1,4 @@
-/** The lines of a stream of UTF-8 bytes as they come, without their line ends. */
+/** Yields the lines of a stream of UTF-8 bytes as they arrive, without their line ends. */
 export async function* readLines(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = "";

@@ -8,7 +8,7 @@ import {
 } from "./isolate_protocol.ts";
 import { readLines } from "./read_lines.ts";
 
-/** What Deno itself needs of our environment to load code and packages. Never a key. */
+/** Variables that Deno itself needs to load code and packages. Never add a key. */
 const RUNTIME_VARIABLES = [
   "HOME",
   "USERPROFILE",
@@ -26,19 +26,21 @@ const RUNTIME_VARIABLES = [
   "no_proxy",
 ];
 
-/** JavaScript heap of one isolate, as on the hosted platform. Beyond it the process ends. */
+/**
+ * JavaScript heap of one isolate, as on the hosted platform. The process ends when it is exceeded.
+ */
 const MAX_HEAP_MEGABYTES = 256;
 
-/** How long the process may take to end by itself when its stdin ends. */
+/** How long the process may take to exit after its stdin ends. */
 const EXIT_GRACE_MS = 2_000;
 
-/** How the process is started. */
+/** Options of {@linkcode spawnIsolateProcess}. */
 export interface IsolateProcessOptions {
   readonly projectRoot: string;
   /** The functions' environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly onEvent: (event: IsolateEvent) => void;
-  /** A line of the process's own: Deno's messages, stack traces, stray output. */
+  /** Receives a line of the process itself: Deno's messages, stack traces, stray output. */
   readonly onOutput: (line: string) => void;
 }
 
@@ -46,18 +48,18 @@ export interface IsolateProcessOptions {
 export interface IsolateProcess {
   readonly pid: number;
   send(command: IsolateCommand): void;
-  /** Resolves when the process is gone, whoever ended it. */
+  /** Resolves when the process has ended for any reason. */
   readonly exited: Promise<void>;
-  /** Ends it: first by its stdin, then by force. */
+  /** Closes its stdin, and kills it if it does not exit. */
   stop(): Promise<void>;
 }
 
 /**
  * Starts the process that holds the isolates.
  *
- * It is one of its own, since Deno has one environment a process (functions would see the keys of
- * whoever started the stack, and could change them), and since a worker that runs out of memory
- * takes its process along.
+ * The isolates need a separate process for two reasons. Deno has one environment per process, so
+ * functions could read and change the variables of the stack, including keys. And a worker that
+ * runs out of memory ends its whole process.
  */
 export async function spawnIsolateProcess(options: IsolateProcessOptions): Promise<IsolateProcess> {
   const temporaryFolder = await Deno.makeTempDir({ prefix: "supaswarm-functions-" });
@@ -98,7 +100,7 @@ async function denoArguments(
     "--quiet",
     "--no-prompt",
     "--unstable-worker-options",
-    // A request's signal aborts when its client leaves, not after every answer.
+    // A request's signal aborts when its client disconnects, not after every response.
     "--unstable-no-legacy-abort",
     `--v8-flags=--max-old-space-size=${MAX_HEAP_MEGABYTES}`,
     ...(await exists(config) ? ["--config", config] : ["--no-config"]),
@@ -114,8 +116,8 @@ async function denoArguments(
 }
 
 /**
- * What functions may read: the project but for its hidden entries (`.env`, the stack's data), and
- * Deno's folder of npm packages, since some packages read files of their own.
+ * Returns the folders that functions may read: the project without its hidden entries (`.env`, the
+ * stack's data), and Deno's folder of npm packages, because some packages read their files.
  */
 async function readableFolders(projectRoot: string): Promise<string[]> {
   const paths: string[] = [await npmCacheFolder()];
@@ -133,13 +135,15 @@ async function npmCacheFolder(): Promise<string> {
   return JSON.parse(new TextDecoder().decode(stdout)).npmCache;
 }
 
-/** The part of our environment that a process of other people's code gets. */
+/** Returns the variables of this process that a process with untrusted code gets. */
 export function runtimeEnvironment(): Record<string, string> {
   const found = RUNTIME_VARIABLES.map((name) => [name, Deno.env.get(name)] as const);
   return Object.fromEntries(found.flatMap(([name, value]) => value ? [[name, value]] : []));
 }
 
-/** Queues a line to the process's stdin; a process that is gone takes no more, as `exited` tells. */
+/**
+ * Queues a line for the process's stdin. Ignores a write error, because `exited` reports the end.
+ */
 function writeCommand(
   writer: WritableStreamDefaultWriter<Uint8Array>,
   command: IsolateCommand,
@@ -179,7 +183,7 @@ function kill(child: Deno.ChildProcess): void {
   try {
     child.kill("SIGKILL");
   } catch {
-    // It has ended already.
+    // The process has already ended.
   }
 }
 

@@ -1,7 +1,6 @@
 /**
- * The threads of isolates in the process that holds them, found once each. Deno names the thread of
- * a worker `worker-<n>`, n counting up; V8's helpers (garbage collection, compilation) have threads
- * of their own with other names.
+ * Finds the threads of isolates in their process. Deno names the thread of a worker `worker-<n>`
+ * with increasing n. V8's helper threads (garbage collection, compilation) have other names.
  */
 export class IsolateThreads {
   readonly #pid: number;
@@ -12,8 +11,8 @@ export class IsolateThreads {
   }
 
   /**
-   * The thread of the isolate that was started last; null where the operating system does not list
-   * threads with their CPU time. Each thread is handed out once.
+   * Returns the thread of the isolate that was started last, or null where the operating system
+   * does not list threads with their CPU time. Returns each thread only once.
    */
   claimNewest(): number | null {
     let newest: { readonly tid: string; readonly count: number } | null = null;
@@ -26,7 +25,7 @@ export class IsolateThreads {
     return newest === null ? null : Number(newest.tid);
   }
 
-  /** CPU time of the thread since its start in milliseconds; null when it is gone. */
+  /** Returns the CPU time of the thread in milliseconds, or null when the thread has ended. */
   readCpuMs(tid: number): number | null {
     return parseCpuMs(readText(`/proc/${this.#pid}/task/${tid}/schedstat`));
   }
@@ -40,7 +39,7 @@ export class IsolateThreads {
   }
 }
 
-/** Whether this machine tells the CPU time of each thread: Linux does. */
+/** Whether this machine reports the CPU time of each thread. Linux does. */
 export function canReadThreadCpu(): boolean {
   return parseCpuMs(readText(`/proc/${Deno.pid}/task/${Deno.pid}/schedstat`)) !== null;
 }
@@ -50,7 +49,7 @@ function workerCount(threadName: string | null): number | null {
   return count === undefined ? null : Number(count);
 }
 
-/** The first of three numbers is the time spent on a processor, in nanoseconds. */
+/** Parses `schedstat`. Its first number is the time on a processor, in nanoseconds. */
 function parseCpuMs(schedstat: string | null): number | null {
   const nanoseconds = Number(schedstat?.split(" ", 1)[0] ?? Number.NaN);
   return Number.isFinite(nanoseconds) ? nanoseconds / 1e6 : null;

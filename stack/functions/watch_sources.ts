@@ -1,16 +1,16 @@
 import { join } from "node:path";
 
 /**
- * How long the folders must be quiet before a change is reported: an editor writes in several
- * steps.
+ * How long the folders must be unchanged before a change is reported, because editors write in
+ * several steps.
  */
 const QUIET_MS = 150;
 
-/** What edge functions are made from, relative to the project. */
+/** Sources of edge functions, relative to the project. */
 const SOURCES = ["supabase/functions", "shared", "deno.json"];
 
 /**
- * Calls `onChange` after files that functions are made from have changed. Returns what ends it.
+ * Calls `onChange` after sources of functions have changed, until the returned function is called.
  */
 export function watchSources(projectRoot: string, onChange: () => void): () => void {
   const paths = SOURCES.map((path) => join(projectRoot, path)).filter(isPresent);

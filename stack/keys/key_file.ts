@@ -4,10 +4,10 @@ import { createKeyMaterial, type KeyMaterial, keyMaterialSchema } from "./key_ma
 const FILE_NAME = "keys.json";
 
 /**
- * Reads the keys kept in `dataDir`, or makes and keeps new ones: a file that only its owner may
- * read. Kept keys let sessions and clients outlive a restart.
+ * Reads the keys in `dataDir`, or creates and stores new ones. Only the owner may read the file.
+ * Stored keys let sessions and clients survive a restart.
  *
- * @throws SwarmError CONFIG_INVALID when the file exists but holds no keys.
+ * @throws SwarmError CONFIG_INVALID when the file exists but is damaged.
  */
 export async function ensureKeyFile(dataDir: string): Promise<KeyMaterial> {
   const path = `${dataDir}/${FILE_NAME}`;
@@ -24,13 +24,13 @@ function parseKeyFile(path: string, text: string): KeyMaterial {
     return keyMaterialSchema.parse(JSON.parse(text));
   } catch (cause) {
     throw new SwarmError("CONFIG_INVALID", `Cannot read the stack's keys: ${path} is damaged`, {
-      hint: "Delete the file to get new keys; users then have to sign in again.",
+      hint: "Delete the file to get new keys. Users must then sign in again.",
       cause,
     });
   }
 }
 
-/** Writes beside the target and renames, so that a crash never leaves half a file. */
+/** Writes a temporary file and renames it, so that a crash never leaves a partial file. */
 async function writePrivateFile(path: string, text: string): Promise<void> {
   const draft = `${path}.${crypto.randomUUID()}`;
   await Deno.writeTextFile(draft, text, { mode: 0o600, createNew: true });

@@ -4,11 +4,11 @@ import { loadJose } from "../deps.ts";
 const API_KEY_RANDOM_BYTES = 16;
 const JWT_SECRET_BYTES = 48;
 
-/** The secrets of one stack as they are kept on disk. */
+/** The secrets of one stack, as stored on disk. */
 export const keyMaterialSchema = z.object({
   publishableKey: z.string().startsWith("sb_publishable_"),
   secretKey: z.string().startsWith("sb_secret_"),
-  /** Signs the HS256 tokens that only the gateway and the service behind it exchange. */
+  /** Signs the HS256 tokens between the gateway and the service behind it. */
   jwtSecret: z.string().min(32),
   /** The private ES256 key, as a JWK with a `kid`. */
   signingKey: z.object({
@@ -24,7 +24,7 @@ export const keyMaterialSchema = z.object({
 /** The secrets of one stack. */
 export type KeyMaterial = z.infer<typeof keyMaterialSchema>;
 
-/** Makes a fresh set of keys in the formats of a hosted project. */
+/** Creates a new set of keys in the formats of a hosted project. */
 export async function createKeyMaterial(): Promise<KeyMaterial> {
   return {
     publishableKey: await createApiKey("sb_publishable_"),
@@ -34,7 +34,7 @@ export async function createKeyMaterial(): Promise<KeyMaterial> {
   };
 }
 
-/** `<prefix><22 random characters>_<8 characters of a checksum>`. */
+/** Creates `<prefix><22 random characters>_<8 characters of a checksum>`. */
 async function createApiKey(prefix: string): Promise<string> {
   const random = randomText(API_KEY_RANDOM_BYTES);
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(prefix + random));

@@ -8,27 +8,27 @@ export type { UserClaims } from "./user_claims.ts";
 
 const ALGORITHM = "ES256";
 
-/** The keys of a running stack and what is done with them. */
+/** The keys of a running stack, and the functions that use them. */
 export interface StackKeys {
-  /** Names a client; on its own it acts as role `anon`. */
+  /** Identifies a client. Without a user's token it acts as role `anon`. */
   readonly publishableKey: string;
   /** Acts as role `service_role`. */
   readonly secretKey: string;
-  /** Signs tokens between the gateway and the service behind it; never leaves the process. */
+  /** Signs tokens between the gateway and the service behind it. It never leaves the process. */
   readonly jwtSecret: string;
   /** The public half of the signing key, as served under `/auth/v1/.well-known/jwks.json`. */
   readonly jwks: { readonly keys: readonly JsonObject[] };
-  /** Signs an access token; the claims say issuer and expiry. */
+  /** Signs an access token. The claims must include issuer and expiry. */
   signUserToken(claims: UserClaims): Promise<string>;
-  /** The claims of a token that this stack signed and that has not expired, otherwise `null`. */
+  /** Returns the claims of an unexpired token that this stack signed, otherwise `null`. */
   verifyUserToken(token: string): Promise<UserClaims | null>;
 }
 
 /**
- * The stack's keys, which are made on first use.
+ * Opens the stack's keys, and creates them on first use.
  *
- * @param dataDir Where they are kept; `null` keeps them in memory only.
- * @throws SwarmError CONFIG_INVALID when the kept file is damaged.
+ * @param dataDir Folder of the key file. `null` keeps the keys in memory only.
+ * @throws SwarmError CONFIG_INVALID when the key file is damaged.
  */
 export async function ensureKeys(dataDir: string | null): Promise<StackKeys> {
   return await openKeys(

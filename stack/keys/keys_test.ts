@@ -3,7 +3,7 @@ import { ensureKeys } from "./keys.ts";
 
 const USER_ID = "5f0c1c3e-6f0e-4f63-9a1b-2d8f3c1b7a10";
 
-Deno.test("ensureKeys() makes keys in Supabase's formats", async () => {
+Deno.test("ensureKeys() creates keys in Supabase's formats", async () => {
   const keys = await ensureKeys(null);
 
   assert.match(keys.publishableKey, /^sb_publishable_[\w-]{22}_[\w-]{8}$/);
@@ -11,7 +11,7 @@ Deno.test("ensureKeys() makes keys in Supabase's formats", async () => {
   assert.equal(JSON.stringify(keys.jwks).includes('"d"'), false);
 });
 
-Deno.test("ensureKeys() keeps keys in a file that only its owner reads", async () => {
+Deno.test("ensureKeys() stores keys in a file that only its owner can read", async () => {
   const dataDir = await Deno.makeTempDir();
   try {
     const first = await ensureKeys(dataDir);
@@ -41,7 +41,7 @@ Deno.test("ensureKeys() refuses a damaged file and names it", async () => {
   }
 });
 
-Deno.test("verifyUserToken() takes only its own tokens that have not expired", async () => {
+Deno.test("verifyUserToken() accepts only unexpired tokens that the stack itself signed", async () => {
   const keys = await ensureKeys(null);
   const others = await ensureKeys(null);
   const claims = { sub: USER_ID, role: "authenticated", exp: inAnHour() };

@@ -1,7 +1,7 @@
 import { z } from "../../shared/vendor/zod.js";
 import type { JsonObject } from "../../shared/json.ts";
 
-/** What Supabase Auth puts into a user's access token. */
+/** The claims of a user's access token, as Supabase Auth writes them. */
 export type UserClaims = JsonObject & {
   /** The user's id in `auth.users`. */
   readonly sub: string;
@@ -14,7 +14,7 @@ const userClaimsSchema = z.looseObject({
   role: z.string().min(1),
 }).and(z.record(z.string(), z.json()));
 
-/** Reads a verified token's payload; `null` when it lacks what a user's token must have. */
+/** Parses a verified token's payload. Returns `null` when a required claim is missing. */
 export function parseUserClaims(payload: unknown): UserClaims | null {
   const parsed = userClaimsSchema.safeParse(payload);
   return parsed.success ? parsed.data : null;

@@ -9,23 +9,25 @@ import { splitStatements } from "./split_statements.ts";
 
 const SEED_PATH = join("supabase", "seed.sql");
 
-/** What {@linkcode applyMigrations} did. */
+/** The result of {@linkcode applyMigrations}. */
 export interface MigrationReport {
-  /** Versions that were applied now. */
+  /** Versions that this call applied. */
   readonly applied: readonly string[];
-  /** Paths of files that were edited after they had been applied; with any, nothing is applied. */
+  /**
+   * Paths of files that were edited after they were applied. If there are any, nothing is applied.
+   */
   readonly edited: readonly string[];
-  /** Whether the seed file was applied now. */
+  /** Whether this call applied the seed file. */
   readonly isSeeded: boolean;
 }
 
 /**
- * Brings the database up to the project's migrations, each file in one transaction, recorded as
- * the Supabase CLI records them; then applies `supabase/seed.sql` unless it was applied before.
- * Runs as role `postgres`, as on a hosted project.
+ * Applies the project's pending migrations, each file in one transaction, and records them like the
+ * Supabase CLI. Then applies `supabase/seed.sql` unless it was applied before. Runs as role
+ * `postgres`, as on a hosted project.
  *
- * @throws SwarmError `CONFIG_INVALID` naming file and line when a statement fails, or when the
- * database knows a migration that the project has not.
+ * @throws SwarmError `CONFIG_INVALID` with file and line when a statement fails, or when the
+ * database has a migration that the project does not have.
  */
 export async function applyMigrations(
   database: Pick<StackDatabase, "url">,
@@ -53,7 +55,7 @@ export async function applyMigrations(
   }
 }
 
-/** The tables have the layout that `supabase db push` gives them. */
+/** Creates the history tables with the same layout as `supabase db push`. */
 async function createHistory(sql: Sql): Promise<void> {
   await sql.unsafe(`
     create schema if not exists supabase_migrations;
@@ -69,7 +71,7 @@ async function createHistory(sql: Sql): Promise<void> {
   `);
 }
 
-/** The statements that were recorded for each version; null where none were. */
+/** Reads the recorded statements of each version; null where none were recorded. */
 async function readHistory(sql: Sql): Promise<Map<string, readonly string[] | null>> {
   const rows = await sql<{ version: string; statements: string[] | null }[]>`
     select version, to_jsonb(statements) as statements
@@ -89,7 +91,7 @@ function refuseUnknownVersions(
     "CONFIG_INVALID",
     `Cannot apply migrations: the database has ${
       unknown.join(", ")
-    }, which supabase/migrations has not`,
+    }, which supabase/migrations does not have`,
     {
       hint: "Restore those files, start once with --reset, which deletes this stack's data, or " +
         "choose another data folder with SUPASWARM_DATA_DIR.",
@@ -115,7 +117,7 @@ function isEdited(
 ): boolean {
   const statements = recorded.get(version) ?? null;
   if (statements === null) return false;
-  // The Supabase CLI records the comments in front of a statement with it.
+  // The Supabase CLI also records the comments in front of a statement.
   const texts = statements.flatMap(statementTexts);
   return JSON.stringify(texts) !== JSON.stringify(statementTexts(sql));
 }
@@ -124,7 +126,9 @@ function statementTexts(text: string): string[] {
   return splitStatements(text).map((statement) => statement.text);
 }
 
-/** False when there is no seed file or it was applied before, in whatever version. */
+/**
+ * Applies the seed file. Returns false when there is none or any version of it was applied before.
+ */
 async function applySeed(sql: Sql, projectRoot: string): Promise<boolean> {
   const text = await Deno.readTextFile(join(projectRoot, SEED_PATH)).catch(() => null);
   if (text === null) return false;

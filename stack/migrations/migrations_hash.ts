@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { contentHash } from "../database/content_hash.ts";
 
-/** Names the contents of a project's migrations and seed, 16 hex digits. */
+/** Returns a hash of a project's migrations and seed, 16 hex digits. */
 export async function migrationsHash(projectRoot: string): Promise<string> {
   const folder = join(projectRoot, "supabase", "migrations");
   const paths: string[] = [];

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 
-/** A migration as the Supabase CLI understands one. */
+/** A migration file of the Supabase CLI. */
 export interface Migration {
-  /** The digits before the first underscore of the file's name. */
+  /** The digits before the first underscore of the file name. */
   readonly version: string;
   readonly name: string;
   /** Path from the project's root, for messages. */
@@ -12,7 +12,7 @@ export interface Migration {
 
 const FILE_NAME = /^(\d+)_(.*)\.sql$/;
 
-/** The migrations of a project in the order in which they are applied. */
+/** Reads the migrations of a project in the order in which they are applied. */
 export async function readMigrations(projectRoot: string): Promise<Migration[]> {
   const folder = join("supabase", "migrations");
   const names: string[] = [];

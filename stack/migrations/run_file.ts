@@ -5,7 +5,7 @@ import { lineAt, type SqlStatement } from "./split_statements.ts";
 /**
  * Runs the statements of a file one by one, in the caller's transaction.
  *
- * @throws SwarmError `CONFIG_INVALID` naming the file and the line of the statement that failed.
+ * @throws SwarmError `CONFIG_INVALID` with the file and the line of the statement that failed.
  */
 export async function runFile(
   tx: TransactionSql,
@@ -21,12 +21,12 @@ export async function runFile(
   }
 }
 
-/** What of a PostgreSQL error concerns the author of a file. */
+/** The parts of a PostgreSQL error that help the author of a file. */
 interface StatementFailure {
   readonly message: string;
   readonly code?: string;
   readonly hint?: string;
-  /** Character in the statement, from 1, as text. */
+  /** Position in the statement in characters, from 1, as text. */
   readonly position?: string;
 }
 
@@ -40,7 +40,8 @@ function toFileError(error: unknown, path: string, statement: SqlStatement): Swa
     {
       cause: error,
       details: { path, line, sqlstate: failure.code ?? null },
-      hint: failure.hint ?? "Correct the file and start again; nothing of it has been applied.",
+      hint: failure.hint ??
+        "Correct the file and start again. No statement of this file was applied.",
     },
   );
 }

@@ -1,12 +1,12 @@
 /** One statement of an SQL file. */
 export interface SqlStatement {
-  /** Without the semicolon and without surrounding blanks and comments in front of it. */
+  /** The statement without its semicolon, surrounding blanks and leading comments. */
   readonly text: string;
   /** The line of the file on which `text` starts, from 1. */
   readonly line: number;
 }
 
-/** Text that can hold a semicolon which ends no statement. Each pattern matches as a whole. */
+/** Text in which a semicolon does not end the statement. */
 const QUOTED = [
   /--[^\n]*/y,
   /[eE]'(?:[^'\\]|\\[^]|'')*'/y,
@@ -19,9 +19,9 @@ const NUMBER = /\d[\p{L}\p{N}_$.]*/uy;
 const ROUTINE = /^create\s+(?:or\s+replace\s+)?(?:function|procedure)\b/i;
 
 /**
- * Splits an SQL file at the semicolons that end a statement: not those in strings, quoted names,
- * dollar quotes, comments, parentheses or `begin atomic … end` bodies. Text that only holds
- * comments is no statement. Does not judge the SQL: an unclosed string simply runs to the end.
+ * Splits an SQL file at the semicolons that end a statement, but not in strings, quoted names,
+ * dollar quotes, comments, parentheses or `begin atomic … end` bodies. Drops text that has only
+ * comments. Does not validate the SQL: an unclosed string runs to the end of the file.
  */
 export function splitStatements(sql: string): SqlStatement[] {
   const statements: SqlStatement[] = [];
@@ -49,12 +49,12 @@ export function splitStatements(sql: string): SqlStatement[] {
   return statements;
 }
 
-/** The line, from 1, of the character at `offset`. */
+/** Returns the line, from 1, of the character at `offset`. */
 export function lineAt(text: string, offset: number): number {
   return text.slice(0, offset).split("\n").length;
 }
 
-/** The longest piece at `at` that is certain to be one thing. */
+/** Reads the token at `at`. */
 function readToken(sql: string, at: number): string {
   if (sql.startsWith("/*", at)) return sql.slice(at, blockCommentEnd(sql, at));
   for (const pattern of [...QUOTED, WORD, NUMBER]) {
@@ -66,7 +66,7 @@ function readToken(sql: string, at: number): string {
   return rest === "'" || rest === '"' ? sql.slice(at) : rest;
 }
 
-/** Block comments nest in PostgreSQL. */
+/** Returns the end of a block comment. Block comments nest in PostgreSQL. */
 function blockCommentEnd(sql: string, at: number): number {
   let depth = 0;
   for (let i = at; i < sql.length - 1; i++) {
@@ -79,7 +79,7 @@ function blockCommentEnd(sql: string, at: number): number {
   return sql.length;
 }
 
-/** The first position from `at` on that is neither blank nor comment. */
+/** Returns the first position from `at` that is neither blank nor part of a comment. */
 function skipBlanks(sql: string, at: number): number {
   while (at < sql.length) {
     const token = readToken(sql, at);
@@ -93,7 +93,7 @@ function isAtomicBoundary(token: string): boolean {
   return /^(begin|case|end)$/i.test(token);
 }
 
-/** `case … end` may stand inside a body; `begin` opens one only when none is open. */
+/** A body may contain `case … end`. `begin` opens a body only when none is open. */
 function nextAtomicDepth(depth: number, token: string): number {
   const word = token.toLowerCase();
   if (word === "end") return Math.max(0, depth - 1);

@@ -3,14 +3,14 @@ import { splitStatements } from "./split_statements.ts";
 
 const texts = (sql: string) => splitStatements(sql).map((statement) => statement.text);
 
-Deno.test("splitStatements() splits at semicolons and drops blanks and comment-only text", () => {
+Deno.test("splitStatements() splits at semicolons and drops blank and comment-only text", () => {
   assert.deepEqual(texts("select 1;\n\n select 2 ;; -- the end\n/* ; */\n"), [
     "select 1",
     "select 2",
   ]);
 });
 
-Deno.test("splitStatements() names the line on which each statement starts, after its comments", () => {
+Deno.test("splitStatements() returns the line on which each statement starts, after its comments", () => {
   const statements = splitStatements("-- one; two\n\nselect 1;\n/* a\nb */ select\n2;");
 
   assert.deepEqual(statements, [
@@ -39,12 +39,12 @@ for (
     ["a name with a dollar", "select a$b$c; ".slice(0, -2)],
   ] as const
 ) {
-  Deno.test(`splitStatements() leaves ${what} whole`, () => {
+  Deno.test(`splitStatements() does not split ${what}`, () => {
     assert.deepEqual(texts(`${statement};\nselect 'next';`), [statement, "select 'next'"]);
   });
 }
 
-Deno.test("splitStatements() takes begin and end outside routines for transactions", () => {
+Deno.test("splitStatements() treats begin and end outside routines as transactions", () => {
   assert.deepEqual(texts("begin; select case when true then 1 end; end;"), [
     "begin",
     "select case when true then 1 end",
@@ -52,6 +52,6 @@ Deno.test("splitStatements() takes begin and end outside routines for transactio
   ]);
 });
 
-Deno.test("splitStatements() runs an unclosed string to the end of the file", () => {
+Deno.test("splitStatements() extends an unclosed string to the end of the file", () => {
   assert.deepEqual(texts("select 1; select 'a; b"), ["select 1", "select 'a; b"]);
 });

@@ -1,6 +1,6 @@
 import { SwarmError } from "../../shared/errors/swarm_error.ts";
 import { debianMirror } from "./debian_packages.ts";
-import type { BuiltPgvector } from "./lay_prefix.ts";
+import type { BuiltPgvector } from "./create_prefix.ts";
 import type { PostgresInstallation } from "./postgres_installation.ts";
 import { runProgram } from "./run_program.ts";
 
@@ -9,8 +9,8 @@ const SOURCE_RELEASE = "trixie";
 const DEBIAN_KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
 /**
- * Builds pgvector from Debian's source package for an installation that has none, inside
- * `workDir`. The machine's own package lists stay as they are.
+ * Builds pgvector from Debian's source package inside `workDir`, for an installation without it.
+ * Does not change the machine's package lists.
  *
  * @throws SwarmError `CONFIG_INVALID` when the download or the build fails.
  */
@@ -24,7 +24,7 @@ export async function buildPgvector(
   const make: readonly [string, ...string[]] = [
     "make",
     `PG_CONFIG=${installation.pgConfig}`,
-    "OPTFLAGS=", // no -march=native: the result may move to another machine
+    "OPTFLAGS=", // no -march=native: the result may run on another machine
     "with_llvm=no",
   ];
   await runProgram(make, { cwd: `${workDir}/source` });
@@ -35,7 +35,7 @@ export async function buildPgvector(
   };
 }
 
-/** Gives apt a private configuration with one source list, and downloads the source package. */
+/** Downloads the source package with a private apt configuration that has one source list. */
 async function downloadSource(workDir: string): Promise<void> {
   await Deno.mkdir(`${workDir}/lists/partial`, { recursive: true });
   await Deno.mkdir(`${workDir}/cache/archives/partial`, { recursive: true });

@@ -1,17 +1,20 @@
 import { z } from "../../shared/vendor/zod.js";
 
-/** What is known of a prepared cluster beside its data: kept until the folder is deleted. */
+/** Settings of a prepared cluster, kept until the folder is deleted. */
 const clusterFileSchema = z.object({
-  /** Of the roles postgres and supabase_admin. */
+  /** Password of the roles postgres and supabase_admin. */
   password: z.string().min(1),
-  /** Of the platform SQL that prepared it. */
+  /** Hash of the platform SQL that prepared the cluster. */
   platform_hash: z.string(),
 });
 
 /** The contents of `cluster.json`. */
 export type ClusterFile = z.infer<typeof clusterFileSchema>;
 
-/** Reads the file, written last when a cluster is prepared; null before that. */
+/**
+ * Reads the file. Returns null when the cluster is not completely prepared: the file is written
+ * last.
+ */
 export async function readClusterFile(path: string): Promise<ClusterFile | null> {
   try {
     return clusterFileSchema.parse(JSON.parse(await Deno.readTextFile(path)));
@@ -21,13 +24,13 @@ export async function readClusterFile(path: string): Promise<ClusterFile | null>
   }
 }
 
-/** Declares the cluster prepared. Only the owner can read the file. */
+/** Marks the cluster as prepared. Only the owner can read the file. */
 export async function writeClusterFile(path: string, content: ClusterFile): Promise<void> {
   await Deno.writeTextFile(`${path}.new`, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
   await Deno.rename(`${path}.new`, path);
 }
 
-/** A password that needs no escaping in a connection string. */
+/** Creates a password that needs no escaping in a connection string. */
 export function newPassword(): string {
   return crypto.getRandomValues(new Uint8Array(24)).toHex();
 }

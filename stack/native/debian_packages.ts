@@ -10,24 +10,28 @@ export async function hasApt(): Promise<boolean> {
   }
 }
 
-/** The major version of Postgres that the distribution carries, for example 15. */
+/** Returns the major version of Postgres in the distribution, for example 15. */
 export async function distributionMajor(): Promise<number> {
   const depends = await runProgram(["apt-cache", "depends", "postgresql"]);
   const major = Number(depends.match(/postgresql-(\d+)/)?.[1]);
   if (Number.isInteger(major)) return major;
-  throw new SwarmError("CONFIG_INVALID", "Cannot find which PostgreSQL this distribution carries", {
-    hint: "Run: apt-get update",
-  });
+  throw new SwarmError(
+    "CONFIG_INVALID",
+    "Cannot find the PostgreSQL version of this distribution",
+    {
+      hint: "Run: apt-get update",
+    },
+  );
 }
 
-/** Whether apt could install the package. */
+/** Whether apt can install the package. */
 export async function isAvailable(name: string): Promise<boolean> {
   const { stdout } = await tryProgram(["apt-cache", "policy", name]);
   return /Candidate: (?!\(none\))/.test(stdout);
 }
 
 /**
- * Installs the packages that are missing.
+ * Installs the missing packages.
  *
  * @throws SwarmError `CONFIG_INVALID` when some are missing and this process is not root.
  */
@@ -39,21 +43,25 @@ export async function installPackages(names: readonly string[]): Promise<void> {
   }
   if (missing.length === 0) return;
   if (Deno.uid() !== 0) {
-    throw new SwarmError("CONFIG_INVALID", `Packages are missing: ${missing.join(" ")}`, {
-      hint: `Run: sudo apt-get install -y --no-install-recommends ${missing.join(" ")}`,
-    });
+    throw new SwarmError(
+      "CONFIG_INVALID",
+      `Cannot install packages without root: ${missing.join(" ")}`,
+      {
+        hint: `Run: sudo apt-get install -y --no-install-recommends ${missing.join(" ")}`,
+      },
+    );
   }
   await runProgram(["apt-get", "install", "-y", "--no-install-recommends", ...missing], {
     env: { DEBIAN_FRONTEND: "noninteractive" },
   });
 }
 
-/** Renews the machine's package lists. Does nothing without the right to. */
+/** Updates the machine's package lists. Does nothing without root. */
 export async function updateLists(): Promise<void> {
   if (Deno.uid() === 0) await tryProgram(["apt-get", "update"]);
 }
 
-/** The Debian mirror that the machine's own configuration names. */
+/** Returns the Debian mirror of the machine's apt configuration. */
 export async function debianMirror(): Promise<string> {
   const targets = await runProgram([
     "apt-get",

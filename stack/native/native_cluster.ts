@@ -8,13 +8,13 @@ import { type Postmaster, startPostmaster, stopPostmaster } from "./postmaster.t
 import { initCluster, type NewCluster, preparePlatform } from "./prepare_cluster.ts";
 import { requireReachable, type ServerUser, serverUser } from "./server_user.ts";
 
-/** Which cluster is started. */
+/** Options of {@linkcode startNativeCluster}. */
 export interface NativeClusterOptions {
   /** From `findNativePrefix()`. */
   readonly prefix: NativePrefix;
-  /** The cluster's folder; made and prepared when it does not exist. */
+  /** The cluster's folder. It is created and prepared if it does not exist. */
   readonly dataDir: string;
-  /** TCP port on 127.0.0.1; 0 takes any free one. */
+  /** TCP port on 127.0.0.1. 0 takes any free port. */
   readonly port: number;
   /** The system user who runs the server when this process is root. */
   readonly runAs?: string;
@@ -22,23 +22,23 @@ export interface NativeClusterOptions {
 
 /** A running cluster with the platform's roles, schemas and extensions. */
 export interface NativeCluster {
-  /** Connection string as `postgres`, who as on a hosted project is not a superuser. */
+  /** Connection string as `postgres`, which is not a superuser, as on a hosted project. */
   readonly url: string;
-  /** Connection string as the superuser `supabase_admin`: for the platform's own parts. */
+  /** Connection string as the superuser `supabase_admin`, for the platform itself. */
   readonly adminUrl: string;
-  /** Of the server. */
+  /** Process id of the server. */
   readonly pid: number;
   /** Shuts the server down. Safe to call twice. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts a private cluster, making and preparing it when the folder is new. A server that a killed
- * process left running on the same folder is stopped first; that no other live process uses the
- * folder is the caller's to ensure.
+ * Starts a private cluster, and first creates and prepares it if the folder is new. Stops a server
+ * that a killed process left running on the same folder. The caller must ensure that no other
+ * running process uses the folder.
  *
- * @throws SwarmError `CONFIG_INVALID` when the folder belongs to another major version, or is not
- * reachable for the server's user; `DATABASE_UNAVAILABLE` when the server does not start.
+ * @throws SwarmError `CONFIG_INVALID` when the folder belongs to another major version, or when the
+ * server's user cannot enter it; `DATABASE_UNAVAILABLE` when the server does not start.
  */
 export async function startNativeCluster(options: NativeClusterOptions): Promise<NativeCluster> {
   const { prefix } = options;
@@ -72,7 +72,7 @@ export async function startNativeCluster(options: NativeClusterOptions): Promise
   };
 }
 
-/** Opens the way to the data through folders that are ours by name, such as temporary ones. */
+/** Lets the server's user pass through the folders above the data that the stack itself created. */
 async function admitToOwnFolders(user: ServerUser, dataDir: string): Promise<void> {
   await user.admit(dataDir);
   for (let folder = dirname(dataDir); folder !== dirname(folder); folder = dirname(folder)) {
@@ -103,18 +103,18 @@ async function requireSameMajor(pgData: string, prefix: NativePrefix): Promise<v
   if (found === prefix.major) return;
   throw new SwarmError(
     "CONFIG_INVALID",
-    `Cannot start PostgreSQL ${prefix.major} on ${pgData}: its data is of version ${found}`,
+    `Cannot start PostgreSQL ${prefix.major} on ${pgData}: its data has version ${found}`,
     { hint: `Install PostgreSQL ${found}, or choose another data folder.` },
   );
 }
 
-/** Begins a new log, which the server's user may write. */
+/** Starts an empty log file that the server's user can write to. */
 async function startLog({ logFile, user }: Postmaster): Promise<void> {
   await Deno.writeTextFile(logFile, "", { mode: 0o600 });
   await user.own(logFile);
 }
 
-/** A port that was free a moment ago; Postgres cannot choose one itself. */
+/** Returns a port that was free just now. Postgres itself cannot choose one. */
 function freePort(): number {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   try {

@@ -4,23 +4,26 @@ import { z } from "../../shared/vendor/zod.js";
 import { SwarmError } from "../../shared/errors/swarm_error.ts";
 import { platformExtensions } from "../platform/platform_files.ts";
 
-/** A folder with the machine's Postgres, its extensions and ours; see {@linkcode layPrefix}. */
+/**
+ * A folder with the machine's Postgres, its extensions and the stack's; see {@linkcode
+ * createPrefix}.
+ */
 export interface NativePrefix {
   readonly path: string;
   /** Major version of the server, for example 15. */
   readonly major: number;
-  /** Holds `postgres`, `initdb` and `pg_ctl`. */
+  /** Folder of `postgres`, `initdb` and `pg_ctl`. */
   readonly binDir: string;
-  /** Where the server looks for control and SQL files of extensions. */
+  /** Folder in which the server looks for control and SQL files of extensions. */
   readonly extensionDir: string;
 }
 
-/** What the installer writes last, so that a prefix with it is complete. */
+/** The stamp file. The installer writes it last, so a prefix with a stamp is complete. */
 const stampSchema = z.object({
   major: z.number().int(),
   bin_dir: z.string(),
   extension_dir: z.string(),
-  /** What the prefix was made from; another value means: lay it again. */
+  /** The installation that the prefix was made from. If it differs, the prefix is created again. */
   source: z.string(),
 });
 
@@ -30,16 +33,16 @@ export type PrefixStamp = z.infer<typeof stampSchema>;
 const INSTALLER = "deno task native:install";
 const STAMP_NAME = "supaswarm_native.json";
 
-/** `SUPASWARM_NATIVE_PREFIX`, or `.supaswarm/native/prefix` of the project. */
+/** Returns `SUPASWARM_NATIVE_PREFIX`, or `.supaswarm/native/prefix` of the project. */
 export function defaultPrefixPath(): string {
   return Deno.env.get("SUPASWARM_NATIVE_PREFIX") ||
     fileURLToPath(new URL("../../.supaswarm/native/prefix", import.meta.url));
 }
 
 /**
- * The installed prefix at `path`.
+ * Finds the installed prefix at `path`.
  *
- * @throws SwarmError `CONFIG_INVALID` naming the installer when there is none.
+ * @throws SwarmError `CONFIG_INVALID` with the installer's command when there is no prefix.
  */
 export async function findNativePrefix(path: string = defaultPrefixPath()): Promise<NativePrefix> {
   const stamp = await readPrefixStamp(path);
@@ -60,7 +63,7 @@ export async function findNativePrefix(path: string = defaultPrefixPath()): Prom
   };
 }
 
-/** The stamp of a complete prefix, or null. */
+/** Reads the stamp of a complete prefix. Returns null when there is none. */
 export async function readPrefixStamp(path: string): Promise<PrefixStamp | null> {
   try {
     const stamp = JSON.parse(await Deno.readTextFile(`${path}/${STAMP_NAME}`));
@@ -71,14 +74,14 @@ export async function readPrefixStamp(path: string): Promise<PrefixStamp | null>
   }
 }
 
-/** Declares the prefix complete. */
+/** Marks the prefix as complete. */
 export async function writePrefixStamp(path: string, stamp: PrefixStamp): Promise<void> {
   await Deno.writeTextFile(`${path}/${STAMP_NAME}`, `${JSON.stringify(stamp, null, 2)}\n`);
 }
 
 /**
- * Puts our extensions into the prefix, in place of the machine's of the same name. Files that are
- * as they should be are not touched, so a prefix that is only readable serves as well.
+ * Copies the stack's extensions into the prefix, where they replace the machine's extensions of the
+ * same name. Skips files that are up to date, so a read-only prefix works too.
  *
  * @throws SwarmError `CONFIG_INVALID` when files are outdated and cannot be written.
  */
@@ -97,7 +100,7 @@ async function placeFile(path: string, content: string): Promise<void> {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
   }
   try {
-    // Written beside and moved over: a link is replaced, not followed into a system folder.
+    // Write a new file and rename it: this replaces a link instead of writing into a system folder.
     await Deno.writeTextFile(`${path}.new`, content);
     await Deno.rename(`${path}.new`, path);
   } catch (cause) {

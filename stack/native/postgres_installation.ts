@@ -1,23 +1,23 @@
 import { SwarmError } from "../../shared/errors/swarm_error.ts";
 import { runProgram } from "./run_program.ts";
 
-/** A Postgres that the machine has. */
+/** A Postgres installation on the machine. */
 export interface PostgresInstallation {
-  /** As `pg_config` says it, for example `PostgreSQL 15.18 (Debian 15.18-0+deb12u1)`. */
+  /** As `pg_config` prints it, for example `PostgreSQL 15.18 (Debian 15.18-0+deb12u1)`. */
   readonly version: string;
   readonly major: number;
   readonly pgConfig: string;
   readonly binDir: string;
-  /** Data files; its folder `extension` holds control files. */
+  /** Folder of data files. Its folder `extension` holds control files. */
   readonly shareDir: string;
-  /** Loadable modules. */
+  /** Folder of loadable modules. */
   readonly moduleDir: string;
 }
 
 /**
- * Asks a `pg_config` where its Postgres lies.
+ * Reads the folders of a Postgres installation from its `pg_config`.
  *
- * @throws SwarmError `CONFIG_INVALID` when it cannot be run or has no server.
+ * @throws SwarmError `CONFIG_INVALID` when `pg_config` cannot be run, or when there is no server.
  */
 export async function readInstallation(pgConfig: string): Promise<PostgresInstallation> {
   const version = await runProgram([pgConfig, "--version"]);
@@ -30,18 +30,18 @@ export async function readInstallation(pgConfig: string): Promise<PostgresInstal
   if (!(major >= 15) || !await exists(`${binDir}/postgres`)) {
     throw new SwarmError(
       "CONFIG_INVALID",
-      `Cannot use ${version}: a PostgreSQL server of version 15 or later is needed in ${binDir}`,
+      `Cannot use ${version}: ${binDir} must hold a PostgreSQL server of version 15 or later`,
     );
   }
   return { version, major, pgConfig, binDir, shareDir, moduleDir };
 }
 
-/** Whether the installation itself has pgvector. */
+/** Whether the installation has pgvector. */
 export function hasPgvector(installation: PostgresInstallation): Promise<boolean> {
   return exists(`${installation.shareDir}/extension/vector.control`);
 }
 
-/** Whether there is something at `path`. */
+/** Whether a file or folder exists at `path`. */
 export async function exists(path: string): Promise<boolean> {
   try {
     await Deno.stat(path);

@@ -3,7 +3,7 @@ import type { NativePrefix } from "./native_prefix.ts";
 import { tryProgram } from "./run_program.ts";
 import type { ServerUser } from "./server_user.ts";
 
-/** A cluster's server process: who runs it, from which programs, on which data. */
+/** A cluster's server process: its user, its programs and its data. */
 export interface Postmaster {
   readonly prefix: NativePrefix;
   readonly user: ServerUser;
@@ -13,14 +13,14 @@ export interface Postmaster {
 }
 
 /** How long a server may take to recover or to shut down. */
-const PATIENCE_SECONDS = 60;
+const TIMEOUT_SECONDS = 60;
 
 /**
- * Starts the server on 127.0.0.1 and waits until it accepts connections. It is detached: a
- * Ctrl-C reaches whoever started it, who then stops it.
+ * Starts the server on 127.0.0.1 and waits until it accepts connections. The server is detached:
+ * Ctrl-C reaches only the process that started it, which then stops the server.
  *
- * @returns Its process id.
- * @throws SwarmError `DATABASE_UNAVAILABLE` with the last lines of its log.
+ * @returns The server's process id.
+ * @throws SwarmError `DATABASE_UNAVAILABLE` with the last lines of the server's log.
  */
 export async function startPostmaster(postmaster: Postmaster, port: number): Promise<number> {
   const settings = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=''`;
@@ -30,21 +30,21 @@ export async function startPostmaster(postmaster: Postmaster, port: number): Pro
   const log = await Deno.readTextFile(postmaster.logFile).catch(() => "");
   if (log.includes("could not bind IPv4 address")) {
     throw new SwarmError("DATABASE_UNAVAILABLE", `Cannot start Postgres: port ${port} is in use`, {
-      hint: "Stop what listens there, or choose another port.",
+      hint: "Stop the program that listens on it, or choose another port.",
     });
   }
   const lastLines = log.trim().split("\n").slice(-5).join(" | ");
   throw new SwarmError("DATABASE_UNAVAILABLE", `Cannot start Postgres: ${lastLines}`, {
-    hint: `The whole log is ${postmaster.logFile}.`,
+    hint: `Read the whole log: ${postmaster.logFile}`,
   });
 }
 
-/** Ends the server if it runs; its clients are disconnected, open transactions rolled back. */
+/** Stops the server if it runs, disconnects its clients and rolls back open transactions. */
 export async function stopPostmaster(postmaster: Postmaster): Promise<void> {
   const pid = await readPostmasterPid(postmaster.pgData);
   if (pid === null || !await isPostgres(pid)) return;
   const { ok, output } = await pgCtl(postmaster, "stop", ["-m", "fast"]);
-  // It may have ended by itself between the check and the command.
+  // The server may have ended between the check and the command.
   if (!ok && await isPostgres(pid)) {
     throw new SwarmError("DATABASE_UNAVAILABLE", `Cannot stop Postgres (pid ${pid}): ${output}`);
   }
@@ -58,7 +58,7 @@ function pgCtl({ prefix, user, pgData }: Postmaster, action: string, args: reado
     pgData,
     "-w",
     "-t",
-    String(PATIENCE_SECONDS),
+    String(TIMEOUT_SECONDS),
     ...args,
   ]);
 }
@@ -73,7 +73,7 @@ async function readPostmasterPid(pgData: string): Promise<number | null> {
   }
 }
 
-/** After a crash the id in `postmaster.pid` may be another program's by now. */
+/** After a crash, the id in `postmaster.pid` may belong to another program. */
 async function isPostgres(pid: number): Promise<boolean> {
   if (Deno.build.os === "linux") {
     const name = await Deno.readTextFile(`/proc/${pid}/comm`).catch(() => "");

@@ -5,10 +5,10 @@ import type { NativePrefix } from "./native_prefix.ts";
 import { exists } from "./postgres_installation.ts";
 import type { ServerUser } from "./server_user.ts";
 
-/** Marks a data folder as ours while `initdb` and the platform SQL have not finished. */
+/** Marks a data folder that the stack created until `initdb` and the platform SQL have finished. */
 const UNFINISHED_MARK = "unfinished";
 
-/** Settings of every cluster, beside the server's defaults. */
+/** Settings of every cluster that differ from the server's defaults. */
 const SERVER_SETTINGS = `
 # Set by SupaSwarm
 timezone = 'UTC'
@@ -18,21 +18,21 @@ max_connections = 100
 password_encryption = 'scram-sha-256'
 `;
 
-/** A cluster that is to be made. */
+/** A cluster to create. */
 export interface NewCluster {
   readonly prefix: NativePrefix;
   readonly user: ServerUser;
-  /** The folder of this cluster; it lies empty or holds an unfinished one. */
+  /** The folder of this cluster. It is empty or holds an unfinished cluster. */
   readonly dataDir: string;
   readonly pgData: string;
   readonly password: string;
 }
 
 /**
- * Runs `initdb` with the bootstrap superuser `supabase_admin`, after removing what an interrupted
- * first start left.
+ * Runs `initdb` with the bootstrap superuser `supabase_admin`. First removes what an interrupted
+ * first start left behind.
  *
- * @throws SwarmError `CONFIG_INVALID` when the folder holds something that we did not make.
+ * @throws SwarmError `CONFIG_INVALID` when the stack did not create the content of the folder.
  */
 export async function initCluster(cluster: NewCluster): Promise<void> {
   const { dataDir, pgData, user } = cluster;
@@ -58,23 +58,23 @@ export async function initCluster(cluster: NewCluster): Promise<void> {
     "--auth=scram-sha-256",
     "--encoding=UTF8",
     "--locale=C",
-    // No sync at the end of initdb: the marker above makes an interrupted one start over.
+    // initdb need not sync: because of the marker above, an interrupted one starts over.
     "--no-sync",
   ]);
   await Deno.remove(passwordFile);
   if (!ok) {
-    throw new SwarmError("DATABASE_UNAVAILABLE", `Cannot make a Postgres cluster: ${output}`);
+    throw new SwarmError("DATABASE_UNAVAILABLE", `Cannot create a Postgres cluster: ${output}`);
   }
   await Deno.writeTextFile(`${pgData}/postgresql.conf`, SERVER_SETTINGS, { append: true });
 }
 
-/** Runs the platform SQL on a fresh cluster, as `supabase_admin`, and lets `postgres` log in. */
+/** Runs the platform SQL on a new cluster as `supabase_admin`, and lets `postgres` log in. */
 export async function preparePlatform(cluster: NewCluster, adminUrl: string): Promise<void> {
   const sql = createSql(adminUrl, { maxConnections: 1, applicationName: "supaswarm-platform" });
   try {
     for (const file of await platformSql()) {
       await sql.unsafe(file.sql).simple().catch((cause) => {
-        throw new SwarmError("INTERNAL", `Platform SQL ${file.name} failed: ${cause.message}`, {
+        throw new SwarmError("INTERNAL", `Cannot run platform SQL ${file.name}: ${cause.message}`, {
           cause,
         });
       });

@@ -1,14 +1,14 @@
 import { definedOnly } from "../../shared/defined_only.ts";
 import { SwarmError } from "../../shared/errors/swarm_error.ts";
 
-/** How a program is run. */
+/** Options of {@linkcode tryProgram} and {@linkcode runProgram}. */
 export interface ProgramOptions {
   readonly cwd?: string;
   /** Added to the environment. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** What a program left behind. */
+/** The result of a program. */
 export interface ProgramResult {
   readonly ok: boolean;
   readonly stdout: string;
@@ -17,7 +17,7 @@ export interface ProgramResult {
 }
 
 /**
- * Runs a program to its end and returns what it wrote, whatever its exit code.
+ * Runs a program to its end and returns its output, for any exit code.
  *
  * @throws SwarmError `CONFIG_INVALID` when the program is not installed.
  */
@@ -47,7 +47,8 @@ export async function tryProgram(
 /**
  * Runs a program to its end and returns its standard output without surrounding blanks.
  *
- * @throws SwarmError `CONFIG_INVALID` when it is not installed or fails, with its last lines.
+ * @throws SwarmError `CONFIG_INVALID` when the program is not installed, or when it fails, with the
+ * last lines of its output.
  */
 export async function runProgram(
   command: readonly [string, ...string[]],

@@ -1,17 +1,17 @@
 import { SwarmError } from "../../shared/errors/swarm_error.ts";
 import { type ProgramResult, tryProgram } from "./run_program.ts";
 
-/** Runs the server's programs, as another user where this process is root. */
+/** Runs the server's programs, as another user if this process is root. */
 export interface ServerUser {
-  /** Lets that user pass through a folder of ours, without seeing what else is in it. */
+  /** Lets that user pass through a folder without listing it. */
   admit(folder: string): Promise<void>;
   /** Runs a program as that user. */
   run(command: readonly [string, ...string[]]): Promise<ProgramResult>;
-  /** Gives that user a folder or file and all in it. */
+  /** Makes that user the owner of a file, or of a folder and its content. */
   own(path: string): Promise<void>;
 }
 
-/** Users that may run the server in place of root, best first. */
+/** Users that may run the server instead of root, best first. */
 const CANDIDATES = ["postgres", "nobody"];
 
 const SAME_USER: ServerUser = {
@@ -21,10 +21,10 @@ const SAME_USER: ServerUser = {
 };
 
 /**
- * Finds the user who runs the server. Postgres refuses to run as root; anyone else runs it
- * themselves.
+ * Finds the user who runs the server. Postgres refuses to run as root; any other user runs it
+ * directly.
  *
- * @param name The user to take when this process is root.
+ * @param name The user to run it as when this process is root.
  * @throws SwarmError `CONFIG_INVALID` when the user does not exist.
  */
 export async function serverUser(name?: string): Promise<ServerUser> {
@@ -51,7 +51,7 @@ function otherUser(name: string, group: string): ServerUser {
     "--",
   ] as const;
   return {
-    // From a folder that everybody may enter, since this process's own may be closed.
+    // Start in a folder that every user may enter; the current folder may be closed to that user.
     run: (command) => tryProgram([...prefix, ...command], { cwd: "/" }),
     admit: async (folder) => {
       const mode = (await Deno.stat(folder)).mode ?? 0o700;
@@ -65,9 +65,9 @@ function otherUser(name: string, group: string): ServerUser {
 }
 
 /**
- * Checks that the server's user reaches a folder: root's home and similar parents are closed.
+ * Checks that the server's user can enter a folder. Root's home folder, for example, is closed.
  *
- * @throws SwarmError `CONFIG_INVALID` naming the folder and the variable that moves it.
+ * @throws SwarmError `CONFIG_INVALID` with the folder and the variable that moves it.
  */
 export async function requireReachable(
   user: ServerUser,
@@ -77,7 +77,7 @@ export async function requireReachable(
   if ((await user.run(["test", "-x", folder])).ok) return;
   throw new SwarmError(
     "CONFIG_INVALID",
-    `Cannot start native Postgres: its user may not enter ${folder} or a folder above it`,
+    `Cannot start native Postgres: its user cannot enter ${folder} or a folder above it`,
     { hint: `Set ${variable} to a folder that every user may enter, or start as another user.` },
   );
 }

@@ -33,7 +33,7 @@ Deno.test("private and public streams of one topic are separate", () => {
   deepEqual([inside.heard, outside.heard], [[1], [2]]);
 });
 
-Deno.test("a broadcast leaves out its sender, the deaf, and who joined after it was sent", () => {
+Deno.test("a broadcast skips its sender, subscribers without broadcasts, and those who joined after it was sent", () => {
   const hub = new TopicHub();
   const [sender, late, deaf, other] = [
     listener(),
@@ -48,7 +48,7 @@ Deno.test("a broadcast leaves out its sender, the deaf, and who joined after it 
   deepEqual([sender, late, deaf, other].map(({ heard }) => heard.length), [0, 0, 0, 1]);
 });
 
-Deno.test("a topic is forgotten when its last subscriber leaves", () => {
+Deno.test("a topic is removed when its last subscriber leaves", () => {
   const hub = new TopicHub();
   const only = listener();
   hub.join(PUBLIC, only);
@@ -59,7 +59,7 @@ Deno.test("a topic is forgotten when its last subscriber leaves", () => {
   deepEqual([hub.has(PUBLIC), hub.size], [false, 0]);
 });
 
-Deno.test("who has left cannot be tracked", () => {
+Deno.test("a subscriber that has left cannot be tracked", () => {
   const hub = new TopicHub();
   const [gone, other] = [listener({ send: () => {} }), listener({ send: () => {} })];
   hub.join(PUBLIC, gone);

@@ -4,22 +4,21 @@ import { createCronRunner, type CronJob, type CronRunner } from "./cron_run.ts";
 import { parseCronSchedule } from "./cron_schedule.ts";
 import { CronTimings } from "./cron_timing.ts";
 
-/** New and changed jobs are noticed within this time. */
+/** The scheduler notices new and changed jobs within this time. */
 const LONGEST_WAIT_MS = 1_000;
 const MAX_CONNECTIONS = 4;
 const END_LIMIT_SECONDS = 2;
 
-/** A running part of the stack. */
+/** A running scheduler of the stack. */
 export interface Ticker {
-  /** Starts nothing more and waits at most two seconds for what runs. */
+  /** Starts no more work and waits at most two seconds for running work. */
   stop(): Promise<void>;
 }
 
 /**
- * Does pg_cron's work for our `pg_cron` extension: reads `cron.job` every second and runs what is
- * due, one instance of a job at a time, each run recorded in `cron.job_run_details`. Runs that
- * fell into a time when the stack did not run are not made up for. Leaves a server alone on which
- * the real pg_cron is at work.
+ * Runs the jobs of the stack's `pg_cron` extension. Reads `cron.job` every second, runs due jobs,
+ * one instance of a job at a time, and records each run in `cron.job_run_details`. Runs that were
+ * due while the stack was stopped are skipped. Does nothing on a server with the real pg_cron.
  */
 export function startCron(database: StackDatabase, log: Logger): Ticker {
   const open = (url: string) =>
@@ -42,7 +41,7 @@ export function startCron(database: StackDatabase, log: Logger): Ticker {
       hasJustStarted = false;
       for (const job of timings.takeDue(jobs, Date.now())) start(job);
     } catch (error) {
-      // The database is away; the next tick finds it again.
+      // The database is unreachable. The next tick tries again.
       log("debug", "cron.tick_failed", { reason: String(error) });
     }
     if (isStopped) return;
@@ -66,7 +65,7 @@ function isDueAtStart(job: CronJob): boolean {
   return parseCronSchedule(job.schedule)?.kind === "start";
 }
 
-/** The real pg_cron is written in C. */
+/** Whether the server has the stack's extension. The real pg_cron is written in C. */
 async function hasOurExtension(sql: Sql): Promise<boolean> {
   const [schedule] = await sql<{ language: string }[]>`
     select language.lanname as language
@@ -84,7 +83,9 @@ async function readJobs(sql: Sql): Promise<CronJob[]> {
   `;
 }
 
-/** Starts jobs; one that comes due while it runs is run once more right after. */
+/**
+ * Returns a function that starts jobs. A job that becomes due while it runs starts once more after.
+ */
 function oneAtATime(runner: CronRunner): (job: CronJob) => void {
   const running = new Set<string>();
   const queued = new Map<string, CronJob>();

@@ -13,24 +13,24 @@ export interface CronJob {
 /** The login role that `owner` connects as. */
 const OWNER_ROLE = "postgres";
 
-/** Where jobs run. */
+/** Connections for jobs and their records. */
 export interface CronConnections {
-  /** As a role that may become any other and write `cron.job_run_details`. */
+  /** As a role that can switch to any other role and write `cron.job_run_details`. */
   readonly admin: Sql;
   /** As `postgres`. */
   readonly owner: Sql;
   readonly log: Logger;
 }
 
-/** Runs commands of jobs and keeps the record of it. */
+/** Runs commands of jobs and records the runs. */
 export interface CronRunner {
-  /** Runs the job once; resolves when its end is recorded. Never rejects. */
+  /** Runs the job once and resolves when its end is recorded. Never rejects. */
   run(job: CronJob): Promise<void>;
-  /** Marks the runs that a crash cut short as failed. */
+  /** Marks runs that a crash interrupted as failed. */
   closeInterrupted(): Promise<void>;
 }
 
-/** Makes the runner of a stack's jobs. */
+/** Creates the runner of a stack's jobs. */
 export function createCronRunner({ admin, owner, log }: CronConnections): CronRunner {
   return {
     run: async (job) => {
@@ -39,7 +39,7 @@ export function createCronRunner({ admin, owner, log }: CronConnections): CronRu
         const { status, message } = await execute({ admin, owner, log }, job);
         await recordEnd(admin, runid, status, message);
       } catch (error) {
-        // The database went away; the record is closed when it is back.
+        // The database disconnected. `closeInterrupted` closes the record after the restart.
         log("debug", "cron.run_unrecorded", { jobid: job.jobid, reason: String(error) });
       }
     },
@@ -54,8 +54,9 @@ export function createCronRunner({ admin, owner, log }: CronConnections): CronRu
 }
 
 /**
- * Runs the command as the job's role: a job of `postgres` in a session of that role and outside
- * any transaction, as `vacuum` needs it; any other in a transaction that takes on the role.
+ * Runs the command as the job's role. A job of `postgres` runs in a session of that role and
+ * outside any transaction, as `vacuum` requires. Any other job runs in a transaction that sets the
+ * role.
  */
 async function execute(
   { admin, owner }: CronConnections,
@@ -75,16 +76,18 @@ async function execute(
   }
 }
 
-/** The end of one statement, as postgres.js has it. */
+/** The result of one statement in postgres.js. */
 interface StatementEnd {
   readonly command?: string;
   /** Null for statements that count no rows. */
   readonly count?: number | null;
 }
 
-/** What pg_cron writes of the last statement: the number of rows read, or its command tag. */
+/**
+ * Returns pg_cron's message for the last statement: the number of rows read, or the command tag.
+ */
 export function toMessage(result: StatementEnd | readonly StatementEnd[]): string {
-  // Several statements come as a list of plain results; a result that was read is a list of rows.
+  // Several statements return a list of results. A single result is itself a list of rows.
   const last = Array.isArray(result) && !("command" in result) ? result.at(-1) : result;
   const { command = "", count = null } = (last ?? {}) as StatementEnd;
   if (command === "SELECT") return count === 1 ? "1 row" : `${count ?? 0} rows`;

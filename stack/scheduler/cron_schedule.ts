@@ -1,21 +1,21 @@
 /** When a job is due. */
 export type CronSchedule =
-  /** Every so many seconds. */
+  /** Every `seconds` seconds. */
   | { readonly kind: "interval"; readonly seconds: number }
-  /** Once, whenever the scheduler starts. */
+  /** Once at each start of the scheduler. */
   | { readonly kind: "start" }
-  /** At the minutes that all five fields allow. */
+  /** In the minutes that match all five fields. */
   | {
     readonly kind: "fields";
     readonly minutes: ReadonlySet<number>;
     readonly hours: ReadonlySet<number>;
     readonly daysOfMonth: ReadonlySet<number>;
-    /** Whether the last day of each month counts among `daysOfMonth`. */
+    /** Whether `daysOfMonth` includes the last day of each month. */
     readonly isLastDayOfMonth: boolean;
     readonly months: ReadonlySet<number>;
     /** 0 is Sunday. */
     readonly daysOfWeek: ReadonlySet<number>;
-    /** A day matches when either day field does, unless one of them starts with `*`. */
+    /** Whether a match of one day field is enough: neither of them starts with `*`. */
     readonly isEitherDay: boolean;
   };
 
@@ -23,7 +23,7 @@ const MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split(" ");
 const DAYS = "sun mon tue wed thu fri sat".split(" ");
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-/** The 29th of February comes at least once in eight years. */
+/** February 29 occurs at least once in eight years. */
 const SEARCH_LIMIT_DAYS = 8 * 366;
 const LENGTH_LIMIT = 1_000;
 
@@ -38,17 +38,17 @@ const NAMED_SCHEDULES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads a schedule of pg_cron: `[1-59] seconds`, a name such as `@hourly`, or five cron fields;
- * null when it is none of them.
+ * Parses a schedule of pg_cron: `[1-59] seconds`, a name such as `@hourly`, or five cron fields.
+ * Returns null for any other text.
  *
- * As pg_cron does, it ignores what follows a complete item or the fifth field. The SQL of our
- * `pg_cron` extension decides by the same rules what may be scheduled.
+ * Like pg_cron, it ignores text after a complete item or after the fifth field. The SQL of the
+ * stack's `pg_cron` extension validates schedules by the same rules.
  */
 export function parseCronSchedule(text: string): CronSchedule | null {
   const interval = /^\s*\+?0*([1-9]|[1-5][0-9])\s*seconds?\s*$/i.exec(text);
   if (interval !== null) return { kind: "interval", seconds: Number(interval[1]) };
   if (text.length >= LENGTH_LIMIT) return null;
-  // Blank lines and comments may come first; one line counts.
+  // Skip leading blank lines and comments. Only the first other line counts.
   const [line = ""] = text.replace(/^([ \t]*(#[^\n]*)?\n)*[ \t]*/, "").split("\n");
   const fields = line.split(/[ \t]+/);
   const [name = ""] = fields;
@@ -86,8 +86,8 @@ function parseFields(fields: readonly string[]): CronSchedule | null {
 }
 
 /**
- * The first moment after `after` (milliseconds since 1970, GMT) at which the schedule is due;
- * null when there is none, as for the 30th of February or a range that runs backwards.
+ * Returns the first time after `after` (milliseconds since 1970, GMT) at which the schedule is due.
+ * Returns null when there is none, as for February 30 or a reversed range.
  */
 export function nextRunAt(schedule: CronSchedule, after: number): number | null {
   if (schedule.kind === "start") return null;
@@ -117,17 +117,17 @@ function isDay(schedule: CronSchedule & { kind: "fields" }, date: Date): boolean
   return schedule.isEitherDay ? isMonthDay || isWeekDay : isMonthDay && isWeekDay;
 }
 
-/** What a field may hold; `names[0]` stands for `lowest`. */
+/** The values that a field accepts. `names[0]` stands for `lowest`. */
 interface FieldRange {
   readonly lowest: number;
   readonly highest: number;
   readonly names?: readonly string[];
 }
 
-/** `*`, a value or a range, the first and the last with an optional step; then whatever follows. */
+/** `*`, a value or a range, where `*` and a range may have a step; then any other text. */
 const ITEM = /^(?:(\*)|([a-z0-9]+)(?:(-)([a-z0-9]*))?)(?:(\/)([a-z0-9]*))?(.*)$/i;
 
-/** A list of items. A range may run backwards: it holds no value. */
+/** Parses a list of items. A reversed range is valid and has no values. */
 function parseField(field: string, range: FieldRange): Set<number> | null {
   const values = new Set<number>();
   for (let rest: string | undefined = field; rest !== undefined;) {

@@ -1,12 +1,12 @@
 import { type CronSchedule, nextRunAt, parseCronSchedule } from "./cron_schedule.ts";
 
-/** What decides when a job runs. */
+/** The parts of a job that decide when it runs. */
 export interface TimedJob {
   readonly jobid: string;
   readonly schedule: string;
 }
 
-/** What is remembered of a job. */
+/** The state of a known job. */
 interface Timing {
   readonly text: string;
   readonly schedule: CronSchedule | null;
@@ -15,9 +15,8 @@ interface Timing {
 }
 
 /**
- * Knows when each job runs next. A job counts from when it is first seen or its schedule changes.
- * A run that is found more than `lateLimitMs` late counts once: what it missed meanwhile is not
- * made up for.
+ * Computes when each job runs next. A job counts from when it is first seen or its schedule
+ * changes. A job that is more than `lateLimitMs` late runs once; other missed runs are skipped.
  */
 export class CronTimings {
   readonly #lateLimitMs: number;
@@ -27,7 +26,7 @@ export class CronTimings {
     this.#lateLimitMs = lateLimitMs;
   }
 
-  /** The jobs that are due at `now`, each returned once. Jobs that are not passed are forgotten. */
+  /** Returns the jobs that are due at `now`, each once. Forgets jobs that are not passed. */
   takeDue<J extends TimedJob>(jobs: readonly J[], now: number): J[] {
     const before = this.#timings;
     this.#timings = new Map();
@@ -45,7 +44,7 @@ export class CronTimings {
     });
   }
 
-  /** When the next job is due; infinity when none is. */
+  /** Returns when the next job is due, or infinity when none is. */
   nextAt(): number {
     return Math.min(...[...this.#timings.values()].map(({ nextAt }) => nextAt ?? Infinity));
   }

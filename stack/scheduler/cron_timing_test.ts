@@ -17,7 +17,7 @@ Deno.test("CronTimings counts an interval from when the job is first seen", () =
   assert.deepEqual(dueAt(timings, [everySecond], 1_001), []);
 });
 
-Deno.test("CronTimings keeps to the beat when ticks are a little late", () => {
+Deno.test("CronTimings keeps the schedule when ticks are a little late", () => {
   const timings = new CronTimings(1_000);
   dueAt(timings, [everySecond], 0);
 
@@ -27,7 +27,7 @@ Deno.test("CronTimings keeps to the beat when ticks are a little late", () => {
   assert.equal(timings.nextAt(), START + 4_000);
 });
 
-Deno.test("CronTimings makes up for nothing after a gap", () => {
+Deno.test("CronTimings skips missed runs after a gap", () => {
   const timings = new CronTimings(1_000);
   dueAt(timings, [everySecond], 0);
 
@@ -36,7 +36,7 @@ Deno.test("CronTimings makes up for nothing after a gap", () => {
   assert.equal(timings.nextAt(), START + 61_000);
 });
 
-Deno.test("CronTimings starts anew when the schedule changes and forgets a job that is gone", () => {
+Deno.test("CronTimings restarts when the schedule changes and forgets a removed job", () => {
   const timings = new CronTimings(1_000);
   const slower = { ...everySecond, schedule: "30 seconds" };
   dueAt(timings, [everySecond], 0);
@@ -47,7 +47,7 @@ Deno.test("CronTimings starts anew when the schedule changes and forgets a job t
   assert.equal(timings.nextAt(), Infinity);
 });
 
-Deno.test("CronTimings never runs a job whose schedule it cannot read", () => {
+Deno.test("CronTimings never runs a job with an invalid schedule", () => {
   const timings = new CronTimings(1_000);
   const broken = { jobid: "2", schedule: "whenever" };
   dueAt(timings, [broken], 0);

@@ -3,23 +3,23 @@ import type { Logger, StackDatabase } from "../database/database_port.ts";
 import type { Ticker } from "./cron.ts";
 import { type HttpAnswer, type HttpRequest, sendRequest } from "./net_request.ts";
 
-/** Set by the extension's trigger on `net.http_request_queue`. */
+/** The extension's trigger on `net.http_request_queue` notifies this channel. */
 const CHANNEL = "supaswarm_net";
-/** pg_net's default `pg_net.batch_size`: most requests at once. */
+/** pg_net's default `pg_net.batch_size`: the maximum number of concurrent requests. */
 const BATCH_SIZE = 200;
-/** Finds what a lost notification left behind. */
+/** Finds requests whose notification was lost. */
 const POLL_MS = 2_000;
-/** pg_net's default `pg_net.ttl` is kept to the minute. */
+/** Responses expire with pg_net's default `pg_net.ttl`, within a minute. */
 const CLEAN_MS = 60_000;
 const MAX_CONNECTIONS = 4;
 const END_LIMIT_SECONDS = 2;
 const UNDEFINED_TABLE = "42P01";
 
 /**
- * Does pg_net's work for our `pg_net` extension: takes requests from `net.http_request_queue` as
- * soon as they are committed, sends them, up to 200 at once, and stores what came of them in
- * `net._http_response` for six hours. A request is sent at most once: its row is gone before it
- * goes out. Does nothing where the extension is not installed, or where it is the real one.
+ * Sends the requests of the stack's `pg_net` extension. Takes requests from
+ * `net.http_request_queue` as soon as they are committed, sends up to 200 at once, and keeps the
+ * responses in `net._http_response` for six hours. Sends a request at most once, because it deletes
+ * the row before it sends. Does nothing where the extension is not installed or is the real pg_net.
  */
 export async function startNet(database: StackDatabase, log: Logger): Promise<Ticker> {
   const sql = createSql(database.adminUrl, {
@@ -58,7 +58,7 @@ export async function startNet(database: StackDatabase, log: Logger): Promise<Ti
   const track = (work: Promise<void>) => {
     const tracked = work.finally(() => {
       inFlight.delete(tracked);
-      // A full batch had stopped the drain.
+      // The drain had stopped at a full batch.
       if (inFlight.size === BATCH_SIZE - 1) drain();
     });
     inFlight.add(tracked);

@@ -8,7 +8,7 @@ export interface HttpRequest {
   readonly timeoutMs: number;
 }
 
-/** What becomes a row of `net._http_response`. */
+/** The values of a row of `net._http_response`. */
 export interface HttpAnswer {
   readonly statusCode: number | null;
   readonly contentType: string | null;
@@ -20,7 +20,7 @@ export interface HttpAnswer {
 
 const USER_AGENT = "pg_net/0.20.4";
 
-/** Sends one request, with its deadline over the whole of it. Never rejects. */
+/** Sends one request. Its timeout includes the response body. Never rejects. */
 export async function sendRequest(
   request: HttpRequest,
   stopping: AbortSignal,
@@ -37,7 +37,7 @@ export async function sendRequest(
       statusCode: response.status,
       contentType: response.headers.get("content-type"),
       headers: Object.fromEntries(response.headers),
-      // PostgreSQL text cannot hold a zero character.
+      // PostgreSQL text cannot contain a zero character.
       content: (await response.text()).replaceAll("\0", ""),
       isTimedOut: false,
       errorMessage: null,
@@ -62,7 +62,7 @@ function withUserAgent(headers: HttpRequest["headers"]): Headers {
   return all;
 }
 
-/** `fetch` says only that it failed; the cause says why. */
+/** Returns the error's cause, because the message of `fetch` does not have the reason. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? error.cause.message : error.message;

@@ -30,7 +30,7 @@ begin
   end loop;
 end;
 $$;
-comment on function private.assert_budget_is_valid(jsonb) is 'Raises TASK_BUDGET_INVALID for an unknown cap or a value that is no cap.';
+comment on function private.assert_budget_is_valid(jsonb) is 'Raises TASK_BUDGET_INVALID for an unknown cap or an invalid value of a cap.';
 
 create function private.is_within_limits(p_value jsonb)
 returns boolean
@@ -50,7 +50,7 @@ begin
 end;
 $$;
 comment on function private.is_within_limits(jsonb) is
-  'Whether a value keeps to 1 MiB, 200 levels and 70,000 values, as the functions'' endpoints have it (REQUEST_LIMITS). Asked where callers send values over the REST API, which has no such limits.';
+  'True when a value has at most 1 MiB, 200 levels and 70,000 values, the limits of the edge functions'' endpoints (REQUEST_LIMITS). Used for values that callers send over the REST API, which does not check these limits.';
 
 create function private.cap(p_budget jsonb, p_name text, p_default numeric)
 returns numeric
@@ -62,7 +62,7 @@ begin
   return case when p_budget ? p_name then (p_budget ->> p_name)::numeric else p_default end;
 end;
 $$;
-comment on function private.cap(jsonb, text, numeric) is 'A cap of a job: the budget''s own, null where it lifts the cap, else the default.';
+comment on function private.cap(jsonb, text, numeric) is 'A cap of a job: the value in its budget, null when the budget removes the cap, else the default.';
 
 create function private.nearest_agents(p_slug text, p_user_id uuid)
 returns text
@@ -83,7 +83,7 @@ as $$
   from (select * from near where likeness >= 0.3 order by likeness desc, slug limit 3) as nearest;
 $$;
 comment on function private.nearest_agents(text, uuid) is
-  'Up to three slugs that look like a mistyped one, best first, of the agents that the user may use; null when none does. Compares pairs of letters.';
+  'Up to three slugs similar to a mistyped one, best match first, of agents that the user may use; null when none is similar. Compares pairs of letters.';
 
 create function private.active_agent(p_slug text, p_user_id uuid, p_attempt text default 'create the task')
 returns public.agents
@@ -96,7 +96,7 @@ declare
   v_nearest text;
 begin
   select * into v_agent from public.agents where slug = p_slug;
-  -- An agent that a user may not use is none to them: the table agents does not show it either.
+  -- An agent that the user may not use is reported as missing, as the table agents hides it too.
   if not found or not private.may_use_agent(v_agent.id, p_user_id) then
     v_nearest := private.nearest_agents(p_slug, p_user_id);
     raise sqlstate 'PT404' using
@@ -115,7 +115,7 @@ begin
 end;
 $$;
 comment on function private.active_agent(text, uuid, text) is
-  'The agent of that slug, for a user (null: the service) of its audience. p_attempt completes the sentence "Cannot …". Raises AGENT_NOT_FOUND or AGENT_INACTIVE.';
+  'The active agent with this slug that the user (null: the service) may use. p_attempt completes the sentence "Cannot …". Raises AGENT_NOT_FOUND or AGENT_INACTIVE.';
 
 create function private.log_line(p_text text)
 returns text
@@ -126,7 +126,7 @@ begin
   return to_char(clock_timestamp() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || ' ' || p_text;
 end;
 $$;
-comment on function private.log_line(text) is 'A line for tasks.logs: time and text.';
+comment on function private.log_line(text) is 'A line for tasks.logs: the time and the text.';
 
 create function private.assert_task_is_valid(p_input jsonb, p_priority text, p_run_after timestamptz)
 returns void
@@ -181,7 +181,8 @@ declare
   v_id uuid := private.new_id();
   v_visible_at timestamptz := private.message_time(p_run_after);
 begin
-  -- The key before the checks: a repeated request gets its task even when the agent has gone since.
+  -- Look for the key before the checks: a repeated request returns its task even if the agent no longer
+  -- exists.
   if p_idempotency_key is not null then
     return query
       select task.id, task.master_task_id, task.status, false
@@ -225,8 +226,8 @@ begin
   do nothing;
 
   if not found then
-    -- Another request with the same key won between our look and our insert. The message that
-    -- this call sent names a task that does not exist; the next claim drops it.
+    -- A concurrent request with the same key inserted its task first. The message that this call sent
+    -- names a task that does not exist; the next claim deletes it.
     return query
       select task.id, task.master_task_id, task.status, false
       from public.tasks as task
@@ -242,4 +243,4 @@ begin
 end;
 $$;
 comment on function private.create_task(text, jsonb, uuid, text, timestamptz, text, text, jsonb, jsonb, text, text, jsonb, int) is
-  'Creates a master task. The same idempotency key of the same owner returns the task it made before. Raises AGENT_NOT_FOUND, AGENT_INACTIVE, TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, TASK_RUN_AFTER_INVALID, TASK_BUDGET_INVALID, CONVERSATION_NOT_FOUND, QUOTA_EXCEEDED, FORBIDDEN. Called by supaswarm-create-task.';
+  'Creates a master task. A repeated idempotency key of the same owner returns the existing task. Raises AGENT_NOT_FOUND, AGENT_INACTIVE, TASK_INPUT_INVALID, TASK_PRIORITY_INVALID, TASK_RUN_AFTER_INVALID, TASK_BUDGET_INVALID, CONVERSATION_NOT_FOUND, QUOTA_EXCEEDED, FORBIDDEN. Called by supaswarm-create-task.';
