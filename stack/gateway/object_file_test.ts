@@ -3,7 +3,7 @@ import { objectPath, readObjectFile, statObjectFile, writeObjectFile } from "./o
 
 const HEAD = { mimetype: "text/plain", cacheControl: "max-age=60" };
 
-Deno.test("objectPath() stays in the root whatever bucket and key say", async () => {
+Deno.test("objectPath() stays inside the root for any bucket and key", async () => {
   const hostile = [["..", "../../etc/passwd"], ["a", "/etc/passwd"], ["a/b", "c"], ["a", "b/c\\0"]];
   const paths = await Promise.all(
     hostile.map(([bucket = "", key = ""]) => objectPath("/root", bucket, key)),
@@ -13,7 +13,7 @@ Deno.test("objectPath() stays in the root whatever bucket and key say", async ()
   assert.notEqual(await objectPath("/root", "a/b", "c"), await objectPath("/root", "a", "b/c"));
 });
 
-Deno.test("an object's file gives back bytes, size and head", async () => {
+Deno.test("an object's file returns its bytes, size and head", async () => {
   const root = await Deno.makeTempDir();
   try {
     const path = await objectPath(root, "bucket", "key");
@@ -28,7 +28,7 @@ Deno.test("an object's file gives back bytes, size and head", async () => {
   }
 });
 
-Deno.test("a large request's body stands behind the head", async () => {
+Deno.test("the body of a large request is stored after the head", async () => {
   const root = await Deno.makeTempDir();
   const path = await objectPath(root, "bucket", "key");
   const server = Deno.serve(
@@ -52,7 +52,7 @@ Deno.test("a large request's body stands behind the head", async () => {
   }
 });
 
-Deno.test("an upload that breaks off leaves the old object", async () => {
+Deno.test("an interrupted upload keeps the old object", async () => {
   const root = await Deno.makeTempDir();
   try {
     const path = await objectPath(root, "bucket", "key");

@@ -12,7 +12,7 @@ function fakeDatabase() {
   };
 }
 
-Deno.test("an answer that a restart has lost is given up, one that comes later is not", async () => {
+Deno.test("a restart discards a lost answer, but not the answer of a later request", async () => {
   const database = fakeDatabase();
   const guard = createRestartGuard(database, 1);
   const lost = guard.answerOf(new Promise<string>(() => {}));
@@ -27,7 +27,7 @@ Deno.test("an answer that a restart has lost is given up, one that comes later i
   guard.stop();
 });
 
-Deno.test("an answer that comes within the grace is given", async () => {
+Deno.test("an answer that arrives within the grace period is returned", async () => {
   const database = fakeDatabase();
   const guard = createRestartGuard(database, 60_000);
   const slow = Promise.withResolvers<string>();

@@ -8,7 +8,7 @@ function read(filter: string) {
   );
 }
 
-Deno.test("no filter, an empty one and blanks are no conditions", () => {
+Deno.test("a missing, empty or blank filter has no conditions", () => {
   deepEqual([undefined, null, "", "  "].map(parseChangeFilter), [
     { kind: "filter", conditions: [] },
     { kind: "filter", conditions: [] },
@@ -29,7 +29,7 @@ Deno.test("a value keeps its dots and equal signs", () => {
   deepEqual(read("url=eq.https://a.b?c=d"), [["url", false, "eq", "https://a.b?c=d"]]);
 });
 
-Deno.test("quoted values hold commas, quotes and parentheses", () => {
+Deno.test("quoted values can contain commas, quotes and parentheses", () => {
   deepEqual(read('a=eq."x,y",b=in.("p,q",r),c=eq."say \\"(\\""'), [
     ["a", false, "eq", "x,y"],
     ["b", false, "in", '{"p,q",r}'],
@@ -37,11 +37,11 @@ Deno.test("quoted values hold commas, quotes and parentheses", () => {
   ]);
 });
 
-Deno.test("a quote in the middle of a value is a character", () => {
+Deno.test("a quote inside a value is a character", () => {
   deepEqual(read('a=eq.5" disk,b=eq.1'), [["a", false, "eq", '5" disk'], ["b", false, "eq", "1"]]);
 });
 
-Deno.test("what cannot be read is answered with the reason", () => {
+Deno.test("an invalid filter returns the reason", () => {
   deepEqual(["id=near.1", "undefined", "id=in.1", "a=eq.1,"].map(read), [
     'Error parsing `filter` params: ["near","1"]',
     'Error parsing `filter` params: ["undefined"]',

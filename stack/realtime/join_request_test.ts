@@ -12,7 +12,7 @@ Deno.test("a join without a config is public, without acknowledgements and with 
   deepEqual([request.changes, request.replay, request.token], [[], null, null]);
 });
 
-Deno.test("presence is off only when the client says so", () => {
+Deno.test("presence is off only when the client disables it", () => {
   const enabled = [{ enabled: false }, { enabled: true }, { key: "k" }].map((presence) =>
     parseJoinRequest({ config: { presence } })?.isPresenceEnabled
   );
@@ -20,7 +20,7 @@ Deno.test("presence is off only when the client says so", () => {
   deepEqual(enabled, [false, true, true]);
 });
 
-Deno.test("an empty presence key becomes one of its own", () => {
+Deno.test("an empty presence key is replaced by a generated one", () => {
   const keys = ["", "ada"].map((key) =>
     parseJoinRequest({ config: { presence: { key } } })?.presenceKey
   );
@@ -29,7 +29,7 @@ Deno.test("an empty presence key becomes one of its own", () => {
   equal(keys[1], "ada");
 });
 
-Deno.test("change bindings keep the fields that the reply must echo", () => {
+Deno.test("change bindings keep all fields for the reply", () => {
   const binding = { event: "*", schema: "public", table: "t", filter: "id=eq.1", extra: 1 };
 
   deepEqual(
@@ -38,7 +38,7 @@ Deno.test("change bindings keep the fields that the reply must echo", () => {
   );
 });
 
-Deno.test("a malformed join, broadcast or presence push reads as null", () => {
+Deno.test("a malformed join, broadcast or presence push parses to null", () => {
   equal(parseJoinRequest({ config: "x" }), null);
   equal(parseBroadcastPush({ payload: {} }), null);
   equal(parsePresencePush({ event: "track", payload: "x" }), null);

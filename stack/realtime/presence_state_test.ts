@@ -6,7 +6,7 @@ function makeState() {
   return new PresenceState<{ name: string }>(() => `r${++count}`);
 }
 
-Deno.test("track() shows a member under its key", () => {
+Deno.test("track() adds a member under its key", () => {
   const state = makeState();
 
   const diff = state.track({ name: "a" }, "ada", { mood: "calm" });
@@ -16,7 +16,7 @@ Deno.test("track() shows a member under its key", () => {
   deepEqual(state.list(), { ada: { metas } });
 });
 
-Deno.test("track() again replaces what was shown, and says what it replaced", () => {
+Deno.test("a second track() replaces the payload and returns the replaced one", () => {
   const state = makeState();
   const member = { name: "a" };
   state.track(member, "ada", { mood: "calm" });
@@ -29,7 +29,7 @@ Deno.test("track() again replaces what was shown, and says what it replaced", ()
   });
 });
 
-Deno.test("track() of the same payload changes nothing", () => {
+Deno.test("track() with the same payload changes nothing", () => {
   const state = makeState();
   const member = { name: "a" };
   state.track(member, "ada", { mood: "calm" });
@@ -37,7 +37,7 @@ Deno.test("track() of the same payload changes nothing", () => {
   equal(state.track(member, "ada", { mood: "calm" }), null);
 });
 
-Deno.test("members may share a key, and leave it one by one", () => {
+Deno.test("members can share a key and leave it one by one", () => {
   const state = makeState();
   const [phone, laptop] = [{ name: "phone" }, { name: "laptop" }];
   state.track(phone, "ada", { on: "phone" });
