@@ -51,7 +51,9 @@ const toolAnswer = z.object({
  */
 export async function benchQuoth(db: string, embedder = "minilm"): Promise<BenchResult> {
   const chosen = EMBEDDERS[embedder];
-  if (chosen === undefined) throw new Error(`There is no '${embedder}'; there is minilm, and hash`);
+  if (chosen === undefined) {
+    throw new Error(`Cannot run quoth: embedder '${embedder}' is unknown. Use minilm or hash`);
+  }
   const reference = await readReferenceQueries();
   if (reference === null) throw new Error("There is no ../shared/data/quoth beside the checkout");
   const { files, queries } = reference;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { undocumented } from "./documented.ts";
 
-Deno.test("undocumented() names what a page lacks, and not what it has", () => {
+Deno.test("undocumented() returns only the names that a page lacks", () => {
   const problems = undocumented(
     [{ page: "a.md", names: ["ONE", "TWO"] }],
     () => "| `ONE` | first |",

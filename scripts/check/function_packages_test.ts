@@ -28,7 +28,7 @@ Deno.test("functionPackageProblems() names an SDK that is loaded with the functi
 });
 
 for (const specifier of ["npm:@google/genai@3.1.0/web", "npm:/openai@7.57.0", "npm:zod@4"]) {
-  Deno.test(`functionPackageProblems() names ${specifier}, of which there is a vendored module`, () => {
+  Deno.test(`functionPackageProblems() reports ${specifier}, which has a vendored module`, () => {
     const [problem, ...others] = functionPackageProblems(ENTRY, [
       moduleOf(ENTRY, { lazy: ["shared/llm/adapter.ts"] }),
       moduleOf("shared/llm/adapter.ts", { lazy: [specifier] }),
@@ -39,7 +39,7 @@ for (const specifier of ["npm:@google/genai@3.1.0/web", "npm:/openai@7.57.0", "n
   });
 }
 
-Deno.test("functionPackageProblems() leaves a package alone of which there is none", () => {
+Deno.test("functionPackageProblems() accepts a package without a vendored module", () => {
   assert.deepEqual(
     functionPackageProblems(ENTRY, [moduleOf(ENTRY, { eager: ["npm:left-pad@1.3.0"] })]),
     [],

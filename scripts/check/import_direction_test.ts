@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { effectsInCore, misdirectedImports, misdirectedStackImports } from "./import_direction.ts";
 
-Deno.test("misdirectedImports() accepts imports that go down", () => {
+Deno.test("misdirectedImports() accepts imports of lower layers", () => {
   const problems = misdirectedImports([
     { path: "shared/worker/loop.ts", imports: ["shared/agent/decide.ts"] },
     { path: "shared/agent/decide.ts", imports: ["shared/llm/model_port.ts", "shared/json.ts"] },
@@ -29,7 +29,7 @@ Deno.test("misdirectedImports() names a cycle", () => {
   ]);
 
   assert.deepEqual(problems, [
-    "Imports go round: shared/db/a.ts → shared/db/b.ts → shared/db/a.ts",
+    "Import cycle: shared/db/a.ts → shared/db/b.ts → shared/db/a.ts",
   ]);
 });
 
@@ -53,10 +53,10 @@ Deno.test("misdirectedImports() names two folders that import each other", () =>
     { path: "shared/db/d.ts", imports: [] },
   ]);
 
-  assert.deepEqual(problems, ["Imports go round: shared/db → shared/http → shared/db"]);
+  assert.deepEqual(problems, ["Import cycle: shared/db → shared/http → shared/db"]);
 });
 
-Deno.test("misdirectedImports() keeps tools from knowing who serves them", () => {
+Deno.test("misdirectedImports() refuses imports from tools to their callers", () => {
   const problems = misdirectedImports([
     { path: "shared/tools/relay.ts", imports: ["shared/mcp/public_url.ts"] },
     { path: "shared/tools/listing/list_servers.ts", imports: ["shared/servers/quoth/server.ts"] },
@@ -91,5 +91,5 @@ Deno.test("misdirectedStackImports() names a cycle between its folders", () => {
     { path: "stack/keys/c.ts", imports: [] },
   ]);
 
-  assert.deepEqual(problems, ["Imports go round: stack/keys → stack/gateway → stack/keys"]);
+  assert.deepEqual(problems, ["Import cycle: stack/keys → stack/gateway → stack/keys"]);
 });

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { retiredWords } from "./retired_words.ts";
 
-Deno.test("retiredWords() names the line and the word to write instead", () => {
-  // Put together, so that this file does not have the word.
+Deno.test("retiredWords() reports the line and the term to use instead", () => {
+  // Joined, so that this file does not contain the word.
   const word = ["do", "or"].join("");
 
   assert.deepEqual(retiredWords("a.ts", `one\n// This ${word} and that ${word}s`), [
@@ -22,6 +22,6 @@ Deno.test("retiredWords() checks code, SQL and pages alike, and phrases with SQL
   ]);
 });
 
-Deno.test("retiredWords() leaves words alone that only contain one", () => {
+Deno.test("retiredWords() ignores words that only contain a retired word", () => {
   assert.deepEqual(retiredWords("a.ts", "belly shallow doorway untold"), []);
 });

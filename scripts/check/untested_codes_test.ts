@@ -8,11 +8,11 @@ Deno.test("untestedCodes() names a code that no test expects", () => {
   assert.match(problems[0] ?? "", /^OTHER_CODE: no test/);
 });
 
-Deno.test("untestedCodes() takes no longer name for the code", () => {
+Deno.test("untestedCodes() does not accept a longer name that starts with the code", () => {
   assert.equal(untestedCodes(["A_CODE_TOO, NOT_A_CODE"], ["A_CODE"]).length, 1);
 });
 
-Deno.test("isCodeProof() takes tests and their steps, not the list of codes or fixtures", () => {
+Deno.test("isCodeProof() accepts tests and their steps, but not the list of codes or fixtures", () => {
   const proofs = [
     "shared/http/authenticate_test.ts",
     "tests/security/execute_sql_steps.ts",

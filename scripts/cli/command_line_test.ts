@@ -6,11 +6,11 @@ const SPEC = {
   summary: "Boots the stack.",
   options: {
     port: { type: "string", placeholder: "N", help: "Port of the API." },
-    json: { type: "boolean", help: "Prints one line of JSON." },
+    json: { type: "boolean", help: "Print one line of JSON." },
   },
 } as const;
 
-Deno.test("readCommandLine() gives each flag's value, false and undefined when absent", () => {
+Deno.test("readCommandLine() returns each flag's value, and false or undefined for absent flags", () => {
   const line = readCommandLine(SPEC, ["--port", "5000"]);
 
   assert.deepEqual(line, { kind: "run", values: { port: "5000", json: false }, positionals: [] });
@@ -23,7 +23,7 @@ Deno.test("readCommandLine() refuses an unknown flag in one line that names it",
   assert.match(line.kind === "refused" ? line.message : "", /^[^\n]*--bogus[^\n]*--help$/);
 });
 
-Deno.test("readCommandLine() refuses an argument without a flag where none is taken", () => {
+Deno.test("readCommandLine() refuses an argument without a flag if the command accepts none", () => {
   const line = readCommandLine(SPEC, ["here"]);
 
   assert.equal(line.kind, "refused");
@@ -34,13 +34,13 @@ Deno.test("readCommandLine() refuses a flag whose value is missing", () => {
   assert.equal(readCommandLine(SPEC, ["--port"]).kind, "refused");
 });
 
-Deno.test("readCommandLine() takes arguments without a flag where the spec shows them", () => {
+Deno.test("readCommandLine() accepts arguments without a flag if the spec allows them", () => {
   const line = readCommandLine({ ...SPEC, positionals: "[folder]" }, ["docs", "--json"]);
 
   assert.deepEqual(line.kind === "run" && line.positionals, ["docs"]);
 });
 
-Deno.test("readCommandLine() explains every flag on --help, whatever else is given", () => {
+Deno.test("readCommandLine() explains every flag for --help, with any other arguments", () => {
   const line = readCommandLine(SPEC, ["--bogus", "--help"]);
 
   assert.match(line.kind === "help" ? line.text : "", /--port N\s+Port of the API\.\n.*--json/s);

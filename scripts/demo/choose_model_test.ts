@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { chooseModel, modelKeys } from "./choose_model.ts";
 
-Deno.test("chooseModel() takes the first provider whose variable is set, else the script", () => {
+Deno.test("chooseModel() returns the first provider whose variable is set, otherwise the scripted model", () => {
   assert.equal(chooseModel({}).provider, "demo");
   assert.equal(chooseModel({ OPENAI_API_KEY: "" }).provider, "demo");
   assert.equal(chooseModel({ GOOGLE_API_KEY: "g", OLLAMA_HOST: "h" }).provider, "google");
 });
 
-Deno.test("modelKeys() gives the key of a real provider, and never an address", () => {
+Deno.test("modelKeys() returns the key of a real provider, and never an address", () => {
   const keysIn = (environment: Record<string, string>) =>
     modelKeys(chooseModel(environment), environment);
 

@@ -14,7 +14,7 @@ const answerSchema = z.object({
   }),
 });
 
-/** A folder with a file, beside a secret that a link inside the folder points at. */
+/** Creates a folder with a file, and a link to a secret outside of the folder. */
 async function makeFolder(): Promise<string> {
   const parent = await Deno.makeTempDir({ prefix: "supaswarm-files-test-" });
   const folder = join(parent, "notes");
@@ -96,7 +96,7 @@ Deno.test("the local file server refuses paths and links out of its folder, and 
   }
 });
 
-Deno.test("the local file server answers 401 without its key", async () => {
+Deno.test("the local file server returns 401 without its key", async () => {
   const folder = await makeFolder();
   const server = startLocalFileServer(folder);
   try {

@@ -3,7 +3,7 @@ import { fillSection } from "./fill_section.ts";
 
 const PAGE = "Before.\n\n<!-- begin rows -->\n\nold\n\n<!-- end rows -->\n\nAfter.\n";
 
-Deno.test("fillSection() replaces what stands between the markers and nothing else", () => {
+Deno.test("fillSection() replaces only the text between the markers", () => {
   assert.equal(fillSection(PAGE, "rows", "new\n"), PAGE.replace("old", "new"));
 });
 

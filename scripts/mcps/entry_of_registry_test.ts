@@ -39,7 +39,7 @@ function importOf(document: unknown, variables: Record<string, string> = {}, nam
   return entryOfRegistry(server, { variables });
 }
 
-Deno.test("entryOfRegistry() makes an entry with names in place of secrets", () => {
+Deno.test("entryOfRegistry() creates an entry with variable names instead of secrets", () => {
   const imported = importOf(ANALYTICS, { tenant: "acme" });
 
   assert.equal(imported.slug, "acme-analytics");
@@ -62,7 +62,7 @@ Deno.test("entryOfRegistry() makes an entry with names in place of secrets", () 
     query: { region: "eu" },
   });
   assert.deepEqual(imported.notes, [
-    "Left out is the optional header X-Trace (For support).",
+    "Omitted the optional header X-Trace (For support).",
     "Add ACME_ANALYTICS_MCP_API_KEY to .env before you sync.",
     "Add ACME_ANALYTICS_MCP_AUTHORIZATION to .env before you sync.",
     "Add ACME_ANALYTICS_MCP_ORG to .env before you sync.",
@@ -70,7 +70,7 @@ Deno.test("entryOfRegistry() makes an entry with names in place of secrets", () 
   assert.equal(readMcpsFile(entryToYaml(imported, yaml), "x", yaml).length, 1);
 });
 
-Deno.test("entryOfRegistry() takes a bare Authorization header for a bearer token", () => {
+Deno.test("entryOfRegistry() treats an Authorization header without details as a bearer token", () => {
   const headers = [{ name: "Authorization", isSecret: true, isRequired: true }];
   const remotes = [{ type: "streamable-http", url: "https://n.example.com/mcp", headers }];
 
@@ -79,7 +79,7 @@ Deno.test("entryOfRegistry() takes a bare Authorization header for a bearer toke
   assert.deepEqual(entry.credentials, { token_env: "NOTES_MCP_TOKEN" });
 });
 
-Deno.test("entryOfRegistry() gives each secret a name of its own, whatever the headers' names", () => {
+Deno.test("entryOfRegistry() gives each secret a unique name for any header names", () => {
   const names = ["Authorization", "X-Token", "token", "X-API-Key", "Api_Key", "api-key"];
   const headers = names.map((name) => ({ name, isSecret: true }));
   const remotes = [{ type: "streamable-http", url: "https://n.example.com/mcp", headers }];
@@ -115,8 +115,8 @@ Deno.test("entryOfRegistry() leaves the credential's name to auth", () => {
   assert.equal(readMcpsFile(entryToYaml(imported, yaml), "x", yaml).length, 1);
 });
 
-Deno.test("entryOfRegistry() asks for a variable of the address that has no value", () => {
-  assert.throws(() => importOf(ANALYTICS), /names \{tenant\}: give it with --set tenant=VALUE/);
+Deno.test("entryOfRegistry() requires a value for each variable of the address", () => {
+  assert.throws(() => importOf(ANALYTICS), /needs \{tenant\}\. Pass --set tenant=VALUE/);
 });
 
 for (
@@ -126,7 +126,7 @@ for (
     { registryType: "oci", version: "1.2.3", says: "docker run -i --rm acme:1.2.3" },
   ]
 ) {
-  Deno.test(`entryOfRegistry() says how to bridge a server of ${registryType}`, () => {
+  Deno.test(`entryOfRegistry() explains how to bridge a server of ${registryType}`, () => {
     const environmentVariables = [{ name: "ACME_KEY", isRequired: true }, { name: "LEVEL" }];
     const packages = [{ registryType, identifier: "acme", version, environmentVariables }];
 
@@ -138,7 +138,7 @@ for (
   });
 }
 
-Deno.test("entryOfRegistry() makes no command line of a name that is more than a word", () => {
+Deno.test("entryOfRegistry() writes no command line with a name that is more than one word", () => {
   const packages = [{ registryType: "npm", identifier: "acme; rm -rf ~" }];
 
   assert.throws(() => importOf({ name: "com.example/acme", packages }), (error: Error) => {
@@ -147,7 +147,7 @@ Deno.test("entryOfRegistry() makes no command line of a name that is more than a
   });
 });
 
-Deno.test("readRegistryDocument() takes a registry's answers, and of versions the latest", () => {
+Deno.test("readRegistryDocument() reads a registry's responses and returns the latest version", () => {
   const item = (name: string, title: string, isLatest: boolean) => ({
     server: { ...ANALYTICS, name, title },
     _meta: { "io.modelcontextprotocol.registry/official": { status: "active", isLatest } },
@@ -162,15 +162,15 @@ Deno.test("readRegistryDocument() takes a registry's answers, and of versions th
   assert.throws(() => readRegistryDocument(two, "a/z"), /no server 'a\/z'; it has: a\/x, a\/y/);
 });
 
-Deno.test("readRegistryDocument() refuses what is no description", () => {
-  assert.throws(() => readRegistryDocument("<html>", undefined), /it is no JSON/);
+Deno.test("readRegistryDocument() refuses text that is not a description", () => {
+  assert.throws(() => readRegistryDocument("<html>", undefined), /it is not valid JSON/);
   assert.throws(
     () => readRegistryDocument('{"name":"a","remotes":[{"transport_type":"sse"}]}', undefined),
     /server 1 .*2025-09 or later \(remotes\.0\.type/,
   );
 });
 
-Deno.test("addEntry() keeps comments and what is there, and refuses a key twice", () => {
+Deno.test("addEntry() keeps comments and existing entries, and refuses a duplicate key", () => {
   const imported = importOf(ANALYTICS, { tenant: "acme" });
   const before = "# Ours\nmcps:\n  # first\n  notes:\n    name: 'Notes'\n" +
     "    url: https://n.example.com # here\n";
@@ -181,5 +181,8 @@ Deno.test("addEntry() keeps comments and what is there, and refuses a key twice"
   assert.deepEqual(slugs(after), ["notes", "acme-analytics"]);
   assert.deepEqual(slugs(addEntry("mcps:\n", "x.yaml", imported, yaml)), ["acme-analytics"]);
   assert.deepEqual(slugs(addEntry("mcps: {}\n", "x.yaml", imported, yaml)), ["acme-analytics"]);
-  assert.throws(() => addEntry(after, "x.yaml", imported, yaml), /'acme-analytics' already/);
+  assert.throws(
+    () => addEntry(after, "x.yaml", imported, yaml),
+    /'acme-analytics': .* already has this entry/,
+  );
 });

@@ -48,6 +48,6 @@ Deno.test("the writer completes with the approved draft, and without one after a
   ]);
 });
 
-Deno.test("the writer refuses an input without a topic and says what it needs", () => {
+Deno.test("the writer refuses an input without a topic and names what it needs", () => {
   assert.throws(() => writerAgent.answer(request("{}")), /\{"topic": /);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { choosePorts } from "./choose_ports.ts";
 
-Deno.test("choosePorts() gives the ports of a local Supabase when none is asked for", () => {
+Deno.test("choosePorts() returns the ports of a local Supabase by default", () => {
   assert.deepEqual(choosePorts(undefined), { api: 54321, database: 54322 });
 });
 
@@ -10,7 +10,7 @@ Deno.test("choosePorts() puts the database on the port after the API's", () => {
   assert.deepEqual(choosePorts("0"), { api: 0, database: 0 }, "0 stands for any free ones");
 });
 
-Deno.test("choosePorts() refuses what is not a port, and the last one", () => {
+Deno.test("choosePorts() refuses an invalid port and the last one", () => {
   for (const text of ["high", "-1", "65535", "1e3", ""]) {
     assert.throws(() => choosePorts(text), /Cannot use --port/);
   }

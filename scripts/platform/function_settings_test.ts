@@ -3,7 +3,7 @@ import { checkSettings, functionSettings } from "./function_settings.ts";
 
 const LIMITS = { wallClockMs: 2_500, cpu: { softMs: 200, hardMs: 500 } };
 
-Deno.test("functionSettings() passes settings on and no key of a provider", () => {
+Deno.test("functionSettings() includes settings and no key of a provider", () => {
   const settings = functionSettings({
     OPENAI_API_KEY: "hidden",
     OTEL_DENO: "hidden",
@@ -16,7 +16,7 @@ Deno.test("functionSettings() passes settings on and no key of a provider", () =
   assert.ok(!JSON.stringify(settings).includes("hidden"));
 });
 
-Deno.test("functionSettings() names the limits that the isolates really have", () => {
+Deno.test("functionSettings() includes the real limits of the isolates", () => {
   const settings = functionSettings({ SUPASWARM_CPU_SOFT_MS: "9", SUPASWARM_X: "1" }, LIMITS);
 
   assert.equal(settings["SUPASWARM_WALL_CLOCK_SECONDS"], "2");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { ollamaUrl } from "./ollama_url.ts";
 
-Deno.test("ollamaUrl() reads OLLAMA_HOST as Ollama itself does", () => {
+Deno.test("ollamaUrl() parses OLLAMA_HOST like Ollama", () => {
   const cases = {
     "127.0.0.1:11434": "http://127.0.0.1:11434/v1",
     "0.0.0.0": "http://127.0.0.1:11434/v1",
@@ -12,7 +12,7 @@ Deno.test("ollamaUrl() reads OLLAMA_HOST as Ollama itself does", () => {
   for (const [host, url] of Object.entries(cases)) assert.equal(ollamaUrl(host), url);
 });
 
-Deno.test("ollamaUrl() refuses what is no address", () => {
+Deno.test("ollamaUrl() refuses an invalid address", () => {
   for (const host of ["://", "ftp://x", "a b"]) {
     assert.throws(() => ollamaUrl(host), { code: "CONFIG_INVALID" });
   }

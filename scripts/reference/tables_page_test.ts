@@ -16,7 +16,7 @@ const TABLE: DocumentedTable = {
   policies: [{ name: "users read their notes", comment: "Their own." }],
 };
 
-Deno.test("tablesPage() gives each column's rights and counts the hidden ones", () => {
+Deno.test("tablesPage() lists each column's rights and counts the hidden ones", () => {
   const page = tablesPage([TABLE]);
 
   assert.match(page, /^Users: read, update, delete \(1 hidden column\)\. Secret key: read\.$/m);
@@ -25,11 +25,11 @@ Deno.test("tablesPage() gives each column's rights and counts the hidden ones", 
   assert.match(page, /^- Policy "users read their notes": Their own\.$/m);
 });
 
-Deno.test("tablesPage() shows a comment as it is written", () => {
+Deno.test("tablesPage() shows a comment unchanged", () => {
   assert.match(tablesPage([TABLE]), /^What \\\*users\\\* wrote\.$/m);
 });
 
-Deno.test("tablesPage() says of a view without rights that users have none", () => {
+Deno.test("tablesPage() states that users have no rights on a view without grants", () => {
   const columns = TABLE.columns.map((column) => ({ ...column, userRights: [] }));
   const view = { ...TABLE, kind: "view", columns, userMayDelete: false, policies: [] } as const;
 

@@ -28,7 +28,7 @@ Deno.test("planBatches() runs files beside their source together, after those th
   ]);
 });
 
-Deno.test("planRepetitions() gives every repetition a process of its own", () => {
+Deno.test("planRepetitions() runs every repetition in a separate process", () => {
   assert.deepEqual(filesOf(planRepetitions(["shared/a_test.ts", "tests/b_test.ts"], 2)), [
     ["shared/a_test.ts"],
     ["tests/b_test.ts"],

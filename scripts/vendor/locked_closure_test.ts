@@ -13,7 +13,7 @@ const LOCK = JSON.stringify({
   },
 });
 
-Deno.test("lockedClosure() keeps a package and all that it depends on, and nothing else", () => {
+Deno.test("lockedClosure() keeps only a package and its dependencies", () => {
   const closure = JSON.parse(lockedClosure(LOCK, ["npm:@a/sdk@1.0.0"]));
 
   assert.deepEqual(closure.specifiers, { "npm:@a/sdk@1.0.0": "1.0.0_zod@4.0.0" });
@@ -28,6 +28,6 @@ Deno.test("lockedClosure() keeps a package and all that it depends on, and nothi
 Deno.test("lockedClosure() refuses a version that is not locked", () => {
   assert.throws(
     () => lockedClosure(LOCK, ["npm:@a/sdk@1.1.0"]),
-    /no entry for npm:@a\/sdk@1\.1\.0; run deno task vendor/,
+    /no entry for npm:@a\/sdk@1\.1\.0\. Run deno task vendor/,
   );
 });

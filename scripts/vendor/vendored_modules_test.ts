@@ -14,7 +14,7 @@ for (const { name, entries, wasm } of VENDORED_MODULES) {
   });
 }
 
-Deno.test("shared/vendor/yaml.js finds the builtins that its package requires", async () => {
+Deno.test("shared/vendor/yaml.js resolves the builtins that its package requires", async () => {
   const { parse } = await import("../../shared/vendor/yaml.js");
 
   assert.deepEqual(parse("title: Tides\ntags: [a, b]\n"), { title: "Tides", tags: ["a", "b"] });
