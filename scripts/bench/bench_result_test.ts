@@ -7,11 +7,11 @@ Deno.test("judge() meets a target at its bound and misses it beyond", () => {
   assert.ok(!judge("x", { rate: 1 }, { rate: { min: 2 } }).met);
 });
 
-Deno.test("judge() misses a target that nothing measured", () => {
+Deno.test("judge() misses a target without a figure", () => {
   assert.ok(!judge("x", {}, { a_ms: { max: 5 } }).met);
 });
 
-Deno.test("percentile() takes a value that occurred", () => {
+Deno.test("percentile() returns one of the values", () => {
   const values = [5, 1, 4, 2, 3];
 
   assert.equal(percentile(values, 0.5), 3);

@@ -4,7 +4,7 @@ import { withFigures } from "./result_file.ts";
 
 const MACHINE = { cpu: "cpu", cores: 2, memory_gib: 4, load: 0.1, os: "linux", deno: "2" };
 
-Deno.test("withFigures() replaces the figures and says what was missed", () => {
+Deno.test("withFigures() replaces the figures and reports missed targets", () => {
   const page = "Before\n<!-- figures: begin -->\nold\n<!-- figures: end -->\nAfter\n";
   const result = judge("x", { a_ms: 7 }, { a_ms: { max: 5 } });
 
@@ -19,6 +19,6 @@ Deno.test("withFigures() replaces the figures and says what was missed", () => {
   assert.doesNotMatch(text, /old/);
 });
 
-Deno.test("withFigures() refuses a page that has lost its marks", () => {
+Deno.test("withFigures() refuses a page without markers", () => {
   assert.throws(() => withFigures("nothing", []), /figures: begin/);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { bootstrap } from "./bootstrap.ts";
 
-Deno.test("bootstrap() gives the range of means, the same each time", () => {
+Deno.test("bootstrap() returns the same range of means each time", () => {
   const values = Array.from({ length: 100 }, (_, index) => index % 2);
 
   const range = bootstrap([values, values]);
@@ -12,7 +12,7 @@ Deno.test("bootstrap() gives the range of means, the same each time", () => {
   assert.ok(range.high > 0.54 && range.high < 0.6, String(range.high));
 });
 
-Deno.test("bootstrap() of values that are all the same is that value", () => {
+Deno.test("bootstrap() of equal values returns that value", () => {
   assert.deepEqual(bootstrap([[0.5, 0.5], [0.5]]), { low: 0.5, high: 0.5 });
 });
 

@@ -16,7 +16,7 @@ Deno.test("a ranking is scored by files without the excluded ones", () => {
   assert.equal(score.sectionHitAt5, null);
 });
 
-Deno.test("the right file with other lines is no section hit", () => {
+Deno.test("the right file with other lines is not a section hit", () => {
   const judgement = {
     files: new Set(["a"]),
     excluded: new Set<string>(),
